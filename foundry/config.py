@@ -1,0 +1,337 @@
+"""foundry.toml: what users write (`ConfigFile`) and what Foundry works with (`Config`).
+
+Every problem of a file is found and reported at once, each with its key path and what would be
+allowed. The resolved `Config` has no optional values but true ones, and absolute paths.
+"""
+
+import keyword
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from foundry.errors import ConfigError
+from foundry.runtime.identifiers import compile_patterns
+from foundry.runtime.tokens import LANGUAGES
+
+CONFIG_NAME = "foundry.toml"
+SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
+PACKAGE_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ProjectSection(_Section):
+    name: str = Field(pattern=SLUG_PATTERN, max_length=63)
+    title: str = ""
+    description: str = ""
+    language: str = "english"
+
+
+class FolderSection(_Section):
+    type: Literal["folder"]
+    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
+    path: str = Field(min_length=1)
+    include: list[str] = ["**/*"]
+    exclude: list[str] = []
+    base_url: str | None = None
+    tags: list[str] = []
+    modified: Literal["content", "file"] = "content"
+    max_bytes: int = Field(default=200_000_000, ge=1)
+
+
+class RecordsSection(_Section):
+    type: Literal["records"]
+    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
+    path: str = Field(min_length=1)
+    id: str = "id"
+    title: str | None = "title"
+    text: str = "text"
+    url: str | None = "url"
+    modified: str | None = "modified"
+    tags_column: str | None = "tags"
+    metadata: list[str] = []
+    text_format: Literal["text", "markdown", "html"] = "text"
+    base_url: str | None = None
+    tags: list[str] = []
+
+
+class ChunkingSection(_Section):
+    strategy: Literal["headings", "recursive", "none"] = "headings"
+    max_chars: int = Field(default=1200, ge=100, le=100_000)
+    overlap: int = Field(default=0, ge=0)
+
+
+class EmbeddingSection(_Section):
+    provider: Literal["static", "none"] = "static"
+
+
+class SearchSection(_Section):
+    fusion: Literal["linear", "rrf"] = "linear"
+    semantic_weight: float = Field(default=0.7, ge=0, allow_inf_nan=False)
+    keyword_weight: float = Field(default=0.3, ge=0, allow_inf_nan=False)
+    identifier_fallback: bool = True
+    identifier_patterns: list[str] = []
+
+
+class ServerSection(_Section):
+    port: int = Field(default=8000, ge=1, le=65535)
+    allowed_hosts: list[str] = []
+    max_body_bytes: int = Field(default=262_144, ge=1024)
+
+
+class ExportSection(_Section):
+    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN)
+    targets: list[Literal["docker"]] = ["docker"]
+
+
+class ConfigFile(_Section):
+    """The file as written; optional fields are those that may be left out."""
+
+    project: ProjectSection
+    sources: list[Annotated[FolderSection | RecordsSection, Field(discriminator="type")]] = Field(
+        min_length=1
+    )
+    chunking: ChunkingSection = ChunkingSection()
+    embedding: EmbeddingSection = EmbeddingSection()
+    search: SearchSection = SearchSection()
+    server: ServerSection = ServerSection()
+    export: ExportSection = ExportSection()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder of files, read recursively."""
+
+    name: str
+    path: Path
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    base_url: str | None
+    tags: tuple[str, ...]
+    modified_from_file: bool
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSource:
+    """A CSV or JSONL table, one document a row; the fields name columns."""
+
+    name: str
+    path: Path
+    id: str
+    title: str | None
+    text: str
+    url: str | None
+    modified: str | None
+    tags_column: str | None
+    metadata: tuple[str, ...]
+    text_format: Literal["text", "markdown", "html"]
+    base_url: str | None
+    tags: tuple[str, ...]
+
+
+Source = FolderSource | RecordsSource
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingOptions:
+    """How documents are split; sizes in characters."""
+
+    strategy: Literal["headings", "recursive", "none"]
+    max_chars: int
+    overlap: int
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A project, fully resolved."""
+
+    root: Path
+    name: str
+    title: str
+    description: str
+    language: str
+    sources: tuple[Source, ...]
+    chunking: ChunkingOptions
+    embedding_provider: Literal["static", "none"]
+    fusion: Literal["linear", "rrf"]
+    semantic_weight: float
+    keyword_weight: float
+    identifier_fallback: bool
+    identifier_patterns: tuple[str, ...]
+    port: int
+    allowed_hosts: tuple[str, ...]
+    max_body_bytes: int
+    package: str
+    targets: tuple[Literal["docker"], ...]
+
+    @property
+    def state(self) -> Path:
+        """The folder of everything that can be made again: index, preview server, cache."""
+        return self.root / ".foundry"
+
+
+def load_config(project: Path) -> Config:
+    """Read and resolve `project/foundry.toml`.
+
+    Raises ConfigError, with every problem of the file, when it cannot be used.
+    """
+    file = project / CONFIG_NAME
+    try:
+        written = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigError(
+            str(file), ["no such file"], hint=f"create one: foundry init {project} --source PATH"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
+    try:
+        parsed = ConfigFile.model_validate(written)
+    except ValidationError as error:
+        problems = [_describe(detail) for detail in error.errors()]
+        raise ConfigError(str(file), problems) from None
+    problems = _find_contradictions(parsed, project)
+    if problems:
+        raise ConfigError(str(file), problems)
+    return _resolve(parsed, project)
+
+
+def _describe(detail: ErrorDetails) -> str:
+    location = [str(part) for part in detail["loc"] if part not in ("folder", "records")]
+    key = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in location).lstrip(".")
+    kind, message = detail["type"], detail["msg"]
+    if kind == "extra_forbidden":
+        message = f"unknown key; known here: {', '.join(_known_keys(detail['loc']))}"
+    elif kind == "missing":
+        message = "required, but missing"
+    elif kind in {"union_tag_not_found", "union_tag_invalid"}:
+        key, message = f"{key}.type", "must be 'folder' or 'records'"
+    elif "input" in detail and not isinstance(detail["input"], (dict, list)):
+        message = f"{message[0].lower()}{message[1:]}, got {detail['input']!r}"
+    return f"{key}: {message}"
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    sections: dict[str, type[BaseModel]] = {
+        "project": ProjectSection,
+        "folder": FolderSection,
+        "records": RecordsSection,
+        "chunking": ChunkingSection,
+        "embedding": EmbeddingSection,
+        "search": SearchSection,
+        "server": ServerSection,
+        "export": ExportSection,
+    }
+    for part in reversed(location[:-1]):
+        if isinstance(part, str) and part in sections:
+            return list(sections[part].model_fields)
+    return list(ConfigFile.model_fields)
+
+
+def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
+    problems = []
+    if parsed.project.language not in LANGUAGES:
+        problems.append(
+            f"project.language: must be one of {', '.join(sorted(LANGUAGES))},"
+            f" got {parsed.project.language!r}"
+        )
+    if parsed.chunking.overlap >= parsed.chunking.max_chars:
+        problems.append(
+            f"chunking.overlap: must be smaller than chunking.max_chars"
+            f" ({parsed.chunking.max_chars}), got {parsed.chunking.overlap}"
+        )
+    if parsed.search.semantic_weight + parsed.search.keyword_weight == 0:
+        problems.append("search: semantic_weight and keyword_weight must not both be 0")
+    for number, pattern in enumerate(parsed.search.identifier_patterns):
+        try:
+            compile_patterns([pattern])
+        except ValueError as error:
+            problems.append(f"search.identifier_patterns[{number}]: {error}")
+    package = parsed.export.package or parsed.project.name.replace("-", "_")
+    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN:
+        where = "export.package" if parsed.export.package else "project.name"
+        problems.append(
+            f"{where}: {package!r} is the name of a Python module or keyword;"
+            " set export.package to another name"
+        )
+    names = _source_names(parsed)
+    problems += [
+        f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
+        for number, name in enumerate(names)
+        if name in names[:number]
+    ]
+    for number, source in enumerate(parsed.sources):
+        path = project / source.path
+        if isinstance(source, FolderSection) and not path.is_dir():
+            problems.append(f"sources[{number}].path: no such folder: {path}")
+        if isinstance(source, RecordsSection) and not path.is_file():
+            problems.append(f"sources[{number}].path: no such file: {path}")
+        if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
+            problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
+    return problems
+
+
+# Importable packages of the exported server and its dependencies: a package of the same name
+# would shadow them.
+_TAKEN = frozenset(
+    "tests foundry numpy fastapi starlette uvicorn httptools pydantic snowballstemmer".split()
+)
+
+
+def _source_names(parsed: ConfigFile) -> list[str]:
+    names = []
+    for source in parsed.sources:
+        stem = Path(source.path).resolve().stem if source.path in {".", ".."} else source.path
+        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
+        slug = "-".join(part for part in slug.split("-") if part)
+        names.append(source.name or slug[:63] or "source")
+    return names
+
+
+def _resolve(parsed: ConfigFile, project: Path) -> Config:
+    root = project.resolve()
+    sources = tuple(
+        _resolve_source(source, name, root)
+        for source, name in zip(parsed.sources, _source_names(parsed), strict=True)
+    )
+    return Config(
+        root=root,
+        name=parsed.project.name,
+        title=parsed.project.title or parsed.project.name,
+        description=parsed.project.description,
+        language=parsed.project.language,
+        sources=sources,
+        chunking=ChunkingOptions(
+            strategy=parsed.chunking.strategy,
+            max_chars=parsed.chunking.max_chars,
+            overlap=parsed.chunking.overlap,
+        ),
+        embedding_provider=parsed.embedding.provider,
+        fusion=parsed.search.fusion,
+        semantic_weight=parsed.search.semantic_weight,
+        keyword_weight=parsed.search.keyword_weight,
+        identifier_fallback=parsed.search.identifier_fallback,
+        identifier_patterns=tuple(parsed.search.identifier_patterns),
+        port=parsed.server.port,
+        allowed_hosts=tuple(parsed.server.allowed_hosts),
+        max_body_bytes=parsed.server.max_body_bytes,
+        package=parsed.export.package or parsed.project.name.replace("-", "_"),
+        targets=tuple(dict.fromkeys(parsed.export.targets)),
+    )
+
+
+def _resolve_source(source: FolderSection | RecordsSection, name: str, root: Path) -> Source:
+    values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+    path = (root / source.path).resolve()
+    if isinstance(source, FolderSection):
+        values["modified_from_file"] = values.pop("modified") == "file"
+        return FolderSource(name=name, path=path, **values)
+    return RecordsSource(name=name, path=path, **values)

@@ -1,0 +1,89 @@
+"""Every error that Foundry raises on purpose.
+
+    FoundryError                a message, and a hint that says what to do about it
+    ├── ConfigError             foundry.toml is missing, malformed or impossible
+    ├── SourceError             a source cannot be read at all (one bad file is skipped, not an error)
+    ├── BuildError              the build cannot produce an index
+    │   ├── EmptyBuildError     the sources hold no document that can be indexed
+    │   └── BusyError           another build or export holds the lock
+    ├── EmbeddingError          an embedder cannot be loaded, or answered something impossible
+    ├── IndexUnusableError      an index is missing, damaged, or of another format version
+    ├── RenderError             a template or a formatter failed; nothing was written
+    ├── ExportError             the target folder cannot be written
+    └── VerificationError       an export or an index is not what its hashes say
+
+The command line prints the message and the hint, and exits with the error's `exit_code`.
+"""
+
+from collections.abc import Sequence
+
+
+class FoundryError(Exception):
+    """A failure that the user can understand and mend.
+
+    `message` names the input and the place, `hint` the remedy.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(FoundryError):
+    """One or more problems in foundry.toml, all of them at once."""
+
+    exit_code = 2
+
+    def __init__(self, file: str, problems: Sequence[str], *, hint: str | None = None) -> None:
+        count = len(problems)
+        heading = f"{file}: {count} problem{'s' if count != 1 else ''}"
+        super().__init__("\n".join([heading, *(f"  {problem}" for problem in problems)]), hint=hint)
+        self.problems = tuple(problems)
+
+
+class SourceError(FoundryError):
+    """A source as a whole cannot be read."""
+
+
+class BuildError(FoundryError):
+    """The build cannot produce an index; the previous one is untouched."""
+
+
+class EmptyBuildError(BuildError):
+    """No source holds a document that can be indexed."""
+
+
+class BusyError(BuildError):
+    """Another process holds the project's lock."""
+
+
+class EmbeddingError(FoundryError):
+    """An embedder is missing, cannot be loaded or answered something impossible."""
+
+
+class IndexUnusableError(FoundryError):
+    """An index is missing, damaged or written by another version."""
+
+
+class RenderError(FoundryError):
+    """A template could not be rendered, formatted or parsed back; nothing was written."""
+
+
+class ExportError(FoundryError):
+    """The target of an export cannot be written; what stood there still stands."""
+
+
+class VerificationError(FoundryError):
+    """Files are not what their hashes say, or a known question is answered wrongly."""
+
+    def __init__(self, subject: str, findings: Sequence[str]) -> None:
+        count = len(findings)
+        heading = f"{subject}: {count} finding{'s' if count != 1 else ''}"
+        super().__init__(
+            "\n".join([heading, *(f"  {finding}" for finding in findings)]),
+            hint="export again, or restore the named files from a trusted copy",
+        )
+        self.findings = tuple(findings)

@@ -1,0 +1,131 @@
+"""The records that travel from sources through readers and chunkers to the index.
+
+Offsets are counted in characters of `Document.text`, half open (`text[start:end]`); lines are
+counted from 1, both ends included.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """Bytes as a source delivers them, with everything that the source knows about them.
+
+    `key` is the document's stable name within its source (a path relative to the source's root,
+    or a record's id) and feeds the ids; `path` is the same, made printable.
+    """
+
+    source: str
+    key: str
+    path: str
+    content: bytes
+    media_type: str | None = None
+    id: str | None = None
+    title: str | None = None
+    url: str | None = None
+    tags: tuple[str, ...] = ()
+    modified: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An input that is not in the index, and why. `reason` is a short constant phrase."""
+
+    source: str
+    path: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; `start:end` spans its line or lines in the document's text."""
+
+    level: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text that should stay whole if it fits into a chunk: a code fence, a table."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as written: `target` is a relative path, a url or a wikilink's page name."""
+
+    target: str
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader finds in one document's bytes.
+
+    `text` is the normalised text that every offset refers to, and `body_start` the offset at
+    which front matter ends and content begins.
+    """
+
+    text: str
+    title: str | None = None
+    headings: tuple[Heading, ...] = ()
+    blocks: tuple[Span, ...] = ()
+    links: tuple[Link, ...] = ()
+    tags: tuple[str, ...] = ()
+    modified: str | None = None
+    body_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document, read: identity from the source, content from the reader.
+
+    `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and
+    `bytes` describe the raw input, `replaced` counts characters that could not be decoded.
+    """
+
+    id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
+    media_type: str
+    reader: str
+    sha256: str
+    bytes: int
+    replaced: int
+    tags: tuple[str, ...]
+    modified: str | None
+    metadata: Mapping[str, str]
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a document chosen by a chunker, before it has an identity."""
+
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A verbatim passage: `text == document.reading.text[start:end]`."""
+
+    id: str
+    document_id: str
+    text: str
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    line_start: int
+    line_end: int

@@ -1,0 +1,1 @@
+"""Turns a configuration and an index into the files of a server."""

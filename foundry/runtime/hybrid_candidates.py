@@ -1,0 +1,52 @@
+"""Joining both lanes: every candidate gets both exact scores."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .candidates import Candidates, lane_ranks
+from .dense_lane import DenseLane
+from .keyword_lane import KeywordLane
+from .lanes import LaneHits
+
+
+def complete_lanes(
+    keyword_lane: KeywordLane,
+    dense_lane: DenseLane,
+    terms: Sequence[str],
+    vector: NDArray[np.float32],
+    keyword: LaneHits,
+    semantic: LaneHits,
+    also: NDArray[np.int64],
+) -> Candidates:
+    """Join the lanes' hits and the chunks of `also`, with both exact scores for each.
+
+    A chunk's score then never depends on how deep a lane was read. The scores are 0 until fused.
+    """
+    chunks = np.unique(np.concatenate([keyword.chunks, semantic.chunks, also]))
+    best = keyword.best_score
+    keyword_scores = keyword_lane.scores(terms, chunks)
+    return Candidates(
+        chunks=chunks,
+        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
+        keyword=keyword_scores / best if best > 0 else np.zeros(len(chunks)),
+        semantic_ranks=lane_ranks(chunks, semantic),
+        keyword_ranks=lane_ranks(chunks, keyword),
+        scores=np.zeros(len(chunks)),
+    )
+
+
+def semantic_candidates(semantic: LaneHits) -> Candidates:
+    """The dense lane's hits, scored by cosine alone."""
+    order = np.argsort(semantic.chunks)
+    chunks = semantic.chunks[order]
+    scores = np.maximum(semantic.scores[order], 0.0)
+    return Candidates(
+        chunks=chunks,
+        semantic=scores,
+        keyword=None,
+        semantic_ranks=lane_ranks(chunks, semantic),
+        keyword_ranks=np.zeros(len(chunks), dtype=np.int64),
+        scores=np.zeros(len(chunks)),
+    ).with_scores(scores)
