@@ -32,7 +32,8 @@ class Candidates:
 
     def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
         """The same candidates under new scores (m,)."""
-        return replace(self, scores=np.round(np.clip(scores, 0.0, 1.0), SCORE_DIGITS))
+        clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
+        return replace(self, scores=clipped.round(SCORE_DIGITS))
 
     def boosted(self, name: str, scores: NDArray[np.float64]) -> "Candidates":
         """The same candidates under raised scores (m,); the difference is kept under `name`."""

@@ -81,8 +81,8 @@ class DenseLane:
 
     def _cosines(self, query: _Query, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         rows = self._vectors[chunks].astype(query.values.dtype)
-        products = (rows @ query.values).astype(np.float64)
-        return products * self._scales[chunks] * query.scale
+        products: NDArray[np.float64] = (rows @ query.values).astype(np.float64)
+        return products * (self._scales[chunks].astype(np.float64) * query.scale)
 
     def _nearest(
         self, query: _Query, depth: int, pool: NDArray[np.int64] | None

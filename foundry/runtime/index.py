@@ -128,7 +128,7 @@ class Index:
         ]
 
     def verify(self) -> list[str]:
-        """Hash every file and compare with the manifest; one finding a line, none if all is well."""
+        """Compare every file with its hash in the manifest: the findings, none if all is well."""
         return verify_files(self.layout.root, self.manifest)
 
 

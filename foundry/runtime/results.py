@@ -97,9 +97,9 @@ def check_request(query: str, top_k: int, mode: str) -> None:
 def respond(
     index: Index,
     query: str,
-    candidates: Candidates,
     top_k: int,
     stopwatch: Stopwatch,
+    candidates: Candidates,
     *,
     mode: Mode,
     reason: Reason,
@@ -113,7 +113,7 @@ def respond(
         chosen = np.flatnonzero(scores >= threshold)
     else:
         chosen = np.arange(len(scores))
-    hits = [_hit(index, candidates, place) for place in chosen]
+    hits = [_hit(index, candidates, int(place)) for place in chosen]
     hits.sort(key=lambda hit: (-hit.score, hit.chunk.id))
     return SearchResponse(
         query, mode, reason, degraded, stopwatch.milliseconds(), tuple(hits[:top_k])

@@ -158,9 +158,9 @@ class Tokenizer:
         # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
         numbers_of_pieces = {piece.casefold() for piece in pieces}
         for part in dict.fromkeys(folded_parts):
-            if len(part) > 1 and part != whole:
-                if not part.isdigit() or part in numbers_of_pieces:
-                    terms += self._word_terms(part)
+            is_fragment = part.isdigit() and part not in numbers_of_pieces
+            if len(part) > 1 and part != whole and not is_fragment:
+                terms += self._word_terms(part)
         return terms
 
     def _stem(self, word: str) -> str:

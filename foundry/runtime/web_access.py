@@ -110,7 +110,8 @@ class AccessPolicy:
         if scheme.lower() == b"bearer":
             # Digests have one length, and every one is compared: the time tells nothing.
             digest = hashlib.sha256(token.strip()).digest()
-            if any([compare_digest(digest, known) for known in self.token_digests]):
+            matches = [compare_digest(digest, known) for known in self.token_digests]
+            if any(matches):
                 return
             challenge = 'Bearer error="invalid_token"'
         raise HTTPException(

@@ -66,5 +66,5 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         response = problem_response(status, detail, headers={"Connection": "close"})
         head = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
-        self.transport.write(b"HTTP/1.1 %d \r\n%b\r\n%b" % (status, head, response.body))
+        self.transport.write(b"HTTP/1.1 %d \r\n%b\r\n%b" % (status, head, bytes(response.body)))
         self.transport.close()

@@ -54,11 +54,11 @@ class RequestModel(BaseModel):
         if isinstance(values, dict):
             for name in values:
                 if name not in cls.model_fields:
-                    known = ", ".join(cls.model_fields)
+                    # A name may hold lone surrogates, which no error message may.
+                    field = str(name).encode(errors="backslashreplace").decode()
+                    context = {"field": field, "known": ", ".join(cls.model_fields)}
                     raise PydanticCustomError(
-                        UNKNOWN_FIELD,
-                        "unknown field; known: {known}",
-                        {"field": name, "known": known},
+                        UNKNOWN_FIELD, "unknown field; known: {known}", context
                     )
         return values
 

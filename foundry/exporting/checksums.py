@@ -1,0 +1,89 @@
+"""SHA256SUMS: the list of everything that an export consists of."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundry.errors import VerificationError
+
+CHECKSUMS = "SHA256SUMS"
+
+_BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
+"""Folders that running and checking an export leaves behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How a folder differs from its list; each a sorted list of relative paths."""
+
+    changed: list[str]
+    missing: list[str]
+    unknown: list[str]
+
+    def findings(self) -> list[str]:
+        """One line for each difference."""
+        return [
+            *(f"{name}: changed" for name in self.changed),
+            *(f"{name}: missing" for name in self.missing),
+            *(f"{name}: not part of the export" for name in self.unknown),
+        ]
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def format_checksums(digests: Mapping[str, str]) -> bytes:
+    """The list as `sha256sum --check` reads it, sorted by path."""
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests)).encode()
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """Relative path -> SHA-256. Raises VerificationError when the list is missing or malformed."""
+    try:
+        lines = (folder / CHECKSUMS).read_bytes().decode().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise VerificationError(str(folder), [f"{CHECKSUMS}: unreadable: {error}"]) from None
+    entries = {}
+    for number, line in enumerate(lines, start=1):
+        digest, separator, name = line.partition("  ")
+        if len(digest) != 64 or not separator or not _stays_inside(name):
+            raise VerificationError(str(folder), [f"{CHECKSUMS}: line {number} is malformed"])
+        entries[name] = digest
+    return entries
+
+
+def compare(folder: Path) -> Differences:
+    """Hash every listed file, and look for files that are not listed.
+
+    By-products of running the export are passed over; links are never followed.
+    """
+    listed = read_checksums(folder)
+    present = set(_files(folder, folder))
+    intact = {
+        name
+        for name in listed.keys() & present
+        if not (folder / name).is_symlink() and hash_file(folder / name) == listed[name]
+    }
+    return Differences(
+        changed=sorted((listed.keys() & present) - intact),
+        missing=sorted(listed.keys() - present),
+        unknown=sorted(present - listed.keys() - {CHECKSUMS}),
+    )
+
+
+def _files(folder: Path, root: Path) -> Iterator[str]:
+    for path in sorted(folder.iterdir()):
+        if path.name in _BY_PRODUCTS:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path, root)
+        else:
+            yield path.relative_to(root).as_posix()
+
+
+def _stays_inside(name: str) -> bool:
+    return bool(name) and not name.startswith("/") and ".." not in name.split("/")

@@ -1,0 +1,76 @@
+"""Verifies an export: every hash, then a known question asked in a clean interpreter."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from foundry.errors import FoundryError, VerificationError
+from foundry.exporting.checksums import compare
+
+TIME_LIMIT = 120.0
+"""Seconds that a server may take to verify itself or to answer."""
+
+_START = "import runpy, sys; sys.path.insert(0, {folder!r}); runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"  # noqa: E501
+
+
+def verify_export(folder: Path) -> dict[str, object]:
+    """Check an exported folder; returns what was checked. Raises VerificationError."""
+    if not folder.is_dir():
+        raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
+    differences = compare(folder)
+    if findings := differences.findings():
+        raise VerificationError(str(folder), findings)
+    package = find_package(folder)
+    answer = run_server(folder, package, ["verify", "--json"])
+    try:
+        report = json.loads(answer.stdout)
+        findings = list(report["findings"])
+    except (ValueError, KeyError, TypeError):
+        said = answer.stderr.strip() or answer.stdout.strip() or "no output"
+        raise VerificationError(str(folder), [f"{package} verify: {said}"]) from None
+    if findings:
+        raise VerificationError(str(folder), findings)
+    return {"export": str(folder), **report}
+
+
+def find_package(folder: Path) -> str:
+    """The name of the one server package in an exported folder."""
+    names = [path.parent.name for path in folder.glob("*/settings.json")]
+    if len(names) != 1:
+        raise VerificationError(str(folder), ["holds no server package"])
+    return names[0]
+
+
+def run_server(
+    folder: Path, package: str, arguments: Sequence[str], *, index_dir: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a server's own command line from `folder` in an interpreter that sees nothing else.
+
+    Raises FoundryError when it does not end in time.
+    """
+    start = _START.format(folder=str(folder), package=package)
+    # Without the caller's environment but for what the server's own documentation names.
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name in {"PATH", "HOME", "LANG", "LC_ALL", "SEMANTIC_WEIGHT", "KEYWORD_WEIGHT"}
+    }
+    if index_dir is not None:
+        environment["INDEX_DIR"] = str(index_dir)
+    environment["PYTHONIOENCODING"] = "utf-8"
+    try:
+        return subprocess.run(
+            [sys.executable, "-I", "-B", "-c", start, *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIME_LIMIT,
+            env=environment,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise FoundryError(
+            f"{folder}: the server did not answer within {TIME_LIMIT:.0f} seconds"
+        ) from None

@@ -1,0 +1,74 @@
+"""Builds the keyword lane's files: vocabulary, postings and BM25 impacts."""
+
+import math
+from array import array
+from collections.abc import Mapping
+
+import numpy as np
+
+from foundry.indexing.files import write_array
+from foundry.runtime.layout import IndexLayout
+
+K1 = 1.5
+B = 0.75
+
+
+class PostingsBuilder:
+    """Collects term counts chunk by chunk and writes them as a compressed sparse matrix."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._terms = array("I")
+        self._counts = array("I")
+        self._distinct = array("I")
+        self._lengths = array("I")
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Take the next chunk's terms and how often each stands in it."""
+        numbers = self._numbers
+        for term, count in counts.items():
+            self._terms.append(numbers.setdefault(term, len(numbers)))
+            self._counts.append(count)
+        self._distinct.append(len(counts))
+        self._lengths.append(sum(counts.values()))
+
+    def write(self, layout: IndexLayout) -> tuple[int, int]:
+        """Write the files; returns how many terms and postings there are."""
+        encoded = {term.encode(): number for term, number in self._numbers.items()}
+        vocabulary = sorted(encoded)
+        layout.terms.write_bytes(b"".join(vocabulary))
+        write_array(layout.term_offsets, offsets_of([len(term) for term in vocabulary]))
+
+        rank = np.empty(len(vocabulary), dtype=np.uint32)
+        rank[[encoded[term] for term in vocabulary]] = np.arange(len(vocabulary), dtype=np.uint32)
+        terms = rank[np.frombuffer(self._terms, dtype=np.uint32)]
+        distinct = np.frombuffer(self._distinct, dtype=np.uint32)
+        chunks = np.repeat(np.arange(len(distinct), dtype=np.uint32), distinct)
+        order = np.argsort(terms, kind="stable")
+        terms, chunks = terms[order], chunks[order]
+        counts = np.frombuffer(self._counts, dtype=np.uint32)[order]
+        frequencies = np.bincount(terms, minlength=len(vocabulary))
+        write_array(layout.posting_offsets, offsets_of(frequencies))
+        write_array(layout.posting_chunks, chunks)
+
+        lengths = np.frombuffer(self._lengths, dtype=np.uint32)
+        average = int(lengths.sum()) / max(1, len(lengths))
+        # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
+        idf = np.array([_idf(len(lengths), int(df)) for df in frequencies], dtype=np.float64)
+        norms = K1 * (1 - B + B * (lengths / max(1.0, average)))
+        impacts = idf[terms] * (counts / (counts + norms[chunks]))
+        write_array(layout.posting_impacts, impacts.astype(np.float32))
+        return len(vocabulary), len(chunks)
+
+
+def _idf(chunk_count: int, document_frequency: int) -> float:
+    ratio = (chunk_count - document_frequency + 0.5) / (document_frequency + 0.5)
+    return round(math.log(1 + ratio), 9)
+
+
+def offsets_of(lengths: "np.typing.ArrayLike") -> "np.typing.NDArray[np.uint64]":
+    """Offsets (n + 1,) of n stretches of the given lengths."""
+    lengths = np.asarray(lengths, dtype=np.uint64)
+    offsets = np.zeros(len(lengths) + 1, dtype=np.uint64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets

@@ -1,0 +1,242 @@
+"""Writes an index: documents and chunks in, a finished folder out.
+
+Equal inputs give equal bytes: nothing here depends on time, place, locale or hash order.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from foundry.embedding.embedder import Embedder
+from foundry.indexing.files import encode_json, hash_files, write_array
+from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
+from foundry.indexing.vectors import VectorsBuilder
+from foundry.records import Chunk, Document
+from foundry.runtime.filters import UNKNOWN_TIME, parse_time
+from foundry.runtime.layout import (
+    DenseManifest,
+    IndexLayout,
+    KnownItem,
+    Manifest,
+    hash_key,
+)
+from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
+from foundry.runtime.tokens import Tokenizer, heading_key
+
+TITLE_WEIGHT = 2
+HEADING_WEIGHT = 3
+"""How many times a title and a heading path count in BM25, beside the text below them."""
+
+KNOWN_ITEMS = 5
+SAMPLE_QUERIES = 128
+PROBE_TEXT = "How do I find what I am looking for?"
+EMBEDDING_BATCH = 256
+
+
+class IndexWriter:
+    """Takes documents with their chunks, in the order in which they are to stand in the index."""
+
+    def __init__(
+        self, folder: Path, *, language: str, sources: Sequence[str], embedder: Embedder | None
+    ) -> None:
+        self._layout = IndexLayout(folder)
+        self._language = language
+        self._tokenizer = Tokenizer(language)
+        self._sources = list(sources)
+        self._embedder = embedder
+        self._postings = PostingsBuilder()
+        self._vectors = VectorsBuilder(embedder.dimensions) if embedder else None
+        self._pending_texts: list[str] = []
+        self._headings: list[tuple[int, int]] = []
+        self._heading_texts: dict[str, list[str]] = {}
+        self._chunk_ids: list[tuple[int, int]] = []
+        self._document_ids: list[tuple[int, int]] = []
+        self._chunk_lengths = array("Q")
+        self._document_lengths = array("Q")
+        self._chunk_sources = array("H")
+        self._modified = array("q")
+        self._tags: dict[str, list[int]] = {}
+        self._chunks_file = self._layout.chunks.open("wb")
+        self._documents_file = self._layout.documents.open("wb")
+
+    @property
+    def chunk_count(self) -> int:
+        """Chunks taken so far."""
+        return len(self._chunk_lengths)
+
+    @property
+    def document_count(self) -> int:
+        """Documents taken so far."""
+        return len(self._document_lengths)
+
+    def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        """Take one document and its chunks; ids must not have been seen before."""
+        first = self.chunk_count
+        modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
+        previous_path: tuple[str, ...] | None = None
+        for place, chunk in enumerate(chunks):
+            number = self.chunk_count
+            self._write_chunk(document, chunk)
+            self._chunk_ids.append((hash_key(chunk.id), number))
+            self._chunk_sources.append(self._sources.index(document.source))
+            self._modified.append(modified)
+            for tag in document.tags:
+                self._tags.setdefault(tag, []).append(number)
+            if place == 0:
+                self._note_heading(document.title, number, chunk.id)
+            if chunk.heading_path and chunk.heading_path != previous_path:
+                self._note_heading(chunk.heading_path[-1], number, chunk.id)
+            previous_path = chunk.heading_path
+            self._index_text(document, chunk)
+        line = encode_json(
+            {
+                "id": document.id,
+                "title": document.title,
+                "source": document.source,
+                "path": document.path,
+                "url": document.url,
+                "media_type": document.media_type,
+                "sha256": document.sha256,
+                "bytes": document.bytes,
+                "modified": document.modified,
+                "tags": list(document.tags),
+                "metadata": dict(sorted(document.metadata.items())),
+                "reader": document.reader,
+                "chunk_start": first,
+                "chunk_end": self.chunk_count,
+            }
+        )
+        self._document_ids.append((hash_key(document.id), self.document_count))
+        self._documents_file.write(line)
+        self._document_lengths.append(len(line))
+
+    def finish(self, report: object, *, config_sha256: str) -> Manifest:
+        """Write everything that depends on the whole; returns the manifest, written last."""
+        layout = self._layout
+        self.close()
+        self._embed_pending()
+        terms, postings = self._postings.write(layout)
+        write_array(layout.chunk_offsets, offsets_of(self._chunk_lengths))
+        write_array(layout.document_offsets, offsets_of(self._document_lengths))
+        write_array(layout.chunk_ids, _key_table(self._chunk_ids))
+        write_array(layout.document_ids, _key_table(self._document_ids))
+        write_array(layout.heading_keys, _key_table(self._headings))
+        write_array(layout.filter_sources, np.array(self._chunk_sources, dtype=np.uint16))
+        write_array(layout.filter_modified, np.array(self._modified, dtype=np.int64))
+        tags = sorted(self._tags)
+        tag_chunks = [number for tag in tags for number in self._tags[tag]]
+        write_array(layout.filter_tag_offsets, offsets_of([len(self._tags[tag]) for tag in tags]))
+        write_array(layout.filter_tag_chunks, np.array(tag_chunks, dtype=np.uint32))
+        layout.report.write_bytes(encode_json(report))
+        manifest = Manifest(
+            documents=self.document_count,
+            chunks=self.chunk_count,
+            terms=terms,
+            postings=postings,
+            tokenizer_version=TOKENIZER_VERSION,
+            language=self._language,
+            k1=K1,
+            b=B,
+            title_weight=TITLE_WEIGHT,
+            heading_weight=HEADING_WEIGHT,
+            dense=self._write_vectors(),
+            sources=self._sources,
+            tags=tags,
+            config_sha256=config_sha256,
+            known_items=self._known_items(),
+            files=hash_files(layout.root),
+        )
+        layout.manifest.write_bytes(manifest.to_bytes())
+        return manifest
+
+    def close(self) -> None:
+        """Close the record files; nothing more can be added."""
+        self._chunks_file.close()
+        self._documents_file.close()
+
+    def _write_chunk(self, document: Document, chunk: Chunk) -> None:
+        line = encode_json(
+            {
+                "id": chunk.id,
+                "document_id": document.id,
+                "title": document.title,
+                "text": chunk.text,
+                "section": list(chunk.heading_path),
+                "position": {
+                    "start": chunk.start,
+                    "end": chunk.end,
+                    "line_start": chunk.line_start,
+                    "line_end": chunk.line_end,
+                },
+                "source": document.source,
+                "path": document.path,
+                "url": document.url,
+                "tags": list(document.tags),
+                "modified": document.modified,
+            }
+        )
+        self._chunks_file.write(line)
+        self._chunk_lengths.append(len(line))
+
+    def _index_text(self, document: Document, chunk: Chunk) -> None:
+        title = () if document.title in chunk.heading_path else (document.title,)
+        counts = Counter(self._tokenizer.terms(chunk.text))
+        for weight, texts in ((TITLE_WEIGHT, title), (HEADING_WEIGHT, chunk.heading_path)):
+            for text in texts:
+                for term in self._tokenizer.terms(text):
+                    counts[term] += weight
+        self._postings.add(counts)
+        if self._vectors is not None:
+            self._pending_texts.append("\n".join([*title, *chunk.heading_path, chunk.text]))
+            if len(self._pending_texts) >= EMBEDDING_BATCH:
+                self._embed_pending()
+
+    def _embed_pending(self) -> None:
+        if self._embedder is not None and self._vectors is not None and self._pending_texts:
+            self._vectors.add(self._embedder.embed_documents(self._pending_texts))
+            self._pending_texts.clear()
+
+    def _write_vectors(self) -> DenseManifest | None:
+        if self._embedder is None or self._vectors is None:
+            return None
+        queries = self._embedder.embed_queries([*_spread(list(self._heading_texts))])
+        measured = self._vectors.write(self._layout, queries[queries.any(axis=1)])
+        encoder_sha256 = self._embedder.write_encoder(self._layout.encoder)
+        probe = self._embedder.embed_queries([PROBE_TEXT])[0]
+        return DenseManifest(
+            provider=self._embedder.provider,
+            model=self._embedder.model,
+            dimensions=self._embedder.dimensions,
+            encoder_sha256=encoder_sha256,
+            candidates=measured.candidates,
+            recall_at_20=measured.recall,
+            probe_text=PROBE_TEXT,
+            probe_vector=[round(float(value), 6) for value in probe],
+        )
+
+    def _note_heading(self, text: str, number: int, chunk_id: str) -> None:
+        key = heading_key(self._tokenizer.tokenize(text))
+        if key and (entry := (hash_key(key), number)) not in self._headings[-2:]:
+            self._headings.append(entry)
+            self._heading_texts.setdefault(text, []).append(chunk_id)
+
+    def _known_items(self) -> list[KnownItem]:
+        unique = [text for text, chunk_ids in self._heading_texts.items() if len(chunk_ids) == 1]
+        return [
+            KnownItem(query=text, chunk_ids=self._heading_texts[text])
+            for text in _spread(sorted(unique), KNOWN_ITEMS)
+        ]
+
+
+def _spread(values: Sequence[str], count: int = SAMPLE_QUERIES) -> Iterable[str]:
+    """At most `count` of `values`, evenly spread."""
+    step = max(1, len(values) // count)
+    return values[::step][:count]
+
+
+def _key_table(entries: Sequence[tuple[int, int]]) -> "np.typing.NDArray[np.uint64]":
+    table = np.array(sorted(entries), dtype=np.uint64).reshape(-1, 2)
+    return np.ascontiguousarray(table.T)

@@ -1,0 +1,131 @@
+"""Progress of long work: a bar on a terminal, plain lines elsewhere, nothing when not wanted."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+LINE_INTERVAL = 5.0
+"""Seconds between two plain lines of the same step."""
+
+QUIET_SECONDS = 1.0
+"""Work that ends sooner prints no plain line."""
+
+
+class Progress(Protocol):
+    """One step of work; a context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def advance(self, count: int = 1) -> None:
+        """Report that `count` more items are done."""
+        ...
+
+
+class Silence:
+    """No progress at all."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def advance(self, count: int = 1) -> None:
+        """Report nothing."""
+
+
+class Lines:
+    """A line every few seconds, for logs."""
+
+    def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
+        self._label, self._unit, self._total, self._stream = label, unit, total, stream
+        self._done = 0
+        self._started = self._printed = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is None and time.monotonic() - self._started >= QUIET_SECONDS:
+            self._print()
+
+    def advance(self, count: int = 1) -> None:
+        """Count, and print if the last line is some seconds old."""
+        self._done += count
+        if time.monotonic() - self._printed >= LINE_INTERVAL:
+            self._print()
+
+    def _print(self) -> None:
+        self._printed = time.monotonic()
+        rate = self._done / max(1e-9, self._printed - self._started)
+        line = f"{self._label}: {self._done:,}"
+        if self._total is not None:
+            left = max(0, self._total - self._done) / max(1e-9, rate)
+            line += f" of {self._total:,} {self._unit}, {rate:,.0f}/s, {left:.0f} s left"
+        else:
+            line += f" {self._unit}, {rate:,.0f}/s"
+        self._stream.write(line + "\n")
+        self._stream.flush()
+
+
+class Bar:
+    """A live bar with rate and time left."""
+
+    def __init__(self, label: str, unit: str, total: int | None) -> None:
+        # Rich takes 50 ms to import, which only long work on a terminal should pay.
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(unit),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(label, total=total, rate="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def advance(self, count: int = 1) -> None:
+        """Move the bar."""
+        speed = self._bar.tasks[0].speed
+        rate = f"{speed:,.0f}/s" if speed else ""
+        self._bar.update(self._task, advance=count, rate=rate)
+
+
+class Reporter:
+    """Makes the progress of each step: shown on standard error unless `quiet`."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def step(self, label: str, unit: str, total: int | None = None) -> Progress:
+        """Begin a step of `total` items, if that is known."""
+        if self._quiet:
+            return Silence()
+        if sys.stderr.isatty():
+            return Bar(label, unit, total)
+        return Lines(label, unit, total, sys.stderr)

@@ -1,0 +1,127 @@
+"""Bytes to text, in one normal form: LF line ends, NFC, no NUL, no lone surrogate."""
+
+import codecs
+import re
+import unicodedata
+from itertools import pairwise
+
+from charset_normalizer import from_bytes
+
+SAMPLE_BYTES = 65_536
+NORMALISATION_SLICE = 2_000
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# Characters that compose with nothing before them, so text may be normalised up to them.
+_STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
+
+
+def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
+    """Decode and normalise; also counts the characters that had to be replaced by U+FFFD.
+
+    In this order: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8 with a
+    few broken characters, a guess from a sample, Windows-1252.
+    """
+    text, replaced = _decode(content, declared)
+    replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0
+    return normalise(text), replaced
+
+
+def normalise(text: str) -> str:
+    """The one normal form of everything that is stored; linear in the length of the text."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if text.isascii():
+        return text
+    text = _SURROGATE.sub("\ufffd", text)
+    # Normalisation is quadratic in the length of a run of combining marks, hence the slices.
+    cuts = [0]
+    while len(text) - cuts[-1] > NORMALISATION_SLICE:
+        earliest = cuts[-1] + NORMALISATION_SLICE
+        starter = _STARTER.search(text, earliest, earliest + NORMALISATION_SLICE)
+        cuts.append(starter.start() if starter else earliest)
+    cuts.append(len(text))
+    return "".join(unicodedata.normalize("NFC", text[a:b]) for a, b in pairwise(cuts))
+
+
+def normalise_line(text: str, max_chars: int = 500) -> str:
+    """Normalised, on one line, without control characters, cut at `max_chars`."""
+    return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())[:max_chars].strip()
+
+
+def looks_like_wide_text(sample: bytes) -> str | None:
+    """The UTF-16 flavour of bytes without a byte order mark that are mostly Latin text."""
+    pairs = len(sample) // 2
+    if pairs < 4:
+        return None
+    even, odd = sample[0 : pairs * 2 : 2].count(0), sample[1 : pairs * 2 : 2].count(0)
+    if odd > 0.4 * pairs and even < 0.02 * pairs:
+        return "utf-16-le"
+    if even > 0.4 * pairs and odd < 0.02 * pairs:
+        return "utf-16-be"
+    return None
+
+
+def byte_order_mark(content: bytes) -> str | None:
+    """The encoding that a byte order mark announces."""
+    return next((name for mark, name in _BOMS if content.startswith(mark)), None)
+
+
+def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
+    marked = byte_order_mark(content)
+    wide = marked or looks_like_wide_text(content[:SAMPLE_BYTES])
+    if wide:
+        return _replace_undecodable(content, wide, b"")
+    charset = _known_charset(declared)
+    # The ISO 2022 family is ASCII with escape sequences, and would pass for UTF-8.
+    if charset and charset.startswith("iso2022") and b"\x1b" in content:
+        return _replace_undecodable(content, charset, b"")
+    for errors in ("strict", "surrogatepass"):
+        try:
+            return content.decode("utf-8", errors), 0
+        except UnicodeDecodeError:
+            continue
+    if charset:
+        return _replace_undecodable(content, charset, b"")
+    text, replaced = _replace_undecodable(content, "utf-8", "\ufffd".encode())
+    sound = sum(map(len, re.findall("[^\x00-\x7f\ufffd]+", text)))
+    if replaced <= sound or (replaced == 1 and text.endswith("\ufffd")):
+        return text, replaced
+    return _replace_undecodable(content, _guess_charset(content), b"")
+
+
+def _replace_undecodable(content: bytes, charset: str, marker: bytes) -> tuple[str, int]:
+    text = content.decode(charset, "replace").removeprefix("\ufeff")
+    already = content.count(marker) if marker else 0
+    return text, max(text.count("\ufffd") - already, 0)
+
+
+def _known_charset(declared: str | None) -> str | None:
+    try:
+        name = codecs.lookup(declared or "").name
+        b"".decode(name)
+    except (LookupError, ValueError):
+        return None
+    # What browsers read as Windows-1252, and what can hide other text from a scanner.
+    if name in {"iso8859-1", "ascii"}:
+        return "cp1252"
+    return None if name.startswith(("utf-7", "unicode", "raw", "idna", "punycode")) else name
+
+
+def _guess_charset(content: bytes) -> str:
+    first = next(iter(re.finditer(rb"[\x80-\xff]", content)), None)
+    start = max(0, (first.start() if first else 0) - 1_000)
+    matches = from_bytes(content[start : start + SAMPLE_BYTES])
+    best = matches.best()
+    if best is None:
+        return "cp1252"
+    ties = {m.encoding for m in matches if (m.chaos, m.coherence) == (best.chaos, best.coherence)}
+    return "cp1252" if "cp1252" in ties else best.encoding

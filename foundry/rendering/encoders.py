@@ -1,0 +1,76 @@
+"""One encoder for each syntax that a template writes.
+
+A template may print nothing that has not passed through one of these filters: what comes out of
+them is `Encoded`, and the environment refuses everything else.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+_SLUG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
+
+
+class Encoded(str):
+    """Text that is safe to print into the syntax that its encoder names."""
+
+
+def encode_slug(value: object) -> Encoded:
+    """A name of lower-case ASCII words; safe as an identifier, a path and in any of our files."""
+    text = str(value)
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"not a slug: {text!r}")
+    return Encoded(text)
+
+
+def encode_number(value: object) -> Encoded:
+    """A finite number, written the same in Python, TOML and JSON."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"not a number: {value!r}")
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"not a finite number: {value!r}")
+    return Encoded(repr(value))
+
+
+def encode_python(value: object) -> Encoded:
+    """A string literal of Python in ASCII."""
+    return Encoded(ascii(str(value)))
+
+
+def encode_toml(value: object) -> Encoded:
+    """A basic string of TOML; what is not a printable character is escaped."""
+    return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
+
+
+def encode_markdown(value: object) -> Encoded:
+    """Plain text for the middle of a Markdown line: no markup, no HTML, no line break."""
+    text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
+    return Encoded(_MARKDOWN_SPECIAL.sub(r"\\\1", text))
+
+
+ENCODERS: dict[str, Callable[[object], Encoded]] = {
+    "slug": encode_slug,
+    "number": encode_number,
+    "python": encode_python,
+    "toml": encode_toml,
+    "markdown": encode_markdown,
+}
+
+
+def _toml_character(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if _is_visible(character):
+        return character
+    if character == " ":
+        return character
+    code = ord(character)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\\ufffd"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _is_visible(character: str) -> bool:
+    # Controls, formats (bidirectional overrides among them), surrogates, separators.
+    return unicodedata.category(character)[0] not in "CZ"

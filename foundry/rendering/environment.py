@@ -1,0 +1,51 @@
+"""The Jinja environment, strict in both directions: undefined names and unencoded values fail."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+import foundry
+from foundry.errors import RenderError
+from foundry.rendering.encoders import ENCODERS, Encoded
+
+_PACKAGED = Path(foundry.__file__).parent / "_templates"
+_CHECKOUT = Path(foundry.__file__).parent.parent / "templates"
+
+
+def templates_folder() -> Path:
+    """Where the templates are: inside an installed package, beside it in a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def render(template: str, values: Mapping[str, object]) -> str:
+    """Render one template. Raises RenderError, naming the template and the line."""
+    try:
+        return _environment().get_template(template).render(values)
+    except jinja2.TemplateSyntaxError as error:
+        raise RenderError(f"template {template}, line {error.lineno}: {error.message}") from None
+    except (jinja2.TemplateError, ValueError) as error:
+        raise RenderError(f"template {template}: {error}") from None
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates_folder()),
+        undefined=jinja2.StrictUndefined,
+        finalize=_require_encoded,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(ENCODERS)
+    return environment
+
+
+def _require_encoded(value: object) -> object:
+    # Undefined values pass through, so that their own error names the variable.
+    if isinstance(value, Encoded | jinja2.Undefined):
+        return value
+    raise ValueError(f"{value!r} is printed without an encoder ({', '.join(ENCODERS)})")

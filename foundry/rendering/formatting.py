@@ -1,0 +1,79 @@
+"""Formats rendered Python with black and checks it with ruff, then reads every file back.
+
+Both run as programs on a scratch folder, under a time limit. Whatever goes wrong with them is a
+RenderError, and nothing has been written where the user would see it.
+"""
+
+import ast
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from foundry.errors import RenderError
+
+TIME_LIMIT = 60.0
+"""Seconds that a formatter may take."""
+
+
+def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
+    """Format the `rendered` ones among `files` and check them; returns their new contents.
+
+    The others are laid beside them, since imports are judged by what is there.
+    """
+    with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
+        root = Path(scratch).resolve()
+        for name, content in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        _run("black", ["--quiet", *rendered], root)
+        _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *rendered], root)
+        return {name: (root / name).read_bytes() for name in rendered}
+
+
+def parse_back(name: str, content: bytes) -> object:
+    """Parse a file with the parser of its own syntax. Raises RenderError if it does not parse."""
+    try:
+        text = content.decode()
+        if name.endswith(".py"):
+            return ast.parse(text, filename=name)
+        if name.endswith(".toml"):
+            return tomllib.loads(text)
+        if name.endswith(".json"):
+            return json.loads(text)
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return text
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise RenderError(f"rendered {name} does not parse: {error}") from None
+
+
+def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
+    command = [sys.executable, "-m", tool, *arguments]
+    hint = f"reinstall it beside Foundry: {sys.executable} -m pip install --force-reinstall {tool}"
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise RenderError(
+            f"{tool} did not end within {TIME_LIMIT:.0f} seconds; nothing was written",
+            hint="try again on a less busy machine",
+        ) from None
+    except OSError as error:
+        raise RenderError(
+            f"{tool} could not be run: {error}; nothing was written", hint=hint
+        ) from None
+    if done.returncode < 0:
+        raise RenderError(f"{tool} was killed by signal {-done.returncode}; nothing was written")
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().replace(str(folder), "")
+        raise RenderError(
+            f"{tool} refused the rendered server (exit {done.returncode}); nothing was written:"
+            f"\n{said}",
+            hint=hint if "No module named" in said else None,
+        )

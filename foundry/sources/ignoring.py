@@ -1,0 +1,87 @@
+"""Which files of a folder are wanted: include, exclude, and .gitignore files as git reads them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import pathspec
+
+from foundry.config import FolderSource
+from foundry.errors import SourceError
+
+_NEVER = frozenset({".git", ".foundry"})
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreFile:
+    """The patterns of one .gitignore; `prefix` is its folder's path, "" or ending in a slash."""
+
+    prefix: str
+    patterns: pathspec.GitIgnoreSpec
+
+    @classmethod
+    def parse(cls, prefix: str, lines: Iterable[str]) -> "IgnoreFile":
+        """Compile the lines, leaving out those that are no pattern, as git does."""
+        usable = [line for line in lines if _is_pattern(line)]
+        return cls(prefix, pathspec.GitIgnoreSpec.from_lines(usable))
+
+
+class Selection:
+    """A folder source's include and exclude patterns, and the rule for hidden names."""
+
+    def __init__(self, source: FolderSource) -> None:
+        self._include = _compile(source, source.include)
+        self._exclude = _compile(source, source.exclude)
+        self._spelled_out = tuple(
+            part
+            for pattern in source.include
+            for part in pattern.split("/")
+            if part.startswith(".") and part not in {".", ".."}
+        )
+
+    def wants_file(self, path: str) -> bool:
+        """Whether the patterns select this file; `path` is relative to the source's root."""
+        return self._include.match_file(path) and not self._exclude.match_file(path)
+
+    def enters(self, path: str) -> bool:
+        """Whether a folder can hold wanted files; `path` ends in a slash."""
+        return not self._exclude.match_file(path)
+
+    def hides(self, name: str) -> bool:
+        """Whether a name is hidden and no include pattern spells it out."""
+        if name in _NEVER:
+            return True
+        return name.startswith(".") and not any(
+            fnmatchcase(name, pattern) for pattern in self._spelled_out
+        )
+
+
+def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
+    """Whether .gitignore files, outermost first, ignore a path; folders end in a slash.
+
+    The innermost file that has an opinion decides, as in git.
+    """
+    for ignore_file in reversed(ignore_files):
+        ignored = ignore_file.patterns.check_file(path[len(ignore_file.prefix) :]).include
+        if ignored is not None:
+            return ignored
+    return False
+
+
+def _compile(source: FolderSource, patterns: tuple[str, ...]) -> pathspec.PathSpec:
+    for pattern in patterns:
+        if not _is_pattern(pattern):
+            raise SourceError(
+                f"source {source.name}: {pattern!r} is not a glob pattern",
+                hint="write patterns as in .gitignore, for example docs/**/*.md",
+            )
+    return pathspec.PathSpec.from_lines("gitignore", patterns)
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        pathspec.GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True

@@ -1,0 +1,176 @@
+"""A CSV or JSONL table, one document a row, read row by row."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
+
+from foundry.config import RecordsSource
+from foundry.errors import SourceError
+from foundry.records import RawDocument, Skipped
+from foundry.sources.names import printable
+from foundry.sources.tables import Row, RowProblem, read_csv, read_jsonl
+
+_MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
+_DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
+
+
+def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
+    """Deliver the table's rows; `key` is the row's id as written.
+
+    A row that is malformed, or has no id or no text, or an id that came before, is delivered as
+    Skipped with its number. A url without a scheme is joined to `base_url`; a row without url gets
+    `base_url`, one slash and its percent-encoded id; other schemes than http and https are dropped.
+    Raises SourceError when the file cannot be read, and when a column that the configuration names
+    is in no row.
+    """
+    read = read_csv if source.path.suffix == ".csv" else read_jsonl
+    try:
+        yield from _convert_rows(source, read(source.path))
+    except OSError as error:
+        raise SourceError(
+            f"source {source.name}: cannot read {source.path}: {error.strerror}",
+            hint="correct the source's path in foundry.toml",
+        ) from None
+
+
+def _convert_rows(
+    source: RecordsSource, rows: Iterator[Row | RowProblem]
+) -> Iterator[RawDocument | Skipped]:
+    columns: dict[str, None] = {}
+    seen: set[str] = set()
+    for row in rows:
+        if isinstance(row, RowProblem):
+            yield Skipped(source.name, source.path.name, row.reason, row.detail)
+            continue
+        columns.update(dict.fromkeys(row.values))
+        document = _convert(source, row)
+        if isinstance(document, RawDocument):
+            if document.key in seen:
+                document = _skip(source, row, "duplicate id", document.path)
+            else:
+                seen.add(document.key)
+        yield document
+    if columns:
+        _check_columns(source, columns)
+
+
+def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
+    values = row.values
+    id_column = "_id" if source.id == "id" and "id" not in values else source.id
+    key = _repair(_to_text(values.get(id_column)))
+    text = values.get(source.text)
+    if not key:
+        return _skip(source, row, "no id")
+    if "\0" in key or not _is_encodable(key):
+        return _skip(source, row, "id is not valid text", printable(key))
+    if isinstance(text, (list, dict)):
+        return _skip(source, row, "text is not a string", printable(key))
+    text = _to_text(text)
+    if not text.strip():
+        return _skip(source, row, "no text", printable(key))
+    tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
+    return RawDocument(
+        source=source.name,
+        key=key,
+        path=printable(key),
+        content=_to_bytes(text),
+        media_type=_MEDIA_TYPES[source.text_format],
+        id=key,
+        title=_optional(values, source.title),
+        url=_resolve_url(source, _optional(values, source.url), key),
+        tags=(*source.tags, *tags),
+        modified=_optional(values, source.modified),
+        metadata={
+            name: _repair(_to_text(values[name]))
+            for name in source.metadata
+            if values.get(name) not in (None, "")
+        },
+    )
+
+
+def _skip(source: RecordsSource, row: Row, reason: str, key: str = "") -> Skipped:
+    detail = f"{row.place}, id {key[:200]}" if key else row.place
+    return Skipped(source.name, source.path.name, reason, detail)
+
+
+def _check_columns(source: RecordsSource, columns: Mapping[str, None]) -> None:
+    missing = [] if source.text in columns else [f"text = {source.text!r}"]
+    if source.id not in columns and not (source.id == "id" and "_id" in columns):
+        missing.append(f"id = {source.id!r}")
+    for option, default in _DEFAULTS.items():
+        column = getattr(source, option)
+        if column not in (None, default) and column not in columns:
+            missing.append(f"{option} = {column!r}")
+    missing += [f"metadata {name!r}" for name in source.metadata if name not in columns]
+    if missing:
+        there = ", ".join(repr(printable(name)) for name in list(columns)[:50])
+        raise SourceError(
+            f"source {source.name}: {source.path} has no such column: {', '.join(missing)}",
+            hint=f"the columns that are there: {there}",
+        )
+
+
+def _resolve_url(source: RecordsSource, url: str | None, key: str) -> str | None:
+    base = source.base_url.rstrip("/") + "/" if source.base_url else None
+    if url is None:
+        return base + quote(key, safe="") if base else None
+    try:
+        scheme = urlsplit(url).scheme.lower()
+        if scheme:
+            return url if scheme in {"http", "https"} else None
+        return urljoin(base, url) if base else None
+    except ValueError:
+        return None
+
+
+def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
+    return (_repair(_to_text(values.get(column))).strip() or None) if column else None
+
+
+def _split_tags(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value, parse_int=str, parse_float=str)
+        except (ValueError, RecursionError):
+            pass
+    if not isinstance(value, list):
+        value = _to_text(value).replace(";", ",").split(",")
+    tags = (_repair(_to_text(tag)).strip() for tag in value)
+    return tuple(tag for tag in tags if tag)
+
+
+def _to_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _to_bytes(text: str) -> bytes:
+    """The bytes that the file has for this text, of whatever encoding they are."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def _repair(text: str) -> str:
+    """A short text whose bytes were not UTF-8, read as Windows' western code page instead."""
+    if _is_encodable(text):
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("cp1252", "replace")
+    except UnicodeEncodeError:
+        return text
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""Rows of a CSV or JSONL file, streamed; a malformed row never stops the others.
+
+Bytes that are not UTF-8 arrive as lone surrogates (`surrogateescape`), so nothing is lost here.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+MAX_ROW_CHARS = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: column name to value; `place` says where it stands in the file."""
+
+    place: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row that could not be read."""
+
+    reason: str
+    detail: str
+
+
+def read_csv(path: Path) -> Iterator[Row | RowProblem]:
+    """Rows of a CSV file whose first row names the columns, counted from 1 with that row.
+
+    The delimiter is the comma, unless the first line holds more semicolons or tabs. Raises OSError
+    when the file cannot be read.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_CHARS))
+    with _open(path, newline="") as stream:
+        lines = _Lines(stream)
+        reader = csv.reader(lines, delimiter=_guess_delimiter(stream))
+        header: list[str] | None = None
+        number = 0
+        while True:
+            number += 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except (csv.Error, _TooLong) as error:
+                yield RowProblem("malformed row", f"row {number}: {error}")
+                continue
+            if not cells:
+                continue
+            if header is None:
+                header = [name.strip() for name in cells]
+            elif len(cells) != len(header):
+                counts = f"{len(cells)} columns where the header has {len(header)}"
+                yield RowProblem("ragged row", f"row {number}: {counts}")
+            else:
+                yield Row(f"row {number}", dict(zip(header, cells, strict=True)))
+
+
+def read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
+    """Objects of a JSONL file, one a line; numbers stay strings, written as in the file.
+
+    Raises OSError when the file cannot be read.
+    """
+    with _open(path, newline="\n") as stream:
+        lines = _Lines(stream)
+        number = 0
+        while True:
+            number += 1
+            place = f"line {number}"
+            try:
+                line = next(lines)
+                if not line.strip():
+                    continue
+                value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+            except StopIteration:
+                return
+            except (ValueError, RecursionError, _TooLong) as error:
+                yield RowProblem("malformed line", f"{place}: {str(error)[:200]}")
+                continue
+            if isinstance(value, dict):
+                yield Row(place, value)
+            else:
+                yield RowProblem("not a JSON object", place)
+
+
+class _TooLong(Exception):
+    pass
+
+
+class _Lines:
+    """A file's lines without NUL characters; a line of endless length is passed over."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(MAX_ROW_CHARS)
+        if not line:
+            raise StopIteration
+        if len(line) == MAX_ROW_CHARS and not line.endswith(("\n", "\r")):
+            while (rest := self._stream.readline(1 << 20)) and not rest.endswith(("\n", "\r")):
+                pass
+            raise _TooLong(f"longer than {MAX_ROW_CHARS} characters")
+        return line.replace("\0", "")
+
+
+def _open(path: Path, newline: str) -> TextIO:
+    with path.open("rb") as stream:
+        start = stream.read(4)
+    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if wide:
+        return path.open(encoding="utf-16", errors="replace", newline=newline)
+    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+
+
+def _guess_delimiter(stream: TextIO) -> str:
+    first_line = stream.readline(1 << 20)
+    stream.seek(0)
+    return max(",;\t", key=first_line.count)
