@@ -1,7 +1,7 @@
-"""foundry.toml: what users write (`ConfigFile`) and what Foundry works with (`Config`).
+"""From foundry.toml to `Config`: resolved, frozen, with absolute paths.
 
 Every problem of a file is found and reported at once, each with its key path and what would be
-allowed. The resolved `Config` has no optional values but true ones, and absolute paths.
+allowed.
 """
 
 import keyword
@@ -9,100 +9,30 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from foundry.config_file import (
+    ChunkingSection,
+    ConfigFile,
+    EmbeddingSection,
+    ExportSection,
+    FolderSection,
+    ProjectSection,
+    RecordsSection,
+    SearchSection,
+    ServerSection,
+)
 from foundry.errors import ConfigError
 from foundry.runtime.identifiers import compile_patterns
 from foundry.runtime.tokens import LANGUAGES
 
 CONFIG_NAME = "foundry.toml"
-SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
-PACKAGE_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
 
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ProjectSection(_Section):
-    name: str = Field(pattern=SLUG_PATTERN, max_length=63)
-    title: str = ""
-    description: str = ""
-    language: str = "english"
-
-
-class FolderSection(_Section):
-    type: Literal["folder"]
-    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
-    path: str = Field(min_length=1)
-    include: list[str] = ["**/*"]
-    exclude: list[str] = []
-    base_url: str | None = None
-    tags: list[str] = []
-    modified: Literal["content", "file"] = "content"
-    max_bytes: int = Field(default=200_000_000, ge=1)
-
-
-class RecordsSection(_Section):
-    type: Literal["records"]
-    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
-    path: str = Field(min_length=1)
-    id: str = "id"
-    title: str | None = "title"
-    text: str = "text"
-    url: str | None = "url"
-    modified: str | None = "modified"
-    tags_column: str | None = "tags"
-    metadata: list[str] = []
-    text_format: Literal["text", "markdown", "html"] = "text"
-    base_url: str | None = None
-    tags: list[str] = []
-
-
-class ChunkingSection(_Section):
-    strategy: Literal["headings", "recursive", "none"] = "headings"
-    max_chars: int = Field(default=1200, ge=100, le=100_000)
-    overlap: int = Field(default=0, ge=0)
-
-
-class EmbeddingSection(_Section):
-    provider: Literal["static", "none"] = "static"
-
-
-class SearchSection(_Section):
-    fusion: Literal["linear", "rrf"] = "linear"
-    semantic_weight: float = Field(default=0.7, ge=0, allow_inf_nan=False)
-    keyword_weight: float = Field(default=0.3, ge=0, allow_inf_nan=False)
-    identifier_fallback: bool = True
-    identifier_patterns: list[str] = []
-
-
-class ServerSection(_Section):
-    port: int = Field(default=8000, ge=1, le=65535)
-    allowed_hosts: list[str] = []
-    max_body_bytes: int = Field(default=262_144, ge=1024)
-
-
-class ExportSection(_Section):
-    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN)
-    targets: list[Literal["docker"]] = ["docker"]
-
-
-class ConfigFile(_Section):
-    """The file as written; optional fields are those that may be left out."""
-
-    project: ProjectSection
-    sources: list[Annotated[FolderSection | RecordsSection, Field(discriminator="type")]] = Field(
-        min_length=1
-    )
-    chunking: ChunkingSection = ChunkingSection()
-    embedding: EmbeddingSection = EmbeddingSection()
-    search: SearchSection = SearchSection()
-    server: ServerSection = ServerSection()
-    export: ExportSection = ExportSection()
+DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
+"""Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +177,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             f"chunking.overlap: must be smaller than chunking.max_chars"
             f" ({parsed.chunking.max_chars}), got {parsed.chunking.overlap}"
         )
-    if parsed.search.semantic_weight + parsed.search.keyword_weight == 0:
+    if sum(_weights(parsed.search)) == 0:
         problems.append("search: semantic_weight and keyword_weight must not both be 0")
     for number, pattern in enumerate(parsed.search.identifier_patterns):
         try:
@@ -285,6 +215,14 @@ _TAKEN = frozenset(
 )
 
 
+def _weights(search: SearchSection) -> tuple[float, float]:
+    semantic, keyword = DEFAULT_WEIGHTS[search.fusion]
+    return (
+        semantic if search.semantic_weight is None else search.semantic_weight,
+        keyword if search.keyword_weight is None else search.keyword_weight,
+    )
+
+
 def _source_names(parsed: ConfigFile) -> list[str]:
     names = []
     for source in parsed.sources:
@@ -297,6 +235,7 @@ def _source_names(parsed: ConfigFile) -> list[str]:
 
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
+    semantic_weight, keyword_weight = _weights(parsed.search)
     sources = tuple(
         _resolve_source(source, name, root)
         for source, name in zip(parsed.sources, _source_names(parsed), strict=True)
@@ -315,8 +254,8 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         ),
         embedding_provider=parsed.embedding.provider,
         fusion=parsed.search.fusion,
-        semantic_weight=parsed.search.semantic_weight,
-        keyword_weight=parsed.search.keyword_weight,
+        semantic_weight=semantic_weight,
+        keyword_weight=keyword_weight,
         identifier_fallback=parsed.search.identifier_fallback,
         identifier_patterns=tuple(parsed.search.identifier_patterns),
         port=parsed.server.port,

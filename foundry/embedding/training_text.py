@@ -131,7 +131,11 @@ def dictionary_passages(folder: Path) -> Iterator[Passage]:
 def _entry(title: str, lines: Sequence[str]) -> Iterator[Passage]:
     head = re.split(r"\s*[\\(\[,]", title)[0].strip()
     text = "\n".join(lines)
-    text = re.sub(r"\[[^\]]*\]|<[a-z, /]+>|\{?\(https?:[^)]*\)\}?|--[A-Z][\w. ]*|\((?:19|20)[\d-]+\)", " ", text)
+    text = re.sub(
+        r"\[[^\]]*\]|<[a-z, /]+>|\{?\(https?:[^)]*\)\}?|--[A-Z][\w. ]*|\((?:19|20)[\d-]+\)",
+        " ",
+        text,
+    )
     text = re.sub(r"\{([^}]*)\}", r"\1", text)
     text = re.sub(r"^\s*(?:\d+\.|\([a-z]\))\s*", "", text, flags=re.MULTILINE)
     for paragraph in re.split(r"\n\s*\n", text):
@@ -178,21 +182,32 @@ SOURCES = (
     Source("debian-handbook", "GPL-2+ or CC-BY-SA-3.0", _marked_up(r"/en-US/.*\.html$"), 4_000),
     Source("debian-reference-en", "GPL-2+", _marked_up(r"\.en\.html$"), 3_000),
     Source("postgresql-doc-15", "PostgreSQL", _marked_up(r"\.html$"), 8_000),
-    Source("python3.11-doc", "PSF-2", _marked_up(r"/html/(?!_|whatsnew/changelog).*\.html$"), 8_000),
+    Source(
+        "python3.11-doc", "PSF-2", _marked_up(r"/html/(?!_|whatsnew/changelog).*\.html$"), 8_000
+    ),
     Source("git-doc", "GPL-2", _marked_up(r"\.html$"), 4_000),
     Source("libreoffice-help-en-us", "MPL-2.0", _marked_up(r"/text/.*\.html$"), 6_000),
     Source("gimp-help-en", "GFDL-1.2+", _marked_up(r"\.html$"), 5_000),
     Source("apache2-doc", "Apache-2.0", _marked_up(r"\.html\.en|/en/.*\.html$"), 5_000),
     Source("octave-doc", "GPL-3+", _marked_up(r"\.html$"), 4_000),
-    Source("python-sklearn-doc", "BSD-3-Clause", _marked_up(r"/modules/(?!generated).*\.html$"), 3_000),
-    Source("python-statsmodels-doc", "BSD-3-Clause", _marked_up(r"/(?!generated)[\w]+\.html$"), 3_000),
+    Source(
+        "python-sklearn-doc", "BSD-3-Clause", _marked_up(r"/modules/(?!generated).*\.html$"), 3_000
+    ),
+    Source(
+        "python-statsmodels-doc", "BSD-3-Clause", _marked_up(r"/(?!generated)[\w]+\.html$"), 3_000
+    ),
     Source("gnome-user-docs", "CC-BY-3.0", _marked_up(r"/help/C/.*\.page$"), 6_000),
     Source("gnucash-docs", "GFDL-1.1+", _marked_up(r"/C/.*(\.html|\.docbook|\.xml)$"), 6_000),
     Source("kstars-data", "GFDL-1.2+", _marked_up(r"/HTML/en/.*\.docbook$"), 3_000),
     Source("stellarium-data", "GPL-2+", _marked_up(r"description\.en\.utf8$"), 4_000),
     Source("calculix-ccx-doc", "GPL-2+", _marked_up(r"\.html$"), 4_000),
     Source("kicad-doc-en", "GPL-3+ or CC-BY-3.0", _marked_up(r"/en/.*\.html$"), 4_000),
-    Source("python-astropy-doc", "BSD-3-Clause", _marked_up(r"/html/(?!api/|_|changes).*\.html$"), 4_000),
+    Source(
+        "python-astropy-doc",
+        "BSD-3-Clause",
+        _marked_up(r"/html/(?!api/|_|changes).*\.html$"),
+        4_000,
+    ),
     Source("sqlite3-doc", "public domain", _marked_up(r"\.html$"), 6_000),
     Source("linux-doc-6.1", "GPL-2", _marked_up(r"/html/(?!translations).*\.html$"), 16_000),
     Source("r-doc-html", "GPL-2+", _marked_up(r"\.html$"), 3_000),
@@ -241,9 +256,13 @@ def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
             if 3 <= len(title) <= 100:
                 titles.append(title)
             if len(passage.text) < 250 or draw[0] < 64:
-                texts[f"{title}\n{passage.text}" if title and draw[1] < 160 else passage.text] = None
+                texts[f"{title}\n{passage.text}" if title and draw[1] < 160 else passage.text] = (
+                    None
+                )
                 continue
-            sentences = [s for s in SENTENCE_END.split(passage.text) if SHORTEST_PARAGRAPH <= len(s) <= 400]
+            sentences = [
+                s for s in SENTENCE_END.split(passage.text) if SHORTEST_PARAGRAPH <= len(s) <= 400
+            ]
             start = draw[2] % max(1, len(sentences))
             for sentence in sentences[start : start + 1 + draw[3] % 2]:
                 texts[sentence] = None

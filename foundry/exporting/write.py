@@ -74,7 +74,7 @@ def _examine(target: Path, *, force: bool) -> Differences:
         shown = "".join(f"\n  {name}" for name in owned[:20])
         more = f"\n  and {len(owned) - 20} more" if len(owned) > 20 else ""
         raise ExportError(
-            f"{target}: {len(owned)} files were edited or added since it was exported:{shown}{more}",
+            f"{target}: {len(owned)} files were edited or added since the export:{shown}{more}",
             hint="export to another folder with --output, or pass --force: edited files are then"
             " kept as .orig, added ones stay",
         )
@@ -124,7 +124,7 @@ def _beside(target: Path, role: str) -> Path:
 def check_target(target: Path, project: Path) -> Path:
     """The absolute target, refused if it is, or holds, something that must not be replaced."""
     # Not resolved: a link on the way is to be seen and refused, not followed.
-    absolute = Path(os.path.abspath(target))
+    absolute = Path(os.path.abspath(target))  # noqa: PTH100
     for taken, what in ((project, "the project"), (Path.home(), "the home folder")):
         if absolute == taken or absolute in taken.parents:
             raise ExportError(

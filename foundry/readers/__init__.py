@@ -1,1 +1,117 @@
-""""""
+"""One file per format: bytes to documents. The content decides first, then what its name says.
+
+A new format is one module with a `READER`, and one line in `_READERS`.
+"""
+
+import hashlib
+import re
+from pathlib import PurePosixPath
+
+from foundry.readers import code, html, markdown, text
+from foundry.readers.contract import Reader, Unreadable
+from foundry.readers.dates import normalise_date
+from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.sniffing import binary_kind, document_kind, is_html
+from foundry.records import Document, RawDocument, Reading, Skipped
+
+_READERS: tuple[Reader, ...] = (markdown.READER, html.READER, text.READER, code.READER)
+_BY_NAME = {
+    name: (reader, media_type)
+    for reader in _READERS
+    for name, media_type in reader.media_types.items()
+}
+_BY_MEDIA_TYPE = {media_type: reader for reader, media_type in _BY_NAME.values()}
+_WORD = re.compile(r"[^\W_]")
+
+
+def read(raw: RawDocument) -> Document | Skipped:
+    """Turn bytes into a document with text, structure and metadata in one normal form.
+
+    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason.
+    """
+    problem = _refuse(raw)
+    if problem:
+        return problem
+    reader, media_type = _choose(raw)
+    declared = html.declared_charset(raw.content) if reader is html.READER else None
+    content, replaced = decode(raw.content, declared)
+    try:
+        reading = reader.read(content, raw.path)
+    except Unreadable as error:
+        return _skip(raw, error.reason, error.detail)
+    except (RecursionError, MemoryError) as error:
+        return _skip(raw, "too much for its reader", type(error).__name__)
+    if not _WORD.search(reading.text, reading.body_start):
+        return _skip(raw, "no text")
+    return _assemble(raw, reader, media_type, reading, replaced)
+
+
+def _refuse(raw: RawDocument) -> Skipped | None:
+    if not raw.content:
+        return _skip(raw, "empty file")
+    document = document_kind(raw.content)
+    kind = document or binary_kind(raw.content)
+    if kind is None:
+        return None
+    if kind == "private key":
+        return _skip(raw, "looks like a secret", kind)
+    if raw.media_type or _by_name(raw.path):
+        return _skip(raw, "not what its name says", kind)
+    return _skip(raw, f"{document} is not supported") if document else _skip(
+        raw, "not a text format", kind
+    )
+
+
+def _choose(raw: RawDocument) -> tuple[Reader, str]:
+    if raw.media_type in _BY_MEDIA_TYPE:
+        return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
+    reader, media_type = _by_name(raw.path) or (text.READER, "text/plain")
+    # Code may begin like a page: a template, a component.
+    if reader is not code.READER and is_html(raw.content):
+        return html.READER, "text/html"
+    return reader, media_type
+
+
+def _by_name(path: str) -> tuple[Reader, str] | None:
+    name = PurePosixPath(path).name.lower()
+    return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
+
+
+def _assemble(
+    raw: RawDocument, reader: Reader, media_type: str, reading: Reading, replaced: int
+) -> Document:
+    path = normalise_line(raw.path, 4_096)
+    tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
+    title = normalise_line(raw.title or "") or normalise_line(reading.title or "")
+    return Document(
+        id=raw.id or _make_id(raw),
+        source=raw.source,
+        path=path,
+        url=normalise_line(raw.url, 4_096) if raw.url else None,
+        title=title or _title_from(path, reader),
+        media_type=media_type,
+        reader=reader.version,
+        sha256=hashlib.sha256(raw.content).hexdigest(),
+        bytes=len(raw.content),
+        replaced=replaced,
+        tags=tuple(sorted(tags - {""})),
+        modified=normalise_date(raw.modified) or normalise_date(reading.modified),
+        metadata={normalise_line(name): normalise(value) for name, value in raw.metadata.items()},
+        reading=reading,
+    )
+
+
+def _make_id(raw: RawDocument) -> str:
+    key = raw.key.encode("utf-8", "surrogateescape")
+    return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
+
+
+def _title_from(path: str, reader: Reader) -> str:
+    name = PurePosixPath(path).name
+    if reader is code.READER:
+        return name or path
+    return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
+
+
+def _skip(raw: RawDocument, reason: str, detail: str = "") -> Skipped:
+    return Skipped(source=raw.source, path=raw.path, reason=reason, detail=detail)

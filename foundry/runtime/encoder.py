@@ -15,7 +15,8 @@ import json
 import math
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -110,16 +111,56 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(bare.casefold())
 
 
+class PieceCutter:
+    """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._longest = max(map(len, pieces), default=0)
+        self._words: dict[str, Word] = {}
+
+    def cut(self, text: str) -> list[Word]:
+        """The words of a text, in order."""
+        return [self._words.get(word) or self._remember(word) for word in split_words(text)]
+
+    def _remember(self, text: str) -> Word:
+        if len(self._words) >= CACHED_WORDS:
+            self._words.clear()
+        word = self._words[text] = self._cut_word(text)
+        return word
+
+    def _cut_word(self, text: str) -> Word:
+        """Greedy longest match from the left; a character that begins no piece is passed over."""
+        covered = [False] * len(text)
+        rows: list[int] = []
+        start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
+        while start < len(text):
+            prefix = CONTINUATION if start else ""
+            stop = min(len(text), start + self._longest)
+            while stop > start and (row := self._numbers.get(prefix + text[start:stop])) is None:
+                stop -= 1
+            if stop > start:
+                assert row is not None
+                rows.append(row)
+                covered[start:stop] = [True] * (stop - start)
+            start = max(stop, start + 1)
+        letters = [
+            known for character, known in zip(text, covered, strict=True) if character.isalpha()
+        ]
+        digits = [
+            known for character, known in zip(text, covered, strict=True) if not character.isalpha()
+        ]
+        return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
+
+
 @dataclass(slots=True)
 class PieceEncoder:
     """A table of pieces; one object may serve any number of threads."""
 
     description: EncoderDescription
-    _pieces: dict[str, int]
-    _longest: int
+    _pieces: PieceCutter
     _table: NDArray[np.int8]
     _weights: NDArray[np.float64]
-    _words: dict[str, Word] = field(default_factory=dict)
 
     @classmethod
     def open(cls, directory: Path) -> "PieceEncoder":
@@ -145,9 +186,7 @@ class PieceEncoder:
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
             raise IndexUnusableError(f"{directory}: impossible piece weights", hint=hint)
-        numbers = dict(zip(pieces, range(len(pieces)), strict=True))
-        longest = max(map(len, pieces))
-        return cls(description, numbers, longest, table, weights.astype(np.float64))
+        return cls(description, PieceCutter(pieces), table, weights.astype(np.float64))
 
     @property
     def dimensions(self) -> int:
@@ -161,7 +200,7 @@ class PieceEncoder:
         `minimum_coverage`, as with a script that the table was not made for: a vector of the few
         covered words would rank by chance.
         """
-        words = [self._word(word) for word in split_words(text[:MAX_CHARACTERS])]
+        words = self._pieces.cut(text[:MAX_CHARACTERS])
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:
@@ -176,33 +215,6 @@ class PieceEncoder:
             total += self._weights[taken] @ self._table[taken].astype(np.float64)
         return _unit(total)
 
-    def _word(self, text: str) -> Word:
-        word = self._words.get(text)
-        if word is None:
-            if len(self._words) >= CACHED_WORDS:
-                self._words.clear()
-            word = self._words[text] = self._cut(text)
-        return word
-
-    def _cut(self, text: str) -> Word:
-        """Greedy longest match from the left; a character that begins no piece is passed over."""
-        covered = [False] * len(text)
-        rows: list[int] = []
-        start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
-        while start < len(text):
-            prefix = CONTINUATION if start else ""
-            stop = min(len(text), start + self._longest)
-            while stop > start and (row := self._pieces.get(prefix + text[start:stop])) is None:
-                stop -= 1
-            if stop > start:
-                assert row is not None
-                rows.append(row)
-                covered[start:stop] = [True] * (stop - start)
-            start = max(stop, start + 1)
-        letters = [known for character, known in zip(text, covered) if character.isalpha()]
-        digits = [known for character, known in zip(text, covered) if not character.isalpha()]
-        return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
-
 
 def _unit(total: NDArray[np.float64]) -> NDArray[np.float32] | None:
     """Scale exact integers (d,) to length one; None for the zero vector."""
@@ -210,4 +222,5 @@ def _unit(total: NDArray[np.float64]) -> NDArray[np.float32] | None:
     if largest == 0:
         return None
     whole = np.rint(total / largest * LARGEST)
-    return (whole / math.sqrt(whole @ whole)).astype(np.float32)
+    length = math.sqrt(float(whole @ whole))
+    return np.asarray(whole / length, dtype=np.float32)

@@ -1,0 +1,32 @@
+# `make demo` runs the main job, `make test` passes the tests. Both need Python 3.11 or later, pip
+# and a compiler, and install everything else into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test quick lint golden clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest
+
+quick: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/black --check --quiet .
+	$(BIN)/mypy
+
+golden: .venv/installed
+	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden
+
+clean:
+	rm -rf .venv .demo examples/*/.foundry examples/*/dist
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

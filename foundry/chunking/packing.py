@@ -1,0 +1,147 @@
+"""Cutting a stretch of text into pieces of at most `max_chars`, at the best places.
+
+The stretch becomes units (blocks, paragraphs, lines of an overlong block, sentences of an overlong
+paragraph), and neighbouring units are joined again. Sizes are even: 1,300 characters with a limit
+of 1,200 become two halves rather than one full piece and a remnant.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from semantic_text_splitter import MarkdownSplitter, TextSplitter
+
+from foundry.config import ChunkingOptions
+from foundry.records import Span
+
+# The splitter's time is quadratic in the length of its text.
+WINDOW_PIECES = 8
+_PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
+_LINE_END = re.compile(r"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Cuts one text; `blocks` are its spans that stay whole whenever they fit."""
+
+    text: str
+    blocks: Sequence[Span]
+    is_markdown: bool
+    options: ChunkingOptions
+
+    @property
+    def capacity(self) -> int:
+        """The size up to which pieces are filled, leaving room for what the overlap adds."""
+        limit = self.options.max_chars
+        return max(limit - self.options.overlap, limit // 2)
+
+    def split(self, start: int, end: int) -> list[Span]:
+        """Pieces that cover `start:end` and overlap as configured, none above `max_chars`."""
+        if end - start <= self.options.max_chars:
+            return [Span(start, end)]
+        return self.overlap(join(list(self.units(start, end)), self.capacity))
+
+    def units(self, start: int, end: int) -> Iterator[Span]:
+        """Stretches that cover `start:end` and are not cut further, each at most `max_chars`."""
+        position = start
+        index = bisect_left(self.blocks, start, key=lambda block: block.start)
+        while index < len(self.blocks) and self.blocks[index].end <= end:
+            block = self.blocks[index]
+            yield from self._paragraphs(position, block.start)
+            yield from self._block(block.start, block.end)
+            position = block.end
+            index += 1
+        yield from self._paragraphs(position, end)
+
+    def overlap(self, pieces: Sequence[Span]) -> list[Span]:
+        """Let each piece after the first begin with the end of the one before it.
+
+        The overlap is shortened so that it begins with a word, cuts no block and breaks no limit.
+        """
+        if not self.options.overlap:
+            return list(pieces)
+        extended = list(pieces[:1])
+        for piece in pieces[1:]:
+            begin = max(piece.start - self.options.overlap, piece.end - self.options.max_chars)
+            begin = max(begin, extended[-1].start)
+            extended.append(Span(self._word_start(begin, piece.start), piece.end))
+        return extended
+
+    def _word_start(self, begin: int, end: int) -> int:
+        index = bisect_left(self.blocks, begin, key=lambda block: block.end)
+        if index < len(self.blocks) and self.blocks[index].start < begin < self.blocks[index].end:
+            return min(self.blocks[index].end, end)
+        if begin == 0 or self.text[begin - 1].isspace():
+            return begin
+        while begin < end and not self.text[begin].isspace():
+            begin += 1
+        return begin
+
+    def _paragraphs(self, start: int, end: int) -> Iterator[Span]:
+        for paragraph in _cut_after(_PARAGRAPH_END, self.text, start, end):
+            if paragraph.end - paragraph.start <= self.capacity:
+                yield paragraph
+            else:
+                yield from self._sentences(paragraph.start, paragraph.end)
+
+    def _block(self, start: int, end: int) -> Iterator[Span]:
+        if end - start <= self.options.max_chars:
+            yield Span(start, end)
+            return
+        for line in _cut_after(_LINE_END, self.text, start, end):
+            if line.end - line.start <= self.capacity:
+                yield line
+            else:
+                yield from self._sentences(line.start, line.end)
+
+    def _sentences(self, start: int, end: int) -> Iterator[Span]:
+        kind = MarkdownSplitter if self.is_markdown else TextSplitter
+        splitter = kind(self.capacity, trim=False)
+        for window in self._windows(start, end):
+            position = window.start
+            for part in splitter.chunks(self.text[window.start : window.end]):
+                yield Span(position, position + len(part))
+                position += len(part)
+
+    def _windows(self, start: int, end: int) -> Iterator[Span]:
+        size = WINDOW_PIECES * self.capacity
+        while end - start > size:
+            cut = start + size
+            for separator in ("\n", ". ", "。", " "):
+                found = self.text.rfind(separator, cut - self.capacity, cut)
+                if found >= 0:
+                    cut = found + len(separator)
+                    break
+            yield Span(start, cut)
+            start = cut
+        yield Span(start, end)
+
+
+def join(units: Sequence[Span], capacity: int) -> list[Span]:
+    """Join neighbouring units into pieces of about equal size, none above `capacity`.
+
+    A unit that is larger than `capacity` by itself stays as it is.
+    """
+    if not units:
+        return []
+    length = units[-1].end - units[0].start
+    goal = length / -(-length // capacity)
+    pieces = [units[0]]
+    for unit in units[1:]:
+        start, size = pieces[-1].start, pieces[-1].end - pieces[-1].start
+        joined = unit.end - start
+        if joined <= capacity and joined - goal <= goal - size:
+            pieces[-1] = Span(start, unit.end)
+        else:
+            pieces.append(unit)
+    return pieces
+
+
+def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Span]:
+    for match in pattern.finditer(text, start, end):
+        if match.end() > start:
+            yield Span(start, match.end())
+            start = match.end()
+    if end > start:
+        yield Span(start, end)

@@ -1,0 +1,53 @@
+"""A document's outline: stretches of text, each under one heading."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foundry.records import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """From a heading (or the beginning) to the next heading; `body_start` follows the heading."""
+
+    start: int
+    body_start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+
+
+def find_sections(document: Document) -> list[Section]:
+    """The sections of a document in their order; together they cover its whole body."""
+    reading = document.reading
+    headings = [heading for heading in reading.headings if heading.start >= reading.body_start]
+    ends = [heading.start for heading in headings[1:]] + [len(reading.text)]
+    first = headings[0].start if headings else len(reading.text)
+    sections = [Section(reading.body_start, reading.body_start, first)]
+    ancestors: list[tuple[int, str]] = []
+    for heading, end in zip(headings, ends, strict=False):
+        while ancestors and ancestors[-1][0] >= heading.level:
+            ancestors.pop()
+        ancestors.append((heading.level, heading.text))
+        path = tuple(text for _, text in ancestors)
+        sections.append(Section(heading.start, heading.end, end, path))
+    return join_bare_headings(sections, reading.text)
+
+
+def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
+    """Let a heading without text of its own begin the section below it.
+
+    Only when that section is deeper, so that its path names the bare heading too. A bare heading
+    before a sibling stays a section, since its words would be found nowhere else.
+    """
+    joined: list[Section] = []
+    start: int | None = None
+    for section, following in zip(sections, [*sections[1:], None], strict=True):
+        begin = section.start if start is None else start
+        is_bare = not text[section.body_start : section.end].strip()
+        depth = len(section.heading_path)
+        if is_bare and following and depth < len(following.heading_path):
+            start = begin
+            continue
+        joined.append(Section(begin, section.body_start, section.end, section.heading_path))
+        start = None
+    return joined

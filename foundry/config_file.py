@@ -1,0 +1,106 @@
+"""foundry.toml as users write it: its sections, their keys, and what each key may hold."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
+PACKAGE_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ProjectSection(_Section):
+    """[project]: what the server is called."""
+
+    name: str = Field(pattern=SLUG_PATTERN, max_length=63)
+    title: str = ""
+    description: str = ""
+    language: str = "english"
+
+
+class FolderSection(_Section):
+    """[[sources]] of type folder."""
+
+    type: Literal["folder"]
+    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
+    path: str = Field(min_length=1)
+    include: list[str] = ["**/*"]
+    exclude: list[str] = []
+    base_url: str | None = None
+    tags: list[str] = []
+    modified: Literal["content", "file"] = "content"
+    max_bytes: int = Field(default=200_000_000, ge=1)
+
+
+class RecordsSection(_Section):
+    """[[sources]] of type records; most values name columns."""
+
+    type: Literal["records"]
+    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
+    path: str = Field(min_length=1)
+    id: str = "id"
+    title: str | None = "title"
+    text: str = "text"
+    url: str | None = "url"
+    modified: str | None = "modified"
+    tags_column: str | None = "tags"
+    metadata: list[str] = []
+    text_format: Literal["text", "markdown", "html"] = "text"
+    base_url: str | None = None
+    tags: list[str] = []
+
+
+class ChunkingSection(_Section):
+    """[chunking]: sizes in characters."""
+
+    strategy: Literal["headings", "recursive", "none"] = "headings"
+    max_chars: int = Field(default=1200, ge=100, le=100_000)
+    overlap: int = Field(default=0, ge=0)
+
+
+class EmbeddingSection(_Section):
+    """[embedding]."""
+
+    provider: Literal["static", "none"] = "static"
+
+
+class SearchSection(_Section):
+    """[search]; weights left out are those of the fusion."""
+
+    fusion: Literal["linear", "rrf"] = "linear"
+    semantic_weight: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    keyword_weight: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    identifier_fallback: bool = True
+    identifier_patterns: list[str] = []
+
+
+class ServerSection(_Section):
+    """[server]."""
+
+    port: int = Field(default=8000, ge=1, le=65535)
+    allowed_hosts: list[str] = []
+    max_body_bytes: int = Field(default=262_144, ge=1024)
+
+
+class ExportSection(_Section):
+    """[export]."""
+
+    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN)
+    targets: list[Literal["docker"]] = ["docker"]
+
+
+class ConfigFile(_Section):
+    """The file as written; optional fields are those that may be left out."""
+
+    project: ProjectSection
+    sources: list[Annotated[FolderSection | RecordsSection, Field(discriminator="type")]] = Field(
+        min_length=1
+    )
+    chunking: ChunkingSection = ChunkingSection()
+    embedding: EmbeddingSection = EmbeddingSection()
+    search: SearchSection = SearchSection()
+    server: ServerSection = ServerSection()
+    export: ExportSection = ExportSection()

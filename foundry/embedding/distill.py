@@ -1,0 +1,270 @@
+"""Train a bag of word pieces to land where a teacher put the same texts (distillation).
+
+The student is one row a piece; a text's vector is the sum of its pieces' rows, normalised.
+Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag needs no deep-learning
+library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) touches only the rows of
+a batch.
+
+The result is written as the integer files that `foundry.runtime.encoder` reads, and texts are cut
+into pieces by that module itself, so that the student is trained on what the server will compute.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foundry.runtime.encoder import (
+    MAX_WEIGHT,
+    EncoderDescription,
+    EncoderLayout,
+    PieceCutter,
+)
+
+Matrix = NDArray[np.float32]
+
+ADAM_FIRST = 0.9
+ADAM_SECOND = 0.999
+ADAM_EPSILON = 1e-8
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to train.
+
+    Attributes:
+        seed: Decides the held-out texts and the order of the batches.
+        epochs: At most this many passes over the texts.
+        batch: Texts a step.
+        learning_rate: Adam's step at the start; it falls to zero along a half cosine.
+        similarity_weight: Share of the loss that compares similarities within a batch.
+        temperature: Of the softmax over those similarities.
+        held_out: Share of the texts that only measure when to stop.
+        patience: Epochs without a better held-out cosine before stopping.
+    """
+
+    seed: int = 0
+    epochs: int = 5
+    batch: int = 256
+    learning_rate: float = 2e-3
+    similarity_weight: float = 0.0
+    temperature: float = 0.05
+    held_out: float = 0.02
+    patience: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Progress: the mean cosine to the teacher on the held-out texts after `number` epochs."""
+
+    number: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A trained table.
+
+    Attributes:
+        pieces: (V,), as in `EncoderLayout.pieces`.
+        rows: float32 (V, d), the piece's weight included.
+        history: One entry an epoch, the untrained table first.
+    """
+
+    pieces: Sequence[str]
+    rows: Matrix
+    history: tuple[Epoch, ...]
+
+
+@dataclass(slots=True)
+class _Adam:
+    """Adam over the rows that a step touches; the moments of the others stand still."""
+
+    rows: Matrix
+    first: Matrix = field(init=False)
+    second: Matrix = field(init=False)
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.first = np.zeros_like(self.rows)
+        self.second = np.zeros_like(self.rows)
+
+    def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
+        self.steps += 1
+        first = ADAM_FIRST * self.first[touched] + (1 - ADAM_FIRST) * gradient
+        second = ADAM_SECOND * self.second[touched] + (1 - ADAM_SECOND) * gradient**2
+        self.first[touched], self.second[touched] = first, second
+        first /= 1 - ADAM_FIRST**self.steps
+        second /= 1 - ADAM_SECOND**self.steps
+        self.rows[touched] -= learning_rate * first / (np.sqrt(second) + ADAM_EPSILON)
+
+
+def count_pieces(texts: Sequence[str], pieces: Sequence[str]) -> "sparse.csr_matrix":
+    """float32 (n, V): how often each piece occurs in each text."""
+    cutter = PieceCutter(pieces)
+    columns: list[int] = []
+    offsets = [0]
+    for text in texts:
+        for word in cutter.cut(text):
+            columns.extend(word.rows)
+        offsets.append(len(columns))
+    counts = sparse.csr_matrix(
+        (np.ones(len(columns), dtype=np.float32), np.array(columns, dtype=np.int32), offsets),
+        shape=(len(texts), len(pieces)),
+    )
+    counts.sum_duplicates()
+    return counts
+
+
+def inverse_frequency_weights(counts: "sparse.csr_matrix", smoothing: float = 1e-3) -> Matrix:
+    """Weights (V,) a / (a + p) for pieces of relative frequency p (Arora, Liang and Ma 2017)."""
+    occurrences = np.asarray(counts.sum(axis=0)).ravel()
+    frequency = occurrences / max(1.0, float(occurrences.sum()))
+    return (smoothing / (smoothing + frequency)).astype(np.float32)
+
+
+def unit_rows(vectors: Matrix) -> Matrix:
+    """Each row scaled to length one; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def distil(
+    texts: Sequence[str],
+    targets: Matrix,
+    pieces: Sequence[str],
+    rows: Matrix,
+    options: Options,
+    progress: Callable[[Epoch], object] | None = None,
+) -> Student:
+    """Train `rows` so that each text's sum of rows points where its target does.
+
+    Args:
+        texts: n texts, which should look like what will be encoded.
+        targets: float32 (n, d), the teacher's unit vectors.
+        pieces: V distinct pieces.
+        rows: float32 (V, d) to start from, their weights included; not changed.
+        options: How to train.
+        progress: Called after each epoch.
+
+    Returns:
+        The table of the epoch with the best held-out cosine; the untrained one if none was better.
+    """
+    counts = count_pieces(texts, pieces)
+    return train(counts, targets, pieces, rows, options, progress)
+
+
+def train(
+    counts: "sparse.csr_matrix",
+    targets: Matrix,
+    pieces: Sequence[str],
+    rows: Matrix,
+    options: Options,
+    progress: Callable[[Epoch], object] | None = None,
+) -> Student:
+    """`distil` with the pieces counted already."""
+    generator = np.random.default_rng(options.seed)
+    usable = np.flatnonzero(np.diff(counts.indptr))
+    shuffled = generator.permutation(usable)
+    held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
+    held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
+
+    adam = _Adam(np.array(rows, dtype=np.float32))
+    best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))
+    best_rows = adam.rows.copy()
+    history = [best]
+    total_steps = options.epochs * -(-len(training) // options.batch)
+    for number in range(1, options.epochs + 1):
+        order = generator.permutation(training)
+        for start in range(0, len(order), options.batch):
+            chosen = order[start : start + options.batch]
+            rate = options.learning_rate * 0.5 * (1 + np.cos(np.pi * adam.steps / total_steps))
+            touched, gradient = _gradient(counts[chosen], targets[chosen], adam.rows, options)
+            adam.step(touched, gradient, float(rate))
+        epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
+        history.append(epoch)
+        if progress is not None:
+            progress(epoch)
+        if epoch.cosine > best.cosine:
+            best, best_rows = epoch, adam.rows.copy()
+        elif number - best.number >= options.patience:
+            break
+    return Student(pieces, best_rows, tuple(history))
+
+
+def _gradient(
+    counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix, options: Options
+) -> tuple[NDArray[np.intp], Matrix]:
+    """The rows that a batch touches, and the loss's gradient (touched, d) for them.
+
+    The loss is the batch's mean of 1 - cosine, blended with the Kullback-Leibler divergence of the
+    student's from the teacher's softmax over each text's similarities to the others.
+    """
+    touched, columns = np.unique(counts.indices, return_inverse=True)
+    local = sparse.csr_matrix(
+        (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))
+    )
+    sums = local @ rows[touched]
+    lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-6)
+    units = sums / lengths
+    size = len(units)
+    slope = -(1 - options.similarity_weight) * targets / size
+    if options.similarity_weight:
+        wanted = _neighbour_softmax(targets, options.temperature)
+        found = _neighbour_softmax(units, options.temperature)
+        difference = (found - wanted) / size
+        # Scaling by the temperature keeps this gradient comparable to the cosine's.
+        slope += options.similarity_weight * (difference + difference.T) @ units
+    slope -= np.sum(slope * units, axis=1, keepdims=True) * units
+    gradient = local.T @ (slope / lengths)
+    return touched, np.asarray(gradient, dtype=np.float32)
+
+
+def _neighbour_softmax(units: Matrix, temperature: float) -> Matrix:
+    """float32 (b, b): softmax over each row's similarities to the other rows."""
+    similarity = units @ units.T / temperature
+    np.fill_diagonal(similarity, -np.inf)
+    similarity -= similarity.max(axis=1, keepdims=True)
+    exponentials = np.exp(similarity)
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:
+    """Mean cosine between the student's vectors and the targets."""
+    return float(np.mean(np.sum(unit_rows(counts @ rows) * targets, axis=1)))
+
+
+def write_encoder(
+    directory: Path, student: Student, *, name: str, minimum_coverage: float
+) -> EncoderDescription:
+    """Quantise a student's rows to int8 and write the encoder's files into `directory`.
+
+    A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
+    fixed-point units, is the piece's weight.
+    """
+    largest = np.abs(student.rows).max(axis=1).astype(np.float64)
+    table = np.rint(student.rows / np.maximum(largest, 1e-30)[:, None] * 127).astype(np.int8)
+    weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)
+    directory.mkdir(parents=True, exist_ok=True)
+    layout = EncoderLayout(directory)
+    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in student.pieces).encode())
+    for path, array in ((layout.table, table), (layout.weights, weights)):
+        with path.open("wb") as file:
+            np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
+    digest = hashlib.sha256()
+    for path in (layout.pieces, layout.table, layout.weights):
+        digest.update(path.read_bytes())
+    description = EncoderDescription(
+        name=name,
+        dimensions=table.shape[1],
+        minimum_coverage=minimum_coverage,
+        sha256=digest.hexdigest(),
+    )
+    content = json.dumps(asdict(description), indent=1, sort_keys=True)
+    layout.description.write_bytes(content.encode() + b"\n")
+    return description

@@ -1,0 +1,29 @@
+"""Plain text."""
+
+import re
+
+from foundry.readers.contract import Reader
+from foundry.records import Reading
+
+MAX_TITLE_CHARS = 100
+_UNDERLINE = re.compile(r"([=\-~^*#\"'+])\1{2,}[ \t]*$")
+_SUFFIXES = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log", ".wiki")
+
+
+def read(text: str, name: str = "") -> Reading:
+    """Read plain text; a short first line above a blank line or an underline is the title."""
+    return Reading(text=text, title=_find_title(text))
+
+
+def _find_title(text: str) -> str | None:
+    lines = text[:4_000].strip("\n").split("\n", 3)
+    if _UNDERLINE.match(lines[0]) and len(lines) > 2 and _UNDERLINE.match(lines[2]):
+        del lines[0]
+    if len(lines) < 2 or not 0 < len(lines[0].strip()) <= MAX_TITLE_CHARS:
+        return None
+    if lines[1].strip() and not _UNDERLINE.match(lines[1]):
+        return None
+    return lines[0].strip().lstrip("=#").strip() or None
+
+
+READER = Reader(version="text/1", media_types=dict.fromkeys(_SUFFIXES, "text/plain"), read=read)

@@ -1,0 +1,171 @@
+"""The lanes against independent implementations, and against numbers worked out by hand."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from foundry.indexing.postings import K1, B, PostingsBuilder
+from foundry.indexing.vectors import measure_sketch
+from foundry.runtime.arrays import open_array
+from foundry.runtime.dense_lane import DenseLane, pack_signs, quantise
+from foundry.runtime.keyword_lane import KeywordLane, Vocabulary
+from foundry.runtime.lanes import best
+from foundry.runtime.layout import IndexLayout
+
+
+def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
+    builder = PostingsBuilder()
+    for terms in chunks:
+        builder.add(Counter(terms))
+    layout = IndexLayout(folder)
+    terms_count, postings = builder.write(layout)
+    return KeywordLane(
+        Vocabulary(
+            memoryview(layout.terms.read_bytes()),
+            open_array(layout.term_offsets, np.uint64, (terms_count + 1,)),
+        ),
+        open_array(layout.posting_offsets, np.uint64, (terms_count + 1,)),
+        open_array(layout.posting_chunks, np.uint32, (postings,)),
+        open_array(layout.posting_impacts, np.float32, (postings,)),
+        len(chunks),
+    )
+
+
+def test_bm25_by_hand(tmp_path: Path) -> None:
+    lane = build_keyword_lane(tmp_path, [["a", "b"], ["a", "a", "c", "c"], ["c"]])
+    # df(a) = 2 of 3 chunks, average length 7 / 3.
+    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    expected = {
+        number: idf * frequency / (frequency + 1.5 * (1 - 0.75 + 0.75 * length / (7 / 3)))
+        for number, frequency, length in ((0, 1, 2), (1, 2, 4))
+    }
+    hits = lane.search(["a"], 10)
+    assert dict(zip(hits.chunks.tolist(), hits.scores, strict=True)) == pytest.approx(
+        expected, rel=1e-6
+    )
+    assert hits.chunks.tolist() == sorted(expected, key=lambda number: -expected[number])
+
+
+words = st.sampled_from([f"w{number}" for number in range(12)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
+    query=st.lists(words, min_size=1, max_size=5),
+)
+def test_bm25_equals_bm25s(
+    tmp_path_factory: pytest.TempPathFactory, chunks: list[list[str]], query: list[str]
+) -> None:
+    lane = build_keyword_lane(tmp_path_factory.mktemp("lane"), chunks)
+    oracle = bm25s.BM25(method="lucene", k1=K1, b=B)
+    oracle.index(chunks, show_progress=False)
+    expected = oracle.get_scores(query)
+    everything = np.arange(len(chunks))
+    assert lane.scores(query, everything) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+    hits = lane.search(query, 5)
+    found = expected[hits.chunks]
+    assert hits.scores == pytest.approx(found, rel=1e-5)
+    assert len(hits) == min(5, int((expected > 0).sum()))
+    assert set(hits.chunks) == set(
+        sorted(np.flatnonzero(expected > 0), key=lambda n: (-round(float(expected[n]), 5), n))[:5]
+    ) or np.sort(found) == pytest.approx(np.sort(expected)[::-1][: len(hits)][::-1], rel=1e-5)
+
+
+def test_keyword_search_among_allowed_chunks_only(tmp_path: Path) -> None:
+    lane = build_keyword_lane(tmp_path, [["a"], ["a", "a"], ["b"], ["a", "b"]])
+    allowed = np.array([True, False, True, True])
+    assert set(lane.search(["a"], 10, allowed).chunks.tolist()) == {0, 3}
+    assert len(lane.search(["zebra"], 10)) == 0
+    assert len(lane.search([], 10)) == 0
+
+
+@given(
+    scores=st.lists(st.integers(0, 5), min_size=1, max_size=40),
+    count=st.integers(1, 10),
+    repeated=st.integers(1, 3),
+)
+def test_best_is_what_sorting_gives(scores: list[int], count: int, repeated: int) -> None:
+    chunks = np.tile(np.arange(len(scores)), repeated)
+    hits = best(chunks, np.tile(np.array(scores, dtype=float), repeated), count, repeated=repeated)
+    expected = sorted(range(len(scores)), key=lambda number: (-scores[number], number))[:count]
+    assert hits.chunks.tolist() == expected
+
+
+def unit_rows(seed: int, count: int, dimensions: int) -> NDArray[np.float32]:
+    rows = np.random.default_rng(seed).normal(size=(count, dimensions))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def build_dense_lane(vectors: NDArray[np.float32], candidates: int) -> DenseLane:
+    rows, scales = quantise(vectors)
+    centre = vectors.mean(axis=0)
+    return DenseLane(rows, scales, centre, pack_signs(vectors, centre), candidates)
+
+
+@pytest.mark.parametrize("dimensions", [3, 64, 256, 1100])
+def test_cosines_are_close_to_those_of_floats(dimensions: int) -> None:
+    vectors = unit_rows(1, 50, dimensions)
+    query = unit_rows(2, 1, dimensions)[0]
+    lane = build_dense_lane(vectors, 10)
+    assert lane.scores(query, np.arange(50)) == pytest.approx(vectors @ query, abs=0.02)
+    assert lane.scores(vectors[7], np.array([7]))[0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_sketch_finds_what_a_full_scan_finds() -> None:
+    centres = unit_rows(3, 40, 128)
+    vectors = centres[np.arange(6000) % 40] + 0.05 * np.random.default_rng(4).normal(
+        size=(6000, 128)
+    ).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries = (centres + 0.02 * unit_rows(5, 40, 128)).astype(np.float32)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    rows, scales = quantise(vectors)
+    centre = vectors.mean(axis=0)
+    sketch = pack_signs(vectors, centre)
+    measured = measure_sketch(rows, scales, centre, sketch, queries)
+    assert measured.recall >= 0.99
+    assert measured.candidates < 3000
+
+    lane = DenseLane(rows, scales, centre, sketch, measured.candidates)
+    exact = DenseLane(rows, scales, centre, sketch, len(rows))
+    overlaps = [
+        len(
+            set(lane.search(query, 20).chunks.tolist())
+            & set(exact.search(query, 20).chunks.tolist())
+        )
+        / 20
+        for query in queries
+    ]
+    assert np.mean(overlaps) >= 0.99
+
+
+def test_dense_search_among_allowed_chunks_only() -> None:
+    vectors = unit_rows(6, 5000, 64)
+    lane = build_dense_lane(vectors, 200)
+    allowed = np.zeros(5000, dtype=bool)
+    allowed[[3, 77, 4999]] = True
+    hits = lane.search(vectors[77], 10, allowed)
+    assert set(hits.chunks.tolist()) == {3, 77, 4999}
+    assert hits.chunks[0] == 77
+
+
+def test_chunks_without_a_vector_are_no_hits() -> None:
+    vectors = unit_rows(7, 4, 16)
+    vectors[2] = 0
+    hits = build_dense_lane(vectors, 10).search(unit_rows(8, 1, 16)[0], 10)
+    assert set(hits.chunks.tolist()) == {0, 1, 3}
+
+
+def test_signs_by_hand() -> None:
+    vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
+    centre = np.array([0, 0, 1], dtype=np.float32)
+    assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]

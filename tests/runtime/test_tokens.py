@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.runtime.tokens import ENGLISH_STOP_WORDS, LANGUAGES, Tokenizer, heading_key
+
+english = Tokenizer("english")
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Running dogs", ["run", "dog"]),
+        ("the of and", []),
+        ("PII-2024-0042", ["pii20240042", "pii", "2024", "0042"]),
+        ("75.1725", ["75.1725", "75", "1725"]),
+        ("max_connections", ["maxconnections", "max", "connect"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("D40", ["d40"]),
+        ("C++ C#", ["c++", "c#"]),
+        ("std::vector", ["std::vector", "std", "vector"]),
+        ("ROS2", ["ros2", "ros"]),
+        ("state-of-the-art", ["state", "art"]),
+        ("e-mail", ["email", "mail"]),
+        ("TCP/IP", ["tcp", "ip"]),
+        ("__init__", ["init"]),
+        ("Café STRASSE straße", ["café", "strass", "strass"]),
+        ("what is c++?", ["c++"]),
+        ("日本語", ["日本", "本語"]),
+        ("語", ["語"]),
+        ("ภาษา", ["ภา", "าษ", "ษา"]),
+        ("ABC日本", ["abc", "日本"]),
+        ("ｆｕｌｌ", ["full"]),
+        ("x" * 129, []),
+        ('"*(-', []),
+    ],
+)
+def test_terms(text: str, terms: list[str]) -> None:
+    assert english.terms(text) == terms
+
+
+def test_an_identifier_is_found_however_its_parts_are_joined() -> None:
+    whole = [english.terms(text)[0] for text in ("max_size2", "MAX-SIZE2", "maxSize2")]
+    assert len(set(whole)) == 1
+
+
+def test_devanagari_words_keep_their_vowel_signs() -> None:
+    assert Tokenizer("none").terms("हिन्दी में") == ["हिन्दी", "में"]
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_every_language_has_its_stemmer(language: str) -> None:
+    assert Tokenizer(language).terms("bibliothek") != []
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(ValueError, match="klingon"):
+        Tokenizer("klingon")
+
+
+def test_stop_words_are_kept_where_the_language_is_another() -> None:
+    word = "the"
+    assert word in ENGLISH_STOP_WORDS
+    assert Tokenizer("none").terms(word) == [word]
+
+
+def test_the_pure_python_stemmer_agrees_with_the_compiled_one() -> None:
+    """An export has only the former; an index is built with the latter."""
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    pure = EnglishStemmer()
+    words = (
+        "running maintenance requirements safety generously flies dying skis proceed news"
+        " relational conditional vietnamization predication operator feudalism hopefulness"
+        " formality sensibility triplicate dependent analogously communism activate angularity"
+    ).split()
+    assert [pure.stemWord(word) for word in words] == [
+        term for word in words for term in english.terms(word)
+    ]
+
+
+@given(st.text())
+def test_any_text_gives_terms_that_stand_for_themselves(text: str) -> None:
+    for term in english.terms(text):
+        assert term
+        assert term == term.casefold()
+        assert not any(character.isspace() for character in term)
+
+
+@given(st.text(), st.text())
+def test_terms_do_not_depend_on_what_was_seen_before(first: str, second: str) -> None:
+    fresh = Tokenizer("english")
+    fresh.terms(first)
+    assert fresh.terms(second) == Tokenizer("english").terms(second)
+
+
+@pytest.mark.parametrize(
+    ("query", "heading"),
+    [
+        ("What are the safety requirements?", "Safety Requirements"),
+        ("tell me about the Aboleth", "Aboleth"),
+        ("30 cfr 75.1725", "30 CFR 75.1725"),
+    ],
+)
+def test_a_question_says_what_a_heading_says(query: str, heading: str) -> None:
+    assert heading_key(english.tokenize(query)) == heading_key(english.tokenize(heading))
+
+
+def test_other_words_make_another_heading() -> None:
+    aboleth, thrall = (heading_key(english.tokenize(t)) for t in ("Aboleth", "Aboleth thrall"))
+    assert aboleth != thrall
+    assert heading_key(english.tokenize("the")) == ""

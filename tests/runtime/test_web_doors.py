@@ -1,0 +1,434 @@
+"""The HTTP doors in process, with a small fake index: what they answer and what they refuse."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi import FastAPI
+from foundry.runtime import web_routes
+from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.filters import Filters
+from foundry.runtime.records import ChunkRecord, DocumentRecord, SourceSummary
+from foundry.runtime.results import Hit, Mode, SearchResponse
+from foundry.runtime.web_access import AccessPolicy
+from foundry.runtime.web_guard import SECURITY_HEADERS, Guard
+from foundry.runtime.web_problems import PROBLEM_HANDLERS
+from foundry.runtime.web_schemas import (
+    ChunkAnswer,
+    DocumentContents,
+    DocumentPage,
+    Readiness,
+    SearchAnswer,
+    SourceList,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+ODD_ID = "guide/a b/ä?#%2F&\\..;'\".md"
+CHUNK = ChunkRecord(
+    id=ODD_ID + "~1",
+    document_id=ODD_ID,
+    title="Guide",
+    text="Verbatim \N{SNOWMAN} text.",
+    section=["Guide", "Start"],
+    position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1},
+    source="docs",
+    path="guide.md",
+    url=None,
+    tags=["a"],
+    modified="2024-05-31",
+)
+DOCUMENT = DocumentRecord(
+    id=ODD_ID,
+    title="Guide",
+    source="docs",
+    path="guide.md",
+    url="https://example.com/guide",
+    media_type="text/markdown",
+    sha256="0" * 64,
+    bytes=17,
+    modified=None,
+    tags=[],
+    metadata={"author": "x"},
+    reader="markdown 1",
+    chunk_start=0,
+    chunk_end=1,
+)
+
+
+class FakeIndex:
+    version = "0123456789abcdef"
+    chunk_count = 1
+    document_count = 1
+
+    def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
+        return CHUNK if chunk_id == CHUNK.id else None
+
+    def find_document(self, document_id: str) -> DocumentRecord | None:
+        return DOCUMENT if document_id == DOCUMENT.id else None
+
+    def documents(self, offset: int, limit: int) -> list[DocumentRecord]:
+        return [DOCUMENT][offset : offset + limit]
+
+    def chunks_of(self, document: DocumentRecord) -> list[ChunkRecord]:
+        return [CHUNK]
+
+    def sources(self) -> list[SourceSummary]:
+        return [SourceSummary("docs", 1, 1)]
+
+
+class Search:
+    """Answers every query with one hit, and remembers how it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, int, Mode, Filters | None]] = []
+
+    def __call__(
+        self,
+        query: str,
+        top_k: int = 10,
+        *,
+        mode: Mode = "hybrid",
+        filters: Filters | None = None,
+    ) -> SearchResponse:
+        self.asked.append((query, top_k, mode, filters))
+        if query == "raise":
+            raise RuntimeError("a secret of the server")
+        hit = Hit(CHUNK, 0.5, 0.6, None, 1, None, {"recency": 0.1})
+        return SearchResponse(query, mode, "default", False, 0.1, (hit,))
+
+
+def make_client(search: Search) -> TestClient:
+    app = FastAPI(
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=PROBLEM_HANDLERS,
+    )
+    app.include_router(web_routes.search_routes(search))
+    app.include_router(web_routes.content_routes)
+    app.include_router(web_routes.health_routes)
+    policy = AccessPolicy(frozenset(), ())
+    app.add_middleware(Guard, policy=policy, max_body_bytes=262_144)
+    return TestClient(app, base_url="http://127.0.0.1:8000")
+
+
+@pytest.fixture
+def search() -> Search:
+    return Search()
+
+
+@pytest.fixture
+def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr(web_routes, "current_index", FakeIndex)
+    yield make_client(search)
+
+
+def refused(response: Any, status: int, field: str | None = None) -> dict[str, Any]:
+    """Check the whole shape of a refusal, and return its problem document."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    for name, value in SECURITY_HEADERS:
+        assert response.headers[name.decode()] == value.decode()
+    problem: dict[str, Any] = response.json()
+    assert problem["type"] == "about:blank"
+    assert problem["status"] == status
+    assert problem["title"] and problem["detail"]
+    if field is not None:
+        assert [error["field"] for error in problem["errors"]] == [field]
+    return problem
+
+
+def post_raw(client: TestClient, body: bytes | str, media_type: str = "application/json") -> Any:
+    return client.post("/search", content=body, headers={"Content-Type": media_type})
+
+
+def test_answers_match_their_schemas(client: TestClient) -> None:
+    answer = SearchAnswer.model_validate_json(
+        client.post("/search", json={"query": "q"}).content, strict=True
+    )
+    assert answer.results[0].text == CHUNK.text
+    chunk = client.get(f"/chunks/{quote(CHUNK.id, safe='')}")
+    assert ChunkAnswer.model_validate_json(chunk.content, strict=True).text == CHUNK.text
+    document = client.get(f"/documents/{quote(ODD_ID, safe='')}")
+    contents = DocumentContents.model_validate_json(document.content, strict=True)
+    assert [place.id for place in contents.contents] == [CHUNK.id]
+    page = DocumentPage.model_validate_json(client.get("/documents").content, strict=True)
+    assert (page.total, len(page.documents)) == (1, 1)
+    assert client.get("/documents?offset=1").json()["documents"] == []
+    SourceList.model_validate_json(client.get("/sources").content, strict=True)
+    Readiness.model_validate_json(client.get("/readyz").content, strict=True)
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_post_and_get_ask_the_same(client: TestClient, search: Search) -> None:
+    body = {
+        "query": " a query ",
+        "top_k": 3,
+        "mode": "keyword",
+        "filters": {"source": ["docs"], "tags": ["a", "b"], "modified_after": "2024-01-01"},
+    }
+    posted = client.post("/search", json=body)
+    got = client.get(
+        "/search?q=%20a+query%20&top_k=3&mode=keyword&source=docs&tag=a&tag=b"
+        "&modified_after=2024-01-01"
+    )
+    assert posted.json() == got.json()
+    assert search.asked[0] == search.asked[1]
+    assert search.asked[0][:3] == ("a query", 3, "keyword")
+    assert search.asked[0][3] == Filters(("docs",), ("a", "b"), 1704067200, None)
+
+
+def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    assert set(document["paths"]) == {
+        "/search",
+        "/chunks/{chunk_id}",
+        "/documents",
+        "/documents/{document_id}",
+        "/sources",
+        "/healthz",
+        "/readyz",
+    }
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            assert set(operation["responses"]) == {"200", "default"}
+            assert "application/problem+json" in operation["responses"]["default"]["content"]
+    request = document["components"]["schemas"]["SearchRequest"]
+    assert request["additionalProperties"] is False
+    assert request["properties"]["query"]["maxLength"] == 2000
+    assert request["properties"]["top_k"]["maximum"] == 100
+    parameters = document["paths"]["/search"]["get"]["parameters"]
+    assert [parameter["name"] for parameter in parameters] == [
+        "q",
+        "top_k",
+        "mode",
+        "source",
+        "tag",
+        "modified_after",
+        "modified_before",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "status"),
+    [
+        (b"", "application/json", 400),
+        (b" ", "application/json", 400),
+        (b"{", "application/json", 400),
+        (b"query", "application/json", 400),
+        (b'{"query": "\xff"}', "application/json", 400),
+        (b'{"query": "a"}', "text/plain", 415),
+        (b'{"query": "a"}', "application/x-www-form-urlencoded", 415),
+        (b'{"query": "a"}', "", 415),
+    ],
+)
+def test_body_that_is_not_json(
+    client: TestClient, body: bytes, media_type: str, status: int
+) -> None:
+    refused(post_raw(client, body, media_type), status)
+
+
+@pytest.mark.parametrize("body", ["[]", '"a"', "1", "null"])
+def test_json_that_is_no_object(client: TestClient, body: str) -> None:
+    refused(post_raw(client, body), 422, "body")
+
+
+@pytest.mark.parametrize("query", [None, 1, 1.5, True, ["a"], {"a": 1}, "", "   ", "\t\n"])
+def test_query_of_the_wrong_kind(client: TestClient, query: object) -> None:
+    refused(client.post("/search", json={"query": query}), 422, "query")
+
+
+def test_query_missing(client: TestClient) -> None:
+    refused(client.post("/search", json={}), 422, "query")
+    refused(client.get("/search"), 422, "q")
+    refused(client.get("/search?q="), 422, "q")
+    refused(client.get("/search?q=%20"), 422, "q")
+
+
+def test_query_too_long(client: TestClient) -> None:
+    assert client.post("/search", json={"query": "a" * 2000}).status_code == 200
+    refused(client.post("/search", json={"query": "a" * 2001}), 422, "query")
+    refused(client.get("/search", params={"q": "a" * 2001}), 422, "q")
+    refused(client.post("/search", json={"query": "a" * 1_000_000}), 413)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "*", "AND", "NEAR(", "what is c++?", "col:x", "-", "' OR 1=1 --", "%", "\\", "../x"],
+)
+def test_query_that_looks_like_syntax(client: TestClient, query: str) -> None:
+    for response in (
+        client.post("/search", json={"query": query}),
+        client.get("/search", params={"q": query}),
+    ):
+        assert response.status_code == 200
+        assert response.json()["query"] == query
+        assert isinstance(response.json()["results"], list)
+
+
+@pytest.mark.parametrize("query", ["a\0b", "\u202eabc", "\U0001f600", "שלום", "e\u0301", "\ufeff"])
+def test_query_of_unusual_characters(client: TestClient, query: str) -> None:
+    assert client.post("/search", json={"query": query}).status_code == 200
+    assert client.get("/search", params={"q": query}).status_code == 200
+
+
+def test_lone_surrogates_are_refused_wherever_they_stand(client: TestClient) -> None:
+    refused(post_raw(client, r'{"query": "\ud800"}'), 422, "query")
+    refused(post_raw(client, r'{"\udc00": 1}'), 422, r"\udc00")
+    refused(post_raw(client, r'{"query": "a", "mode": "\ud800"}'), 422, "mode")
+    refused(post_raw(client, r'{"query": "a", "filters": {"\ud800": 1}}'), 422)
+    assert post_raw(client, r'{"query": "a", "filters": {"tags": "\ud800"}}').status_code < 500
+    assert client.get("/search?q=%ED%A0%80").status_code == 200
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 10**9, 10**30, 1.5, 5.0, "5", True, None, [5]])
+def test_top_k_out_of_range_or_kind(client: TestClient, top_k: object) -> None:
+    refused(client.post("/search", json={"query": "a", "top_k": top_k}), 422, "top_k")
+
+
+@pytest.mark.parametrize("top_k", ["0", "-1", "101", "1.5", "", "five"])
+def test_top_k_of_get(client: TestClient, top_k: str) -> None:
+    refused(client.get("/search", params={"q": "a", "top_k": top_k}), 422, "top_k")
+
+
+def test_unknown_mode(client: TestClient) -> None:
+    refused(client.post("/search", json={"query": "a", "mode": "magic"}), 422, "mode")
+
+
+@pytest.mark.parametrize(
+    ("filters", "field"),
+    [
+        ({"colour": "red"}, "filters.colour"),
+        ({"1=1; DROP TABLE chunks": "x"}, "filters.1=1; DROP TABLE chunks"),
+        ({"source": 1}, "filters.source"),
+        ({"tags": [["a"]]}, "filters.tags"),
+        ({"modified_after": "yesterday"}, "filters.modified_after"),
+        ([], "filters"),
+        ("source", "filters"),
+    ],
+)
+def test_filters_that_cannot_be(client: TestClient, filters: object, field: str) -> None:
+    problem = refused(client.post("/search", json={"query": "a", "filters": filters}), 422, field)
+    if field.startswith("filters.") and "source" not in problem["detail"]:
+        assert "known" not in problem["detail"]
+
+
+@pytest.mark.parametrize("depth", [500, 10_000])
+def test_deeply_nested_filter(client: TestClient, depth: int) -> None:
+    nested = '{"query": "a", "filters": {"source": ' + "[" * depth + "]" * depth + "}}"
+    response = post_raw(client, nested)
+    refused(response, response.status_code)
+    assert response.status_code in (400, 422)
+
+
+def test_filter_of_get_is_named_as_it_was_written(client: TestClient) -> None:
+    refused(client.get("/search?q=a&modified_after=x"), 422, "modified_after")
+
+
+@pytest.mark.parametrize("name", ["model", "url", "system_prompt", "index_dir", "q"])
+def test_unknown_body_field(client: TestClient, name: str) -> None:
+    problem = refused(client.post("/search", json={"query": "a", name: "x"}), 422, name)
+    assert "query, top_k, mode, filters" in problem["detail"]
+
+
+def test_unknown_query_parameter(client: TestClient) -> None:
+    problem = refused(client.get("/search?q=a&token=secret"), 422, "token")
+    assert "secret" not in problem["detail"]
+    refused(client.get("/documents?page=2"), 422, "page")
+    refused(client.get("/documents?limit=0"), 422, "limit")
+    refused(client.get("/documents?offset=-1"), 422, "offset")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"query": "a", "query": "b"}',
+        '{"query": "a", "filters": {"tags": "a", "tags": "b"}}',
+        '{"query": "a", "top_k": NaN}',
+        '{"query": "a", "top_k": -Infinity}',
+        '{"query": "a", "top_k": ' + "9" * 5000 + "}",
+        '\ufeff{"query": "a"}',
+        '{"query": "a"} {}',
+    ],
+    ids=["deep", "key twice", "inner key twice", "nan", "infinity", "digits", "bom", "two"],
+)
+def test_json_that_parsers_disagree_about(client: TestClient, body: str) -> None:
+    refused(post_raw(client, body.encode()), 400)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/..%2f..%2fetc/passwd",
+        "//etc/passwd",
+        "/%00",
+        "/\\",
+        "/chunks/..%2f..%2fetc%2fpasswd",
+        "/documents/%00",
+        "/documents//etc/passwd",
+        "/documents/",
+        "/docs",
+        "/redoc",
+        "/search/",
+        "/metrics",
+        "/",
+    ],
+)
+def test_paths_that_lead_nowhere(client: TestClient, path: str) -> None:
+    refused(client.get(f"http://127.0.0.1:8000{path}"), 404)
+
+
+def test_wrong_method_names_the_right_ones(client: TestClient) -> None:
+    for method in ("PUT", "DELETE", "PATCH", "TRACE"):
+        response = client.request(method, "/search")
+        refused(response, 405)
+        assert response.headers["allow"] == "GET, POST"
+    response = client.post("/sources")
+    refused(response, 405)
+    assert response.headers["allow"] == "GET"
+
+
+def test_options_from_a_foreign_origin_allows_nothing(client: TestClient) -> None:
+    headers = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    foreign = client.options("/search", headers=headers)
+    refused(foreign, 403)
+    own = client.options("/search", headers={**headers, "Origin": "http://127.0.0.1:8000"})
+    refused(own, 405)
+    for response in (foreign, own):
+        assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+def test_unexpected_error_tells_nothing(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = client.post("/search", json={"query": "raise"})
+    refused(response, 500)
+    assert "secret" not in response.text and "RuntimeError" not in response.text
+    assert "a secret of the server" in caplog.text
+
+
+def test_unusable_index_is_503(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def current_index() -> FakeIndex:
+        raise IndexUnusableError("/srv/secret/index: damaged", hint="build it again")
+
+    monkeypatch.setattr(web_routes, "current_index", current_index)
+    response = client.get("/readyz")
+    refused(response, 503)
+    assert "/srv" not in response.text
+    assert response.headers["retry-after"]
+    assert client.get("/healthz").status_code == 200
+
+
+@given(query=st.text())
+def test_any_text_is_answered_or_refused(query: str) -> None:
+    client = make_client(Search())
+    assert client.get("/search", params={"q": query}).status_code in (200, 422)
+
+
+@given(body=st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_body_is_answered_or_refused(body: bytes) -> None:
+    assert post_raw(make_client(Search()), body).status_code in (200, 400, 422)
