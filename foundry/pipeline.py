@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,17 +21,16 @@ from foundry.errors import BusyError, EmptyBuildError, FoundryError, IndexUnusab
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.verify import run_server, verify_export
 from foundry.exporting.write import check_target, write_export
-from foundry.indexing.files import replace_file
 from foundry.indexing.publish import begin_version, discard_version, publish_version
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.readers import read
 from foundry.records import Skipped
 from foundry.rendering.environment import render
-from foundry.rendering.plan import plan_server
+from foundry.rendering.plan import plan_key, plan_server
 from foundry.runtime.index import resolve_version, verify_files
 from foundry.runtime.layout import Manifest
-from foundry.sources import estimate, iterate
+from foundry.sources import iterate
 
 QUESTIONS_NAME = "questions.jsonl"
 
@@ -168,7 +168,7 @@ def _read_sources(config: Config, writer: IndexWriter, reporter: Reporter) -> di
     skipped: list[Skipped] = []
     summaries = []
     seen: set[str] = set()
-    total = sum(estimate(source) for source in config.sources)
+    total = None
     with reporter.step("Reading", "documents", total) as progress:
         for source in config.sources:
             documents, chunks = writer.document_count, writer.chunk_count
@@ -271,12 +271,16 @@ def _source_values(source: Source, root: Path) -> dict[str, object]:
 
 
 def _render_preview(config: Config) -> Path:
-    """Render the server if the configuration or Foundry has changed since the last time."""
-    files = plan_server(config, None)
+    """Render the server, unless nothing that decides it has changed since the last time."""
     server = config.state / "server"
-    for name, content in files.items():
-        path = server / name
-        if not path.exists() or path.read_bytes() != content:
+    key_file = server / ".key"
+    key = plan_key(config)
+    if not key_file.exists() or key_file.read_text(encoding="ascii") != key:
+        files = plan_server(config, None)
+        shutil.rmtree(server, ignore_errors=True)
+        for name, content in files.items():
+            path = server / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, content)
+            path.write_bytes(content)
+        key_file.write_text(key, encoding="ascii")
     return server

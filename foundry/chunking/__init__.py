@@ -4,7 +4,6 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate
 
 from foundry.chunking import headings, none, recursive
 from foundry.chunking.packing import Packer
@@ -13,6 +12,7 @@ from foundry.records import Chunk, Document
 
 _STRATEGIES = {"headings": headings.split, "recursive": recursive.split, "none": none.split}
 _MARKDOWN = frozenset({"text/markdown", "text/html"})
+_NEWLINE = re.compile("\n")
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -25,10 +25,10 @@ def chunk(document: Document, options: ChunkingOptions) -> list[Chunk]:
     """
     text = document.reading.text
     packer = Packer(text, document.reading.blocks, document.media_type in _MARKDOWN, options)
-    line_starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
-    for piece in _STRATEGIES[options.strategy](document, packer, options):
+    for piece in _STRATEGIES[options.strategy](document, packer):
         raw = text[piece.start : piece.end]
         start = piece.start + len(raw) - len(raw.lstrip())
         end = piece.end - (len(raw) - len(raw.rstrip()))

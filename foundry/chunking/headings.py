@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from foundry.chunking.packing import Packer
 from foundry.chunking.sections import find_sections
-from foundry.config import ChunkingOptions
 from foundry.records import Document, Piece
 
 
-def split(document: Document, packer: Packer, options: ChunkingOptions) -> Iterator[Piece]:
+def split(document: Document, packer: Packer) -> Iterator[Piece]:
     """The pieces of a document, in its order."""
     for section in find_sections(document):
         spans = packer.split(section.start, section.end)

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from foundry.chunking.packing import Packer, join
 from foundry.chunking.sections import find_sections
-from foundry.config import ChunkingOptions
 from foundry.records import Document, Piece, Span
 
 
-def split(document: Document, packer: Packer, options: ChunkingOptions) -> Iterator[Piece]:
+def split(document: Document, packer: Packer) -> Iterator[Piece]:
     """The pieces of a document, in its order."""
     sections = find_sections(document)
     units: list[Span] = []

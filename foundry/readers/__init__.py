@@ -7,20 +7,20 @@ import hashlib
 import re
 from pathlib import PurePosixPath
 
-from foundry.readers import code, html, markdown, text
+from foundry.readers import code, html, markdown, mdx, text
 from foundry.readers.contract import Reader, Unreadable
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.records import Document, RawDocument, Reading, Skipped
 
-_READERS: tuple[Reader, ...] = (markdown.READER, html.READER, text.READER, code.READER)
+_READERS: tuple[Reader, ...] = (markdown.READER, mdx.READER, html.READER, text.READER, code.READER)
 _BY_NAME = {
     name: (reader, media_type)
     for reader in _READERS
     for name, media_type in reader.media_types.items()
 }
-_BY_MEDIA_TYPE = {media_type: reader for reader, media_type in _BY_NAME.values()}
+_BY_MEDIA_TYPE = {media_type: reader for reader, media_type in reversed(_BY_NAME.values())}
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -36,7 +36,7 @@ def read(raw: RawDocument) -> Document | Skipped:
     declared = html.declared_charset(raw.content) if reader is html.READER else None
     content, replaced = decode(raw.content, declared)
     try:
-        reading = reader.read(content, raw.path)
+        reading = reader.read(content)
     except Unreadable as error:
         return _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
@@ -57,8 +57,10 @@ def _refuse(raw: RawDocument) -> Skipped | None:
         return _skip(raw, "looks like a secret", kind)
     if raw.media_type or _by_name(raw.path):
         return _skip(raw, "not what its name says", kind)
-    return _skip(raw, f"{document} is not supported") if document else _skip(
-        raw, "not a text format", kind
+    return (
+        _skip(raw, f"{document} is not supported")
+        if document
+        else _skip(raw, "not a text format", kind)
     )
 
 
@@ -88,7 +90,7 @@ def _assemble(
         source=raw.source,
         path=path,
         url=normalise_line(raw.url, 4_096) if raw.url else None,
-        title=title or _title_from(path, reader),
+        title=title or normalise_line(raw.id or "") or _title_from(path, reader),
         media_type=media_type,
         reader=reader.version,
         sha256=hashlib.sha256(raw.content).hexdigest(),

@@ -74,7 +74,7 @@ _LANGUAGES = {
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
 
-def read(text: str, name: str = "") -> Reading:
+def read(text: str) -> Reading:
     """Read source code; there is no title, and every top-level region is a block."""
     return Reading(text=text, blocks=tuple(_find_regions(text)))
 

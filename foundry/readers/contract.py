@@ -21,9 +21,9 @@ class Reader:
 
     `version` goes into every document's `reader` and changes whenever the same bytes give another
     reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
-    `read` takes normalised text and the file's name, and may raise Unreadable.
+    `read` takes normalised text and may raise Unreadable.
     """
 
     version: str
     media_types: dict[str, str]
-    read: Callable[[str, str], Reading]
+    read: Callable[[str], Reading]

@@ -45,7 +45,7 @@ def declared_charset(content: bytes) -> str | None:
     return match.group(1).decode("ascii") if match else None
 
 
-def read(text: str, name: str = "") -> Reading:
+def read(text: str) -> Reading:
     """Read a page's main content; hidden elements, navigation and scripts are left out.
 
     `text` of the reading is Markdown. The title is the `title` element's, or the first level 1

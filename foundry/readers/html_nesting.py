@@ -6,11 +6,11 @@ HTML's tree construction takes quadratic time on deep trees, and walking them ov
 import re
 
 _TAG = re.compile(r"<(!--|/?[a-zA-Z][a-zA-Z0-9-]{0,40})")
-_RAW_TEXT = frozenset({"script", "style", "textarea", "title", "noscript", "xmp", "iframe"})
+_RAW_TEXT = re.compile("script|style|textarea|title|noscript|xmp|iframe")
 # Elements without content, and those whose end tag is usually left out.
-_NOT_NESTING = frozenset(
-    "area base br col embed hr img input link meta param source track wbr"
-    " p li dt dd tr td th thead tbody tfoot colgroup option optgroup rp rt body html head".split()
+_NOT_NESTING = re.compile(
+    "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+    "|p|li|dt|dd|tr|td|th|thead|tbody|tfoot|colgroup|option|optgroup|rp|rt|body|html|head"
 )
 
 
@@ -31,9 +31,9 @@ def nesting_depth(page: str, limit: int) -> int:
             if open_elements.get(name[1:], 0):
                 open_elements[name[1:]] -= 1
                 depth -= 1
-        elif name in _RAW_TEXT:
+        elif _RAW_TEXT.fullmatch(name):
             position = _after(page, f"</{name}", position)
-        elif name not in _NOT_NESTING:
+        elif not _NOT_NESTING.fullmatch(name):
             open_elements[name] = open_elements.get(name, 0) + 1
             depth += 1
             deepest = max(deepest, depth)

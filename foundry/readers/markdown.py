@@ -1,4 +1,4 @@
-"""Markdown, with front matter, tables, wikilinks and MDX components.
+"""Markdown, with front matter, tables and wikilinks.
 
 Only the block structure is parsed (the parser's inline rules take most of its time, and some of
 them take quadratic time on hostile text); headings alone go through the inline parser, for their
@@ -27,7 +27,10 @@ from foundry.records import Heading, Reading, Span
 MAX_HEADING_CHARS = 1_000
 MAX_BLOCK_DEPTH = 20
 _CODE = frozenset({"fence", "code_block"})
-_BLOCKS = _CODE | {"html_block", "table_open"}
+_WHOLE = _CODE | {"html_block"}
+# The line between a table's head and body. The parser's own rule for tables makes a token of every
+# cell, and half of the parsing time with them.
+_TABLE_RULE = re.compile(r"^(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]++$", re.MULTILINE)
 _MARKUP = re.compile(r"[*_`\[\]<>&\\~{}]")
 _ANCHOR = re.compile(r"\s*\{[#.:][^{}]{0,200}\}\s*$")
 # Embedded images are bytes, not words: a hundred of their chunks would be noise in every answer.
@@ -35,24 +38,24 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=
 
 
 def _make_parser(*, indented_code: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH})
     parser.disable(["inline", "text_join"])
     return parser if indented_code else parser.disable("code")
 
 
-_BLOCK_PARSER = _make_parser(indented_code=True)
-# In MDX indentation only follows the nesting of components.
-_MDX_PARSER = _make_parser(indented_code=False)
+_PARSERS = {flag: _make_parser(indented_code=flag) for flag in (True, False)}
 _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enable("strikethrough")
 
 
-def read(text: str, name: str = "") -> Reading:
-    """Read a Markdown document; the title is the front matter's, or the first level 1 heading's."""
-    text = _EMBEDDED.sub(r"\1", text)
+def read(text: str, *, indented_code: bool = True) -> Reading:
+    """Read a Markdown document; the title is the front matter's, or the first level 1 heading's.
+
+    Without `indented_code`, indentation means nothing.
+    """
+    text = _drop_embedded(text)
     front = read_front_matter(text)
-    parser = _MDX_PARSER if name.lower().endswith(".mdx") else _BLOCK_PARSER
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
-    reading = _read_from(text, front.length, parser)
+    reading = _read_from(text, front.length, _PARSERS[indented_code])
     return replace(
         reading,
         title=front.title or reading.title,
@@ -64,7 +67,7 @@ def read(text: str, name: str = "") -> Reading:
 
 def read_body(text: str) -> Reading:
     """Read Markdown that was made from another format, and so has no front matter and no tags."""
-    return replace(_read_from(_EMBEDDED.sub(r"\1", text), 0, _BLOCK_PARSER), tags=())
+    return replace(_read_from(_drop_embedded(text), 0, _PARSERS[True]), tags=())
 
 
 def _read_from(text: str, body_start: int, parser: MarkdownIt) -> Reading:
@@ -73,8 +76,9 @@ def _read_from(text: str, body_start: int, parser: MarkdownIt) -> Reading:
     tokens = parser.parse(body, environment)
     lines = _LineSpans(body, body_start)
     headings = tuple(_find_headings(tokens, lines))
-    blocks = _find_blocks(tokens, lines, _BLOCKS)
-    prose = _blank(text, body_start, _find_blocks(tokens, lines, _CODE))
+    blocks = _find_blocks(tokens, lines, _WHOLE, with_tables=True)
+    code = _find_blocks(tokens, lines, _CODE)
+    prose = blank_code_spans(_blank(text, body_start, code))
     references = {
         normalise_label(label): reference["href"]
         for label, reference in environment.get("references", {}).items()
@@ -85,8 +89,8 @@ def _read_from(text: str, body_start: int, parser: MarkdownIt) -> Reading:
         title=first_title,
         headings=headings,
         blocks=blocks,
-        links=find_links(blank_code_spans(prose), references),
-        tags=find_tags(blank_code_spans(_blank(prose, body_start, headings))),
+        links=find_links(prose, references),
+        tags=find_tags(_blank(prose, body_start, headings)),
     )
 
 
@@ -116,15 +120,30 @@ def _find_headings(tokens: list[Token], lines: _LineSpans) -> Iterator[Heading]:
 
 
 def _find_blocks(
-    tokens: list[Token], lines: _LineSpans, types: frozenset[str]
+    tokens: list[Token], lines: _LineSpans, types: frozenset[str], *, with_tables: bool = False
 ) -> tuple[Span, ...]:
     spans: list[Span] = []
     for token in tokens:
-        if token.type in types and token.map:
-            start, end = lines.span(token.map)
+        line_range = token.map if token.type in types else None
+        if with_tables and token.type == "inline" and "|" in token.content:
+            line_range = _find_table(token)
+        if line_range:
+            start, end = lines.span(line_range)
             if end > start and (not spans or start >= spans[-1].end):
                 spans.append(Span(start, end))
     return tuple(spans)
+
+
+def _find_table(paragraph: Token) -> list[int] | None:
+    rule = _TABLE_RULE.search(paragraph.content)
+    head = paragraph.content.count("\n", 0, rule.start()) - 1 if rule else -1
+    if head < 0 or paragraph.map is None:
+        return None
+    return [paragraph.map[0] + head, paragraph.map[1]]
+
+
+def _drop_embedded(text: str) -> str:
+    return _EMBEDDED.sub(r"\1", text) if ";base64," in text else text
 
 
 def _blank(text: str, begin: int, spans: Sequence[Span | Heading]) -> str:
@@ -141,7 +160,8 @@ def _strip_markup(content: str) -> str:
     if _MARKUP.search(content):
         (inline,) = _INLINE_PARSER.parseInline(content)
         content = "".join(_visible_text(inline.children or []))
-    return " ".join(content.split())
+    # Generators of sites put invisible anchors there.
+    return " ".join(content.replace("\u200b", "").split())
 
 
 def _visible_text(tokens: list[Token]) -> Iterator[str]:
@@ -154,9 +174,5 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
             yield token.content
 
 
-def _media_types() -> dict[str, str]:
-    suffixes = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
-    return dict.fromkeys(suffixes, "text/markdown")
-
-
-READER = Reader(version="markdown/1", media_types=_media_types(), read=read)
+_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
+READER = Reader("markdown/1", dict.fromkeys(_SUFFIXES, "text/markdown"), read)

@@ -12,22 +12,26 @@ from foundry.records import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-_CODE_SPAN = re.compile(r"(?<!`)(`++)(?!`)(?:(?!\n[ \t]*\n).){1,1000}?(?<!`)\1(?!`)", re.DOTALL)
+_CODE_SPAN = re.compile(r"(?<!`)(`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}+\1(?!`)")
 _INLINE = re.compile(
-    r"(?<!!)\[((?:[^\[\]\\\n]|\\.|\n(?![ \t]*\n)|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\))?){0,500}+)\]"
-    r"\([ \t]*+(?:<([^<>\n]{1,1000}+)>|([^\s()<>]{1,1000}+(?:\([^\s()]{0,300}+\)[^\s()<>]{0,300}+){0,4}+))"
+    r"(?<!!)\[("
+    r"(?:[^\[\]\\\n]|\\.|\n(?![ \t]*\n)|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\))?){0,500}+"
+    r")\]\([ \t]*+"
+    r"(?:<([^<>\n]{1,1000}+)>|([^\s()<>]{1,1000}+(?:\([^\s()]{0,300}+\)[^\s()<>]{0,300}+){0,4}+))"
     r"(?:\s{1,10}+(?:\"[^\"]{0,500}+\"|'[^']{0,500}+'|\([^()]{0,500}+\)))?+\s{0,10}+\)"
 )
 _REFERENCE = re.compile(r"(?<![!\\])\[([^\[\]\n]{1,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^\s<>]{1,1000}+)>")
 _BARE_URL = re.compile(r"(?<![\w/<(\[\"'=])https?://[^\s<>\"'`\[\]{}|\\^]{1,1000}+")
-_WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,300}+)(?:#[^\[\]|\n]{0,300}+)?+(?:\|([^\[\]\n]{0,300}+))?+\]\]")
+_WIKILINK = re.compile(
+    r"\[\[([^\[\]|#\n]{1,300}+)(?:#[^\[\]|\n]{0,300}+)?+(?:\|([^\[\]\n]{0,300}+))?+\]\]"
+)
 _ANCHOR = re.compile(r"<(?:a|[A-Z]\w{0,40}+)\s[^<>]{0,500}?\bhref=[\"']([^\"'<>\n]{1,1000}+)[\"']")
 _TAG = re.compile(r"(?<!\S)#([^\W\d_][\w/-]{0,63}+)(?![\w#(])")
 _HEX_COLOUR = re.compile(r"(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$", re.IGNORECASE)
-_PREPROCESSOR = frozenset(
-    "define elif else endif endregion error if ifdef ifndef import include line pragma region"
-    " undef using warning".split()
+_PREPROCESSOR = re.compile(
+    "define|elif|else|endif|endregion|error|if|ifdef|ifndef|import|include|line|pragma|region"
+    "|undef|using|warning"
 )
 _LABEL_SPACE = re.compile(r"\s+")
 
@@ -60,7 +64,7 @@ def find_tags(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for match in _TAG.finditer(text):
         tag = match.group(1).rstrip("/-")
-        if tag not in _PREPROCESSOR and not _HEX_COLOUR.match(tag):
+        if not _PREPROCESSOR.fullmatch(tag) and not _HEX_COLOUR.match(tag):
             found[tag] = None
             if len(found) >= MAX_TAGS:
                 break

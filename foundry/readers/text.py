@@ -10,7 +10,7 @@ _UNDERLINE = re.compile(r"([=\-~^*#\"'+])\1{2,}[ \t]*$")
 _SUFFIXES = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log", ".wiki")
 
 
-def read(text: str, name: str = "") -> Reading:
+def read(text: str) -> Reading:
     """Read plain text; a short first line above a blank line or an underline is the title."""
     return Reading(text=text, title=_find_title(text))
 

@@ -1,6 +1,7 @@
 """The plan of a server: every file of it but the index, as a pure function of the configuration."""
 
 import ast
+import hashlib
 import json
 from pathlib import Path
 
@@ -36,6 +37,17 @@ def plan_server(config: Config, questions: bytes | None) -> dict[str, bytes]:
         if name == "pyproject.toml":
             _check_description(parsed, config.description)
     return dict(sorted(files.items()))
+
+
+def plan_key(config: Config) -> str:
+    """A hash over all that `plan_server` depends on, much faster than planning."""
+    digest = hashlib.sha256(_settings(config))
+    values = template_values(config, has_questions=False)
+    digest.update(json.dumps(values, sort_keys=True).encode())
+    for folder, pattern in ((templates_folder(), f"*{SUFFIX}"), (RUNTIME, "*.py")):
+        for path in sorted(folder.rglob(pattern)):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 def template_values(config: Config, *, has_questions: bool) -> dict[str, object]:
@@ -98,7 +110,7 @@ def _settings(config: Config) -> bytes:
 def _copy_runtime(files: dict[str, bytes], package: str, *, vectors: bool) -> dict[str, bytes]:
     """The runtime modules that the package's rendered modules reach by relative imports."""
     variants = {} if vectors else {"state": "state_keyword"}
-    own = {Path(name).stem for name in files if name.startswith(f"{package}/")}
+    own = {Path(name).stem for name in files if name.startswith(package) and name.endswith(".py")}
     waiting = [
         module
         for name, content in files.items()
@@ -126,8 +138,13 @@ def _relative_imports(content: bytes, name: str) -> list[str]:
     modules = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
-            modules += [node.module] if node.module else [alias.name for alias in node.names]
+            # `from . import x` may name a module or something that __init__ defines.
+            modules += [node.module] if node.module else _modules_among(node.names)
     return modules
+
+
+def _modules_among(names: list[ast.alias]) -> list[str]:
+    return [alias.name for alias in names if (RUNTIME / f"{alias.name}.py").is_file()]
 
 
 def _check_description(parsed: object, description: str) -> None:

@@ -55,9 +55,8 @@ def run(
     except KeyboardInterrupt:
         return 130
     except ServerError as error:
-        print(f"{name}: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"  {error.hint}", file=sys.stderr)
+        hint = f"  {error.hint}\n" if error.hint else ""
+        sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
 
 
@@ -110,11 +109,7 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
         }
     )
     response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
-    if chosen.json:
-        print(json.dumps(response.to_json(), ensure_ascii=False, separators=(",", ":")))
-    else:
-        print(format_response(response))
-    sys.stdout.flush()
+    _print(_to_json(response.to_json()) if chosen.json else format_response(response))
     return 0
 
 
@@ -132,10 +127,19 @@ def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
             "chunks": index.chunk_count,
             "findings": findings,
         }
-        print(json.dumps(report, ensure_ascii=False, separators=(",", ":")))
+        _print(_to_json(report))
     else:
         files, questions = len(index.manifest.files), len(index.manifest.known_items)
-        print(f"index {index.version}: {files} files, {questions} known queries checked")
-        print("\n".join(findings) or "everything is as it should be")
-    sys.stdout.flush()
+        _print(f"index {index.version}: {files} files, {questions} known queries checked")
+        _print("\n".join(findings) or "everything is as it should be")
     return 1 if findings else 0
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    # A reader that has gone is noticed here, and not when the interpreter ends.
+    sys.stdout.flush()

@@ -104,7 +104,7 @@ def _allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> set[str]:
     }
 
 
-async def _on_invalid_request(request: Request, error: Exception) -> Response:
+async def _on_invalid_request(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     errors = [_describe(found) for found in error.errors()]
     return _unprocessable(errors)
@@ -123,7 +123,9 @@ def _describe(error: Mapping[str, Any]) -> tuple[str, str]:
 
 async def _on_server_error(request: Request, error: Exception) -> Response:
     if isinstance(error, InvalidRequestError):
-        return _unprocessable([(error.field, error.message)])
+        # A query string has the filters beside the query, a body has them in an object.
+        field = error.field.removeprefix("filters.") if request.method == "GET" else error.field
+        return _unprocessable([(field, error.message)])
     assert isinstance(error, ServerError)
     # The message names files of this machine, which is for its owner alone.
     _logger.error("%s (%s)", error.message, error.hint)

@@ -5,9 +5,11 @@ how large one may grow; middleware cannot help, because it runs only once a head
 """
 
 import asyncio
+from http import HTTPStatus
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .web_guard import SECURITY_HEADERS
 from .web_problems import problem_response
 
 HEAD_SECONDS = 10.0
@@ -65,6 +67,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         response = problem_response(status, detail, headers={"Connection": "close"})
-        head = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
-        self.transport.write(b"HTTP/1.1 %d \r\n%b\r\n%b" % (status, head, bytes(response.body)))
+        fields = b"".join(
+            b"%b: %b\r\n" % field for field in (*response.raw_headers, *SECURITY_HEADERS)
+        )
+        phrase = HTTPStatus(status).phrase.encode()
+        self.transport.write(
+            b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, phrase, fields, bytes(response.body))
+        )
         self.transport.close()

@@ -58,12 +58,11 @@ def serve(
     )
     with _listen(family, address, host) as listener:
         shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]
-        print(
+        sys.stderr.write(
             f"Serving {settings().title} on http://{shown}:{listener.getsockname()[1]}"
-            f" ({index.document_count} documents, {index.chunk_count} chunks)",
-            file=sys.stderr,
-            flush=True,
+            f" ({index.document_count} documents, {index.chunk_count} chunks)\n"
         )
+        sys.stderr.flush()
         # Uvicorn raises the signal that stopped it again once it has stopped: this ends with 0.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)

@@ -142,30 +142,30 @@ class _Walk:
             key=_to_text(path),
             path=printable(_to_text(path)),
             content=content,
-            url=f"{source.base_url.rstrip('/')}/{quote_from_bytes(path)}"
-            if source.base_url
-            else None,
+            url=(
+                f"{source.base_url.rstrip('/')}/{quote_from_bytes(path)}"
+                if source.base_url
+                else None
+            ),
             tags=source.tags,
             modified=modified if source.modified_from_file else None,
         )
 
     def _describe_link(self, folder: int, path: bytes, name: bytes) -> str:
-        root = os.path.realpath(os.fsencode(self.source.path))
-        target = os.path.realpath(os.path.join(root, path))  # noqa: PTH118 (bytes)
-        where = "inside" if target.startswith(os.path.join(root, b"")) else "outside"  # noqa: PTH118
-        return f"leads {where} the folder, to {printable(_to_text(os.readlink(name, dir_fd=folder)))}"
+        root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
+        where = "inside" if os.path.realpath(root + path).startswith(root) else "outside"
+        target = printable(_to_text(os.readlink(name, dir_fd=folder)))
+        return f"leads {where} the folder, to {target}"
 
     def _skip(self, path: bytes, reason: str, detail: str = "") -> Skipped:
         name = printable(_to_text(path)).rstrip("/") or "."
         return Skipped(source=self.source.name, path=name, reason=reason, detail=detail)
 
 
-def _read_regular(
-    folder: int, name: bytes, max_bytes: int
-) -> tuple[bytes | None, os.stat_result]:
+def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
     """Read a file that must not change meanwhile: None when it did, or is over the limit."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
-    with open(file, "rb") as stream:
+    with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)
         if not stat.S_ISREG(before.st_mode) or before.st_size > max_bytes:
             return None, before

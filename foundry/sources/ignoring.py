@@ -69,14 +69,14 @@ def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
     return False
 
 
-def _compile(source: FolderSource, patterns: tuple[str, ...]) -> pathspec.PathSpec:
+def _compile(source: FolderSource, patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
     for pattern in patterns:
         if not _is_pattern(pattern):
             raise SourceError(
                 f"source {source.name}: {pattern!r} is not a glob pattern",
                 hint="write patterns as in .gitignore, for example docs/**/*.md",
             )
-    return pathspec.PathSpec.from_lines("gitignore", patterns)
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
 
 
 def _is_pattern(line: str) -> bool:

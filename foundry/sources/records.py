@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -130,10 +131,8 @@ def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
 
 def _split_tags(value: Any) -> tuple[str, ...]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
+        with suppress(ValueError, RecursionError):
             value = json.loads(value, parse_int=str, parse_float=str)
-        except (ValueError, RecursionError):
-            pass
     if not isinstance(value, list):
         value = _to_text(value).replace(";", ",").split(",")
     tags = (_repair(_to_text(tag)).strip() for tag in value)

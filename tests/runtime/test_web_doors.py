@@ -6,6 +6,10 @@ from urllib.parse import quote
 
 import pytest
 from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
 from foundry.runtime import web_routes
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.filters import Filters
@@ -22,11 +26,8 @@ from foundry.runtime.web_schemas import (
     SearchAnswer,
     SourceList,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
-ODD_ID = "guide/a b/ä?#%2F&\\..;'\".md"
+ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(
     id=ODD_ID + "~1",
     document_id=ODD_ID,
@@ -73,7 +74,7 @@ class FakeIndex:
         return [DOCUMENT][offset : offset + limit]
 
     def chunks_of(self, document: DocumentRecord) -> list[ChunkRecord]:
-        return [CHUNK]
+        return [CHUNK] if document is DOCUMENT else []
 
     def sources(self) -> list[SourceSummary]:
         return [SourceSummary("docs", 1, 1)]

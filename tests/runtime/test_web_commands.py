@@ -1,0 +1,197 @@
+"""The command line: output, exit codes, errors on one boundary."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from foundry.runtime import commands
+from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.filters import Filters
+from foundry.runtime.layout import KnownItem
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.results import Hit, Mode, SearchResponse, check_request
+
+CHUNK = ChunkRecord(
+    id="c1",
+    document_id="d1",
+    title="Guide",
+    text="A \x1b[31mred\x1b[0m\nword. " * 50,
+    section=["Guide", "Start"],
+    position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1},
+    source="docs",
+    path="guide.md",
+    url=None,
+    tags=["a"],
+    modified=None,
+)
+
+
+def search(
+    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+) -> SearchResponse:
+    check_request(query, top_k, mode)
+    if query == "nothing":
+        return SearchResponse(query, mode, "default", False, 0.1, ())
+    degraded = filters == Filters(source=("docs",), tags=("a", "b"))
+    hit = Hit(CHUNK, 0.5, 0.6, None, 1, None, {})
+    return SearchResponse(query, mode, "default", degraded, 0.1, (hit,) * min(top_k, 2))
+
+
+def serve(host: str, port: int, *, insecure_no_auth: bool) -> None:
+    raise ServerError(f"{host} {port} {insecure_no_auth}", hint="the remedy")
+
+
+def run(*arguments: str) -> int:
+    return commands.run("handbook", "1.2.3", search, serve, arguments)
+
+
+def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1") -> None:
+    index = SimpleNamespace(
+        version="v0",
+        document_count=1,
+        chunk_count=2,
+        verify=lambda: list(findings),
+        manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", [known])]),
+    )
+    monkeypatch.setattr(commands, "current_index", lambda: index)
+
+
+def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("search", "red", "--top-k", "2") == 0
+    first, second = capsys.readouterr().out.rstrip("\n").split("\n\n")
+    assert first.splitlines()[:2] == ["  1. 0.500  Guide > Start", "     guide.md"]
+    assert second.startswith("  2. 0.500  ")
+    assert "\x1b" not in first
+    assert len(first) < 500
+
+
+def test_search_json_is_the_answer_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("search", " red ", "--json", "--mode", "keyword") == 0
+    assert json.loads(capsys.readouterr().out) == search("red", mode="keyword").to_json()
+
+
+def test_search_passes_filters_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("search", "red", "--source", "docs", "--tag", "a", "--tag", "b") == 0
+    assert capsys.readouterr().out.startswith("Searched by keywords only")
+
+
+def test_search_without_results(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("search", "nothing") == 0
+    assert capsys.readouterr().out == "Nothing found.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (" ",),
+        ("a" * 2001,),
+        ("a", "--top-k", "0"),
+        ("a", "--top-k", "101"),
+        ("a", "--modified-after", "yesterday"),
+    ],
+)
+def test_impossible_search_is_exit_2(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("search", *arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("handbook: ")
+    assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("search",),
+        ("search", "\udcff"),
+        ("search", "a", "--mode", "x"),
+        ("serve", "--port", "x"),
+    ],
+)
+def test_wrong_arguments_are_exit_2(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(*arguments)
+    assert caught.value.code == 2
+
+
+def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(commands, "settings", lambda: SimpleNamespace(port=8123))
+    assert run("serve") == 1
+    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 False\n  the remedy\n"
+    assert run("serve", "--host", "::", "--port", "0", "--insecure-no-auth") == 1
+    assert capsys.readouterr().err.startswith("handbook: :: 0 True\n")
+
+    def refuse(host: str, port: int, *, insecure_no_auth: bool) -> None:
+        raise ConfigurationError(f"{host} {port} {insecure_no_auth}", hint="the remedy")
+
+    assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
+
+
+def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    use_index(monkeypatch)
+    assert run("verify") == 0
+    assert "everything is as it should be" in capsys.readouterr().out
+    use_index(monkeypatch, "chunks.jsonl: content differs from the manifest", known="c9")
+    assert run("verify", "--json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["findings"] == [
+        "chunks.jsonl: content differs from the manifest",
+        "the query 'red' does not find c9",
+    ]
+
+
+def test_verify_of_an_unusable_index(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def current_index() -> None:
+        raise IndexUnusableError("index: damaged", hint="build it again")
+
+    monkeypatch.setattr(commands, "current_index", current_index)
+    assert run("verify") == 1
+    assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
+
+
+def test_help_names_exit_codes_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, expected in ((["--help"], "exit codes:"), (["--version"], "handbook 1.2.3\n")):
+        with pytest.raises(SystemExit) as caught:
+            run(*arguments)
+        assert caught.value.code == 0
+        assert expected in capsys.readouterr().out
+
+
+def test_closed_pipe_is_no_traceback() -> None:
+    script = (
+        "import sys\n"
+        "from foundry.runtime import commands\n"
+        "from foundry.runtime.results import SearchResponse\n"
+        "def search(query, *_, **__):\n"
+        "    sys.stdin.read()\n"
+        "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, 0, ())\n"
+        "sys.exit(commands.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdout.close()
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 1
+
+
+def test_search_does_not_load_the_web() -> None:
+    script = (
+        "import sys, foundry.runtime.commands\n"
+        "assert not {'fastapi', 'starlette', 'uvicorn', 'pydantic'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])

@@ -1,0 +1,296 @@
+"""What stands in front of the doors: Host, Origin, tokens, body limits."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from foundry.runtime import web_guard
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.web_access import AccessPolicy
+from foundry.runtime.web_guard import MAX_BODY_MESSAGES, Guard
+
+TOKEN = "t" * 32
+OTHER_TOKEN = "o" * 40
+Headers = list[tuple[bytes, bytes]]
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer 200 with the body."""
+    message = await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": message["body"]})
+
+
+class Client:
+    """One request at a time, straight into the middleware: no library tidies it up."""
+
+    def __init__(self, policy: AccessPolicy, limit: int = 1000, address: str = "10.1.2.3") -> None:
+        self._guard = Guard(echo, policy=policy, max_body_bytes=limit)
+        self._address = address
+        self.received = 0
+        self.headers: dict[bytes, bytes] = {}
+        self.body = b""
+
+    def request(
+        self,
+        headers: Headers,
+        pieces: list[bytes] | None = None,
+        *,
+        path: str = "/search",
+        stalls: bool = False,
+        goes_away: bool = False,
+    ) -> int:
+        """The status of the answer; 0 if there is none."""
+        status = 0
+        pending = list(pieces or [b""])
+
+        async def receive() -> Message:
+            self.received += 1
+            if not pending:
+                if stalls:
+                    await asyncio.sleep(60)
+                return {"type": "http.disconnect"}
+            more = len(pending) > 1 or stalls or goes_away
+            return {"type": "http.request", "body": pending.pop(0), "more_body": more}
+
+        async def send(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self.headers = dict(message["headers"])
+            else:
+                self.body = message["body"]
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "headers": headers,
+            "server": (self._address, 8000),
+        }
+        asyncio.run(self._guard(scope, receive, send))
+        return status
+
+
+def with_host(host: str, **headers: str) -> Headers:
+    named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return [(b"host", host.encode()), *named]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "::1", "fe80::1"])
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:8000", 200),
+        ("LOCALHOST:1", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("docs.example.com", 200),
+        ("Docs.Example.com:444", 200),
+        ("other.example.com:8443", 200),
+        ("other.example.com", 421),
+        ("other.example.com:8000", 421),
+        ("evil.example", 421),
+        ("evil.example:8000", 421),
+        ("docs.example.com.evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("127.0.0.2", 421),
+        ("10.9.9.9", 421),
+        ("[::2]", 421),
+        ("", 421),
+        (":8000", 421),
+        ("localhost:", 421),
+        ("localhost:port", 421),
+        ("user@localhost", 421),
+        ("localhost/", 421),
+        ("localhost, evil.example", 421),
+        ("loc\xe4lhost", 421),
+    ],
+)
+def test_host(address: str, host: str, status: int) -> None:
+    policy = AccessPolicy.from_environment(["Docs.example.com", "other.example.com:8443"])
+    assert Client(policy, address=address).request(with_host(host)) == status
+
+
+@pytest.mark.parametrize(
+    ("address", "host"), [("10.1.2.3", "10.1.2.3:8000"), ("fe80::1", "[fe80::1]:8000")]
+)
+def test_host_may_be_the_address_itself(address: str, host: str) -> None:
+    client = Client(AccessPolicy.from_environment([]), address=address)
+    assert client.request(with_host(host)) == 200
+
+
+@pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
+def test_no_host_or_two(hosts: list[bytes]) -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request([(b"host", host) for host in hosts]) == 400
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:8000", 200),
+        ("https://localhost:8000", 200),
+        ("HTTP://LOCALHOST:8000", 200),
+        ("https://docs.example.com", 200),
+        ("http://localhost:3000", 403),
+        ("http://localhost", 403),
+        ("null", 403),
+        ("", 403),
+        ("*", 403),
+        ("http://evil.example", 403),
+        ("http://EVIL.example", 403),
+        ("http://localhost:8000.evil.example", 403),
+        ("http://localhost:8000@evil.example", 403),
+        ("https://docs.example.com:444", 403),
+        ("file://", 403),
+        ("localhost:8000", 403),
+        ("chrome-extension://localhost:8000", 403),
+    ],
+)
+@pytest.mark.parametrize("path", ["/search", "/healthz", "/openapi.json", "/nowhere"])
+def test_origin(origin: str, status: int, path: str) -> None:
+    client = Client(AccessPolicy.from_environment(["docs.example.com"]))
+    headers = with_host("localhost:8000", Origin=origin)
+    assert client.request(headers, path=path) == status
+    assert not [name for name in client.headers if name.startswith(b"access-control")]
+
+
+def test_hosts_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", " a.example , b.example:1 ,")
+    policy = AccessPolicy.from_environment(["c.example"])
+    assert policy.allowed_hosts == {"a.example", "b.example:1", "c.example"}
+
+
+@pytest.mark.parametrize("host", ["*", "*.example.com", "http://a.example", "a b", "a/b"])
+def test_hosts_that_are_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", host)
+    with pytest.raises(ConfigurationError, match="ALLOWED_HOSTS"):
+        AccessPolicy.from_environment([])
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer {TOKEN}", 200),
+        (f"BEARER  {TOKEN} ", 200),
+        (f"Bearer {OTHER_TOKEN}", 200),
+        (f"Bearer {TOKEN}x", 401),
+        (f"Bearer {TOKEN[:-1]}", 401),
+        (f"Bearer {TOKEN.upper()}", 401),
+        (f"Bearer {TOKEN},{OTHER_TOKEN}", 401),
+        (f"Bearer {'x' * 10_240}", 401),
+        ("Bearer t\xf6ken", 401),
+        ("Bearer", 401),
+        ("Bearer ", 401),
+        ("", 401),
+        (TOKEN, 401),
+        (f"Basic {TOKEN}", 401),
+    ],
+)
+def test_token(monkeypatch: pytest.MonkeyPatch, authorization: str, status: int) -> None:
+    monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request(with_host("localhost", Authorization=authorization)) == status
+    assert client.headers.get(b"www-authenticate", b"").startswith(b"Bearer") == (status == 401)
+
+
+def test_token_is_asked_for_everywhere_but_on_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    for path in ("/search", "/documents", "/openapi.json", "/nowhere", "/healthz/", "//healthz"):
+        assert client.request(with_host("localhost"), path=path) == 401
+    for path in ("/healthz", "/readyz"):
+        assert client.request(with_host("localhost"), path=path) == 200
+    twice = with_host("localhost", Authorization=f"Bearer {TOKEN}")
+    assert client.request([*twice, twice[1]]) == 401
+
+
+def test_unauthorised_body_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"x"] * 10) == 401
+    assert client.received == 0
+    assert client.headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("tokens", ["short", "x" * 31, f"{TOKEN},short"])
+def test_short_token_is_refused(monkeypatch: pytest.MonkeyPatch, tokens: str) -> None:
+    monkeypatch.setenv("API_TOKENS", tokens)
+    with pytest.raises(ConfigurationError, match="32 characters") as caught:
+        AccessPolicy.from_environment([])
+    assert "short" not in caught.value.message
+    assert caught.value.hint is not None
+
+
+def test_body_is_limited_as_declared() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10)
+    assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
+    assert client.received == 0
+    assert client.headers[b"connection"] == b"close"
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"01234", b"56789"]) == 200
+    assert client.body == b"0123456789"
+
+
+def test_body_is_limited_as_counted() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10)
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"0123456"] * 1000) == 413
+    assert client.received == 2
+
+
+def test_body_is_limited_in_pieces() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10**9)
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"x"] * MAX_BODY_MESSAGES) == 200
+    client.received = 0
+    assert client.request(headers, [b"x"] * 4 * 1024 * 1024) == 413
+    assert client.received == MAX_BODY_MESSAGES
+
+
+def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_guard, "BODY_SECONDS", 0.05)
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"0123"], stalls=True) == 408
+    assert client.headers[b"connection"] == b"close"
+
+
+def test_client_that_goes_away_gets_no_answer() -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"0123"], goes_away=True) == 0
+    assert client.received == 2
+
+
+def test_too_many_headers() -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    headers = with_host("localhost") + [(b"x-%d" % number, b"1") for number in range(100)]
+    assert client.request(headers) == 431
+    assert client.request(headers[:100]) == 200
+
+
+def test_headers_of_the_application_are_kept() -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-security-policy", b"default-src 'self'")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    client = Client(AccessPolicy.from_environment([]))
+    client._guard = Guard(page, policy=AccessPolicy.from_environment([]), max_body_bytes=10)
+    assert client.request(with_host("localhost")) == 200
+    assert client.headers[b"content-security-policy"] == b"default-src 'self'"
+    assert client.headers[b"x-content-type-options"] == b"nosniff"

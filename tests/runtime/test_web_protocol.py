@@ -1,0 +1,339 @@
+"""A real server process on a real socket: what clients send that libraries would not."""
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SERVER = """
+import sys
+from types import SimpleNamespace
+from fastapi import FastAPI
+from foundry.runtime import web_guard, web_protocol, web_serving
+from foundry.runtime.web_access import AccessPolicy
+from foundry.runtime.web_guard import Guard
+from foundry.runtime.web_json import JsonResponse, JsonRoute
+from foundry.runtime.web_problems import PROBLEM_HANDLERS
+from foundry.runtime.web_routes import health_routes
+from foundry.runtime.web_schemas import SearchRequest
+
+web_protocol.HEAD_SECONDS = float(sys.argv[1])
+web_guard.BODY_SECONDS = float(sys.argv[2])
+web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
+web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=())
+
+
+def create_app():
+    app = FastAPI(redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
+    app.router.route_class = JsonRoute
+
+    @app.post("/search")
+    async def search(request: SearchRequest):
+        return JsonResponse(request.model_dump())
+
+    @app.get("/documents/{document_id:path}")
+    async def document(document_id: str):
+        return JsonResponse({"id": document_id})
+
+    app.include_router(health_routes)
+    app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
+    return app
+
+
+web_serving.serve(create_app, "127.0.0.1", 0)
+"""
+HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+BODY = b'{"query": "a"}'
+SEARCH = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+REPOSITORY = Path(__file__).parents[2]
+
+
+class Server:
+    """A server process, and the port that it says it listens on."""
+
+    def __init__(self, head_seconds: float, body_seconds: float) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, str(head_seconds), str(body_seconds)],
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        self.line = self.process.stderr.readline()
+        self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
+        # Read on, so that the process never waits for this one.
+        self._reader = threading.Thread(target=self.process.stderr.read)
+        self._reader.start()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def exchange(self, *pieces: bytes) -> bytes:
+        """Send, and return all that comes back until the server closes the connection."""
+        with self.connect() as connection:
+            try:
+                for piece in pieces:
+                    connection.sendall(piece)
+            except OSError:
+                pass
+            return read_all(connection)
+
+    def peak_memory(self) -> int:
+        """Kilobytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0])
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+
+    def wait(self) -> int:
+        code = self.process.wait(timeout=30)
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+
+def read_all(connection: socket.socket) -> bytes:
+    answer = b""
+    try:
+        while piece := connection.recv(65536):
+            answer += piece
+    except ConnectionError:
+        pass
+    return answer
+
+
+def statuses(answer: bytes) -> list[int]:
+    """The status of each answer on a connection; every refusal is a problem document."""
+    found = []
+    for part in answer.split(b"HTTP/1.1 ")[1:]:
+        head, _, body = part.partition(b"\r\n\r\n")
+        found.append(int(head[:3]))
+        if found[-1] >= 400:
+            assert b"content-type: application/problem+json" in head
+            assert b'"status":%d' % found[-1] in body
+    return found
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server(head_seconds=2.0, body_seconds=2.0)
+    yield server
+    server.stop()
+    assert server.wait() == 0
+
+
+def test_announces_itself_in_one_line(server: Server) -> None:
+    assert server.line == (
+        f"Serving Test on http://127.0.0.1:{server.port} (1 documents, 2 chunks)\n"
+    )
+
+
+def test_answers_without_saying_what_it_runs(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(SEARCH)
+        answer = connection.recv(65536)
+    assert statuses(answer) == [200]
+    assert b"uvicorn" not in answer.lower()
+    assert b"\r\nserver:" not in answer.lower()
+
+
+def test_percent_encoded_ids_arrive_as_they_were(server: Server) -> None:
+    path = b"/documents/a%2Fb%20c%252F%3F%23%C3%A9"
+    answer = server.exchange(
+        b"GET %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path
+    )
+    assert answer.endswith('{"id":"a/b c%2F?#é"}'.encode())
+
+
+def test_200_mib_chunked_body(server: Server) -> None:
+    before = server.peak_memory()
+    piece = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+    answer = server.exchange(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[piece] * 200)
+    assert statuses(answer) == [413]
+    assert server.peak_memory() - before < 10_000
+
+
+def test_4_mib_in_chunks_of_one_byte(server: Server) -> None:
+    before = server.peak_memory()
+    pieces = [b"1\r\nx\r\n" * 65_536] * 64
+    answer = server.exchange(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *pieces)
+    assert statuses(answer) == [413]
+    assert server.peak_memory() - before < 10_000
+
+
+@pytest.mark.parametrize("length", [262_145, 10**12, 10**18])
+def test_declared_length_too_large(server: Server, length: int) -> None:
+    answer = server.exchange(HEAD + b"Content-Length: %d\r\n\r\n" % length, b"x" * 100)
+    assert statuses(answer) == [413]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"Content-Length: -1\r\n",
+        b"Content-Length: +14\r\n",
+        b"Content-Length: 14a\r\n",
+        b"Content-Length: \r\n",
+        b"Content-Length: 14\r\nContent-Length: 14\r\n",
+        b"Content-Length: 14\r\nContent-Length: 15\r\n",
+        b"Content-Length: 14, 14\r\n",
+        b"Content-Length: 14\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 14\r\n",
+        b"Transfer-Encoding: gzip, identity\r\n",
+        b"Content-Length: 99999999999999999999999\r\n",
+    ],
+)
+def test_lengths_that_contradict(server: Server, fields: bytes) -> None:
+    assert statuses(server.exchange(HEAD + fields + b"\r\n" + BODY)) == [400]
+
+
+def test_length_less_than_the_body(server: Server) -> None:
+    short = HEAD + b"Content-Length: 14\r\n\r\n" + BODY + b"and more"
+    # The rest is taken for a request, and may be refused before the first one is answered.
+    assert statuses(server.exchange(short))[-1] == 400
+
+
+def test_length_more_than_the_body(server: Server) -> None:
+    assert statuses(server.exchange(HEAD + b"Content-Length: 15\r\n\r\n" + BODY)) == [408]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        (b"X-Large: " + b"x" * 1_000_000 + b"\r\n", 431),
+        (b"X: 1\r\n" * 10_000, 431),
+        (b"X: 1\r\n" * 200, 431),
+        (b"Bad\x00Name: 1\r\n", 400),
+        (b"Bad: a\x00b\r\n", 400),
+        (b"Bad Name: 1\r\n", 400),
+        (b": 1\r\n", 400),
+        (b"NoColon\r\n", 400),
+        (b"Host: localhost\r\n", 400),
+        (b"Host: evil.example\r\n", 400),
+    ],
+    ids=["1 MB", "10000", "200", "nul name", "nul", "space", "empty", "no colon", "2", "2 evil"],
+)
+def test_headers_that_are_too_many_or_malformed(server: Server, fields: bytes, status: int) -> None:
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n"
+    assert statuses(server.exchange(request)) == [status]
+
+
+def test_header_bytes_that_are_not_ascii_are_no_error(server: Server) -> None:
+    request = (
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: \xff\xfe\r\nConnection: close\r\n\r\n"
+    )
+    assert statuses(server.exchange(request)) == [200]
+
+
+def test_request_head_that_trickles_is_cut(server: Server) -> None:
+    with server.connect() as connection:
+        connection.settimeout(0.1)
+        for byte in HEALTH[:-4] * 10:
+            try:
+                connection.sendall(bytes([byte]))
+                if not connection.recv(1):
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+            connection.settimeout(30)
+            assert b" 408 " in b"H" + read_all(connection)
+            break
+        else:
+            pytest.fail("the server waits for ever")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET", HEALTH[:-2], b"\r\n"])
+def test_connection_without_a_request_is_closed(server: Server, sent: bytes) -> None:
+    assert statuses(server.exchange(sent)) == [408]
+
+
+def test_blank_lines_do_not_keep_a_connection_open(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(HEALTH)
+        assert connection.recv(65536)
+        connection.settimeout(0.3)
+        for _ in range(100):
+            try:
+                connection.sendall(b"\r\n")
+                if not connection.recv(65536):
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                return
+    pytest.fail("the server waits for ever")
+
+
+def test_many_idle_connections_do_no_harm(server: Server) -> None:
+    idle = [server.connect() for _ in range(200)]
+    with server.connect() as connection:
+        connection.sendall(HEALTH)
+        assert statuses(connection.recv(65536)) == [200]
+    for connection in idle:
+        connection.close()
+
+
+def test_pipelined_requests_are_all_answered(server: Server) -> None:
+    close = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    answers = statuses(server.exchange(HEALTH * 99 + close))
+    assert answers == [200] * 100
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
+        (b"GET /healthz\r\n\r\n", 400),
+        (b"GET /healthz HTTP/3.7\r\nHost: localhost\r\n\r\n", 400),
+        (b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        (b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+        (b"TRACE /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 405),
+        (HEAD + b"Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n", 413),
+    ],
+)
+def test_requests_of_other_kinds(server: Server, request_: bytes, status: int) -> None:
+    assert statuses(server.exchange(request_)) == [status]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"Range: bytes=0-1\r\n",
+        b"Upgrade: h2c\r\nConnection: Upgrade\r\n",
+        b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n",
+        b"X-Forwarded-Host: evil.example\r\nX-Forwarded-For: 1.2.3.4\r\n",
+    ],
+)
+def test_fields_without_effect(server: Server, fields: bytes) -> None:
+    with server.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
+        answer = connection.recv(65536)
+    assert statuses(answer) == [200]
+    assert b"evil" not in answer
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_request_that_has_begun_is_finished_before_stopping(number: signal.Signals) -> None:
+    server = Server(head_seconds=20.0, body_seconds=20.0)
+    with server.connect() as connection:
+        connection.sendall(SEARCH[:-5])
+        with server.connect() as other:
+            other.sendall(HEALTH)
+            assert other.recv(65536)
+        server.stop(number)
+        with pytest.raises(subprocess.TimeoutExpired):
+            server.process.wait(timeout=0.5)
+        connection.sendall(SEARCH[-5:])
+        assert statuses(read_all(connection)) == [200]
+    assert server.wait() == 0

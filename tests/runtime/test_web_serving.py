@@ -1,0 +1,119 @@
+"""Which addresses may be served, and what a start that cannot be says."""
+
+import socket
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from foundry.runtime import web_serving
+from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.web_serving import serve
+
+TOKEN = "t" * 32
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
+    """The addresses that a server was started on."""
+    addresses: list[tuple[str, int]] = []
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        addresses.extend(listener.getsockname()[:2] for listener in sockets)
+
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr(web_serving.signal, "signal", lambda *_: None)
+    counts = SimpleNamespace(document_count=1, chunk_count=2)
+    monkeypatch.setattr(web_serving, "load", lambda: counts)
+    settings = SimpleNamespace(title="Test", allowed_hosts=())
+    monkeypatch.setattr(web_serving, "settings", lambda: settings)
+    yield addresses
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8"])
+def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> None:
+    serve(FastAPI, host, 0)
+    assert started[0][0].startswith("127.")
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "", "0", "::", "192.0.2.1", "2001:db8::1", "::ffff:0.0.0.0"]
+)
+def test_other_addresses_need_one(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr(web_serving, "load", lambda: pytest.fail("opened the index"))
+    with pytest.raises(ConfigurationError) as caught:
+        serve(FastAPI, host, 0)
+    assert caught.value.hint is not None
+    assert "API_TOKENS" in caught.value.hint and "--insecure-no-auth" in caught.value.hint
+    assert not started
+
+
+def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with pytest.raises(ConfigurationError):
+        serve(FastAPI, "server.lan", 0)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_token_or_flag_opens(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    serve(FastAPI, host, 0, insecure_no_auth=True)
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    serve(FastAPI, host, 0)
+    assert [address for address, _ in started] == [host, host]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_short_token_opens_nothing(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("API_TOKENS", "short")
+    with pytest.raises(ConfigurationError, match="32 characters"):
+        serve(FastAPI, host, 0)
+    assert not started
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**9])
+def test_port_that_does_not_exist(port: int) -> None:
+    with pytest.raises(ServerError, match=f"port {port} does not exist"):
+        serve(FastAPI, "127.0.0.1", port)
+
+
+def test_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ServerError, match=f"port {port}: Address already in use") as caught:
+            serve(FastAPI, "127.0.0.1", port)
+    assert caught.value.hint is not None and "--port" in caught.value.hint
+
+
+@pytest.mark.parametrize("host", ["no such host", "host.invalid", "a" * 300, "1.2.3.4.5"])
+def test_host_that_does_not_exist(host: str) -> None:
+    with pytest.raises(ServerError, match="is not an address"):
+        serve(FastAPI, host, 0)
+
+
+def test_nothing_is_bound_for_an_unusable_index(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load() -> None:
+        raise IndexUnusableError("index: damaged", hint="build it again")
+
+    monkeypatch.setattr(web_serving, "load", load)
+    with pytest.raises(IndexUnusableError):
+        serve(FastAPI, "127.0.0.1", 0)
+    assert not started
+
+
+def test_answers_are_not_delayed_by_the_network() -> None:
+    with web_serving._listen(socket.AF_INET, ("127.0.0.1", 0), "127.0.0.1") as listener:
+        # asyncio sets TCP_NODELAY on sockets that name this protocol only.
+        assert listener.proto == socket.IPPROTO_TCP
