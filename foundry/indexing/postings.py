@@ -1,16 +1,26 @@
-"""Builds the keyword lane's files: vocabulary, postings and BM25 impacts."""
+"""Builds the keyword lane's files: vocabulary, postings and impacts.
+
+The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
+heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
+idf of the terms that it is made of: more than a text could reach by repeating them.
+"""
 
 import math
 from array import array
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Set
+from itertools import chain
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from foundry.indexing.files import write_array
 from foundry.runtime.layout import IndexLayout
+from foundry.runtime.tokens import HEADING_MARK
 
 K1 = 1.5
 B = 0.75
+HEADING_FACTOR = 1.0
 
 
 class PostingsBuilder:
@@ -23,13 +33,13 @@ class PostingsBuilder:
         self._distinct = array("I")
         self._lengths = array("I")
 
-    def add(self, counts: Mapping[str, int]) -> None:
-        """Take the next chunk's terms and how often each stands in it."""
+    def add(self, counts: Mapping[str, int], headings: Set[str] = frozenset()) -> None:
+        """Take the next chunk's terms, how often each stands in it, and its heading terms."""
         numbers = self._numbers
-        for term, count in counts.items():
+        for term in chain(counts, sorted(headings)):
             self._terms.append(numbers.setdefault(term, len(numbers)))
-            self._counts.append(count)
-        self._distinct.append(len(counts))
+            self._counts.append(counts.get(term, 1))
+        self._distinct.append(len(counts) + len(headings))
         self._lengths.append(sum(counts.values()))
 
     def write(self, layout: IndexLayout) -> tuple[int, int]:
@@ -48,7 +58,8 @@ class PostingsBuilder:
         terms, chunks = terms[order], chunks[order]
         counts = np.frombuffer(self._counts, dtype=np.uint32)[order]
         frequencies = np.bincount(terms, minlength=len(vocabulary))
-        write_array(layout.posting_offsets, offsets_of(frequencies))
+        offsets = offsets_of(frequencies)
+        write_array(layout.posting_offsets, offsets)
         write_array(layout.posting_chunks, chunks)
 
         lengths = np.frombuffer(self._lengths, dtype=np.uint32)
@@ -57,8 +68,26 @@ class PostingsBuilder:
         idf = np.array([_idf(len(lengths), int(df)) for df in frequencies], dtype=np.float64)
         norms = K1 * (1 - B + B * (lengths / max(1.0, average)))
         impacts = idf[terms] * (counts / (counts + norms[chunks]))
+        self._set_heading_impacts(vocabulary, idf, offsets, impacts)
         write_array(layout.posting_impacts, impacts.astype(np.float32))
         return len(vocabulary), len(chunks)
+
+    def _set_heading_impacts(
+        self,
+        vocabulary: list[bytes],
+        idf: NDArray[np.float64],
+        offsets: NDArray[np.uint64],
+        impacts: NDArray[np.float64],
+    ) -> None:
+        mark = HEADING_MARK.encode()
+        first = bisect_left(vocabulary, mark)
+        last = bisect_left(vocabulary, bytes([mark[0] + 1]))
+        for number in range(first, last):
+            parts = vocabulary[number][1:].split(b" ")
+            total = 0.0
+            for part in parts:
+                total += float(idf[bisect_left(vocabulary, part)])
+            impacts[int(offsets[number]) : int(offsets[number + 1])] = HEADING_FACTOR * total
 
 
 def _idf(chunk_count: int, document_frequency: int) -> float:
@@ -66,7 +95,7 @@ def _idf(chunk_count: int, document_frequency: int) -> float:
     return round(math.log(1 + ratio), 9)
 
 
-def offsets_of(lengths: "np.typing.ArrayLike") -> "np.typing.NDArray[np.uint64]":
+def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
     """Offsets (n + 1,) of n stretches of the given lengths."""
     lengths = np.asarray(lengths, dtype=np.uint64)
     offsets = np.zeros(len(lengths) + 1, dtype=np.uint64)

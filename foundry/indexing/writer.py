@@ -24,7 +24,7 @@ from foundry.runtime.layout import (
     hash_key,
 )
 from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
-from foundry.runtime.tokens import Tokenizer, heading_key
+from foundry.runtime.tokens import Tokenizer, heading_term, heading_terms
 
 TITLE_WEIGHT = 2
 HEADING_WEIGHT = 3
@@ -50,8 +50,7 @@ class IndexWriter:
         self._postings = PostingsBuilder()
         self._vectors = VectorsBuilder(embedder.dimensions) if embedder else None
         self._pending_texts: list[str] = []
-        self._headings: list[tuple[int, int]] = []
-        self._heading_texts: dict[str, list[str]] = {}
+        self._heading_chunks: dict[str, list[str]] = {}
         self._chunk_ids: list[tuple[int, int]] = []
         self._document_ids: list[tuple[int, int]] = []
         self._chunk_lengths = array("Q")
@@ -85,12 +84,13 @@ class IndexWriter:
             self._modified.append(modified)
             for tag in document.tags:
                 self._tags.setdefault(tag, []).append(number)
-            if place == 0:
-                self._note_heading(document.title, number, chunk.id)
+            headings = [document.title] if place == 0 else []
             if chunk.heading_path and chunk.heading_path != previous_path:
-                self._note_heading(chunk.heading_path[-1], number, chunk.id)
+                headings.append(chunk.heading_path[-1])
             previous_path = chunk.heading_path
-            self._index_text(document, chunk)
+            for heading in dict.fromkeys(headings):
+                self._heading_chunks.setdefault(heading, []).append(chunk.id)
+            self._index_text(document, chunk, headings)
         line = encode_json(
             {
                 "id": document.id,
@@ -123,7 +123,6 @@ class IndexWriter:
         write_array(layout.document_offsets, offsets_of(self._document_lengths))
         write_array(layout.chunk_ids, _key_table(self._chunk_ids))
         write_array(layout.document_ids, _key_table(self._document_ids))
-        write_array(layout.heading_keys, _key_table(self._headings))
         write_array(layout.filter_sources, np.array(self._chunk_sources, dtype=np.uint16))
         write_array(layout.filter_modified, np.array(self._modified, dtype=np.int64))
         tags = sorted(self._tags)
@@ -181,14 +180,15 @@ class IndexWriter:
         self._chunks_file.write(line)
         self._chunk_lengths.append(len(line))
 
-    def _index_text(self, document: Document, chunk: Chunk) -> None:
+    def _index_text(self, document: Document, chunk: Chunk, headings: Sequence[str]) -> None:
         title = () if document.title in chunk.heading_path else (document.title,)
         counts = Counter(self._tokenizer.terms(chunk.text))
         for weight, texts in ((TITLE_WEIGHT, title), (HEADING_WEIGHT, chunk.heading_path)):
             for text in texts:
                 for term in self._tokenizer.terms(text):
                     counts[term] += weight
-        self._postings.add(counts)
+        tokenized = [self._tokenizer.tokenize(heading) for heading in headings]
+        self._postings.add(counts, {term for tokens in tokenized for term in heading_terms(tokens)})
         if self._vectors is not None:
             self._pending_texts.append("\n".join([*title, *chunk.heading_path, chunk.text]))
             if len(self._pending_texts) >= EMBEDDING_BATCH:
@@ -202,7 +202,7 @@ class IndexWriter:
     def _write_vectors(self) -> DenseManifest | None:
         if self._embedder is None or self._vectors is None:
             return None
-        queries = self._embedder.embed_queries([*_spread(list(self._heading_texts))])
+        queries = self._embedder.embed_queries([*_spread(list(self._heading_chunks))])
         measured = self._vectors.write(self._layout, queries[queries.any(axis=1)])
         encoder_sha256 = self._embedder.write_encoder(self._layout.encoder)
         probe = self._embedder.embed_queries([PROBE_TEXT])[0]
@@ -217,16 +217,14 @@ class IndexWriter:
             probe_vector=[round(float(value), 6) for value in probe],
         )
 
-    def _note_heading(self, text: str, number: int, chunk_id: str) -> None:
-        key = heading_key(self._tokenizer.tokenize(text))
-        if key and (entry := (hash_key(key), number)) not in self._headings[-2:]:
-            self._headings.append(entry)
-            self._heading_texts.setdefault(text, []).append(chunk_id)
-
     def _known_items(self) -> list[KnownItem]:
-        unique = [text for text, chunk_ids in self._heading_texts.items() if len(chunk_ids) == 1]
+        unique = [
+            heading
+            for heading, chunk_ids in self._heading_chunks.items()
+            if len(chunk_ids) == 1 and heading_term(self._tokenizer.tokenize(heading))
+        ]
         return [
-            KnownItem(query=text, chunk_ids=self._heading_texts[text])
+            KnownItem(query=text, chunk_ids=self._heading_chunks[text])
             for text in _spread(sorted(unique), KNOWN_ITEMS)
         ]
 

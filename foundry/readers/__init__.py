@@ -8,7 +8,7 @@ import re
 from pathlib import PurePosixPath
 
 from foundry.readers import code, html, markdown, mdx, text
-from foundry.readers.contract import Reader, Unreadable
+from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
@@ -37,7 +37,7 @@ def read(raw: RawDocument) -> Document | Skipped:
     content, replaced = decode(raw.content, declared)
     try:
         reading = reader.read(content)
-    except Unreadable as error:
+    except UnreadableError as error:
         return _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
         return _skip(raw, "too much for its reader", type(error).__name__)

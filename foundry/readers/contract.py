@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from foundry.records import Reading
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """A document that its reader gives up on; `reason` is a short constant phrase."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -21,7 +21,7 @@ class Reader:
 
     `version` goes into every document's `reader` and changes whenever the same bytes give another
     reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
-    `read` takes normalised text and may raise Unreadable.
+    `read` takes normalised text and may raise UnreadableError.
     """
 
     version: str

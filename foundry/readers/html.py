@@ -7,7 +7,7 @@ import html_to_markdown
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from foundry.readers import markdown
-from foundry.readers.contract import Reader, Unreadable
+from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.html_nesting import nesting_depth
@@ -22,6 +22,8 @@ _DROPPED = (
     "nav,footer,aside,[role=navigation],[role=contentinfo],[role=search],[hidden],"
     "[aria-hidden=true],a.headerlink,a.anchor-link"
 )
+# Options are dropped with their menu, and thousands of them take the parser quadratic time.
+_OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
 _INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MODIFIED = (
@@ -49,13 +51,13 @@ def read(text: str) -> Reading:
     """Read a page's main content; hidden elements, navigation and scripts are left out.
 
     `text` of the reading is Markdown. The title is the `title` element's, or the first level 1
-    heading's, or `og:title`. Raises Unreadable for a page that is too large or too deep.
+    heading's, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
     """
     if len(text) > MAX_CHARS:
-        raise Unreadable("page is too large", f"{len(text)} characters")
+        raise UnreadableError("page is too large", f"{len(text)} characters")
     if nesting_depth(text, MAX_DEPTH) >= MAX_DEPTH:
-        raise Unreadable("elements are nested too deeply")
-    page = LexborHTMLParser(text)
+        raise UnreadableError("elements are nested too deeply")
+    page = LexborHTMLParser(_OPTION.sub(" ", text))
     title = _find_title(page)
     modified = _find_modified(page)
     content = _convert(_main_content(page))
@@ -111,7 +113,7 @@ def _convert(node: LexborNode | None) -> str:
     try:
         return html_to_markdown.convert(markup, _OPTIONS).content or ""
     except html_to_markdown.ConversionError as error:
-        raise Unreadable("HTML cannot be converted", str(error)[:200]) from None
+        raise UnreadableError("HTML cannot be converted", str(error)[:200]) from None
 
 
 READER = Reader(

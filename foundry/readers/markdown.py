@@ -25,7 +25,7 @@ from foundry.readers.markdown_links import (
 from foundry.records import Heading, Reading, Span
 
 MAX_HEADING_CHARS = 1_000
-MAX_BLOCK_DEPTH = 20
+MAX_BLOCK_DEPTH = 12
 _CODE = frozenset({"fence", "code_block"})
 _WHOLE = _CODE | {"html_block"}
 # The line between a table's head and body. The parser's own rule for tables makes a token of every
@@ -37,13 +37,22 @@ _ANCHOR = re.compile(r"\s*\{[#.:][^{}]{0,200}\}\s*$")
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=]{100,}+")
 
 
-def _make_parser(*, indented_code: bool) -> MarkdownIt:
+# Parsing time grows with the depth of quotations; text quoted this often has no outline to lose.
+_DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
+
+
+def _make_parser(*, indented_code: bool, quotations: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH})
     parser.disable(["inline", "text_join"])
-    return parser if indented_code else parser.disable("code")
+    parser.disable([] if indented_code else "code")
+    return parser.disable([] if quotations else "blockquote")
 
 
-_PARSERS = {flag: _make_parser(indented_code=flag) for flag in (True, False)}
+_PARSERS = {
+    (indented_code, quotations): _make_parser(indented_code=indented_code, quotations=quotations)
+    for indented_code in (True, False)
+    for quotations in (True, False)
+}
 _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enable("strikethrough")
 
 
@@ -55,7 +64,7 @@ def read(text: str, *, indented_code: bool = True) -> Reading:
     text = _drop_embedded(text)
     front = read_front_matter(text)
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
-    reading = _read_from(text, front.length, _PARSERS[indented_code])
+    reading = _read_from(text, front.length, indented_code)
     return replace(
         reading,
         title=front.title or reading.title,
@@ -67,12 +76,13 @@ def read(text: str, *, indented_code: bool = True) -> Reading:
 
 def read_body(text: str) -> Reading:
     """Read Markdown that was made from another format, and so has no front matter and no tags."""
-    return replace(_read_from(_drop_embedded(text), 0, _PARSERS[True]), tags=())
+    return replace(_read_from(_drop_embedded(text), 0, True), tags=())
 
 
-def _read_from(text: str, body_start: int, parser: MarkdownIt) -> Reading:
+def _read_from(text: str, body_start: int, indented_code: bool) -> Reading:
     body = text[body_start:]
     environment: dict[str, Any] = {}
+    parser = _PARSERS[indented_code, _DEEP_QUOTATION.search(body) is None]
     tokens = parser.parse(body, environment)
     lines = _LineSpans(body, body_start)
     headings = tuple(_find_headings(tokens, lines))

@@ -1,12 +1,11 @@
 """Candidates: the chunks that a search has found, with every lane's score for each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .keyword_lane import KeywordLane
 from .lanes import LaneHits
 
 SCORE_DIGITS = 6
@@ -35,25 +34,17 @@ class Candidates:
         clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
-    def boosted(self, name: str, scores: NDArray[np.float64]) -> "Candidates":
-        """The same candidates under raised scores (m,); the difference is kept under `name`."""
-        raised = self.with_scores(scores)
-        gains = np.round(raised.scores - self.scores, SCORE_DIGITS)
-        return replace(raised, boosts={**self.boosts, name: gains})
-
 
 def candidate_count(top_k: int) -> int:
     """How many chunks each lane delivers for `top_k` results."""
     return max(100, 2 * top_k)
 
 
-def keyword_candidates(
-    keyword_lane: KeywordLane, terms: Sequence[str], keyword: LaneHits, also: NDArray[np.int64]
-) -> Candidates:
-    """The keyword lane's hits and the chunks of `also`, scored by keywords alone."""
-    chunks = np.unique(np.concatenate([keyword.chunks, also]))
-    best = keyword.best_score
-    scores = keyword_lane.scores(terms, chunks) / best if best > 0 else np.zeros(len(chunks))
+def keyword_candidates(keyword: LaneHits) -> Candidates:
+    """The keyword lane's hits, scored by keywords alone."""
+    order = np.argsort(keyword.chunks)
+    chunks = keyword.chunks[order]
+    scores = keyword.scores[order] / (keyword.best_score or 1.0)
     return Candidates(
         chunks=chunks,
         semantic=None,

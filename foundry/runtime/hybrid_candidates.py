@@ -18,19 +18,16 @@ def complete_lanes(
     vector: NDArray[np.float32],
     keyword: LaneHits,
     semantic: LaneHits,
-    also: NDArray[np.int64],
 ) -> Candidates:
-    """Join the lanes' hits and the chunks of `also`, with both exact scores for each.
+    """Join the lanes' hits, with both exact scores for each.
 
     A chunk's score then never depends on how deep a lane was read. The scores are 0 until fused.
     """
-    chunks = np.unique(np.concatenate([keyword.chunks, semantic.chunks, also]))
-    best = keyword.best_score
-    keyword_scores = keyword_lane.scores(terms, chunks)
+    chunks = np.union1d(keyword.chunks, semantic.chunks)
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
-        keyword=keyword_scores / best if best > 0 else np.zeros(len(chunks)),
+        keyword=keyword_lane.scores(terms, chunks) / (keyword.best_score or 1.0),
         semantic_ranks=lane_ranks(chunks, semantic),
         keyword_ranks=lane_ranks(chunks, keyword),
         scores=np.zeros(len(chunks)),

@@ -1,4 +1,4 @@
-"""An index, opened: records, keyword lane, heading table and filters, all mapped from disk."""
+"""An index, opened: records, keyword lane and filters, all mapped from disk."""
 
 import hashlib
 import json
@@ -12,7 +12,6 @@ import numpy as np
 from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
 from .filters import FilterColumns
-from .heading_match import HeadingTable
 from .keyword_lane import KeywordLane, Vocabulary
 from .layout import IndexLayout, Manifest, hash_key
 from .records import ChunkRecord, DocumentRecord, SourceSummary
@@ -45,7 +44,6 @@ class Index:
             open_array(layout.posting_impacts, np.float32, (manifest.postings,)),
             chunks,
         )
-        self.headings = HeadingTable(open_array(layout.heading_keys, np.uint64, (2, -1)))
         self.filters = FilterColumns(
             manifest.sources,
             open_array(layout.filter_sources, np.uint16, (chunks,)),

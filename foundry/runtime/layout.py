@@ -20,7 +20,7 @@ FORMAT_VERSION = 1
 class IndexLayout:
     """The files of one index under `root`.
 
-    n chunks, m documents, v terms, p postings, d dimensions, t tags, h headings. Arrays are NumPy
+    n chunks, m documents, v terms, p postings, d dimensions, t tags. Arrays are NumPy
     files (format 1.0, little endian, no pickles).
     """
 
@@ -88,13 +88,8 @@ class IndexLayout:
 
     @property
     def posting_impacts(self) -> Path:
-        """float32 (p,): the BM25 weight of the term in the chunk."""
+        """float32 (p,): the BM25 weight of the term in the chunk; see `indexing.postings`."""
         return self.root / "postings.impacts.npy"
-
-    @property
-    def heading_keys(self) -> Path:
-        """uint64 (2, h): sorted hashes of title and heading keys, and the chunk number of each."""
-        return self.root / "headings.npy"
 
     @property
     def vectors(self) -> Path:
@@ -238,5 +233,5 @@ class Manifest:
 
 
 def hash_key(text: str) -> int:
-    """The 64-bit key under which ids and headings are looked up."""
+    """The 64-bit key under which an id is looked up."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")

@@ -16,7 +16,7 @@ Text is compared after NFKC and case folding; accents are kept.
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -175,17 +175,50 @@ def _bigrams(run: str) -> Token:
     return Token(run, terms, is_identifier=False, may_accompany=False)
 
 
-def heading_key(tokens: Iterable[Token]) -> str:
-    """What two headings, or a heading and a query, have in common when they say the same thing.
+HEADING_MARK = "="
+"""What a heading term begins with, and no term of a text does."""
 
-    The terms in order, words that only frame a question left out; empty if nothing is left.
+MAX_HEADING_TERMS = 24
+"""A longer text is no heading, and a longer query names none."""
+
+_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+
+
+def heading_term(tokens: Iterable[Token]) -> str | None:
+    """The term that stands for a heading as a whole, or for a query that says the same.
+
+    `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
+    a question are left out. None if nothing is left, or too much.
     """
-    return " ".join(
+    terms = [
         term
         for token in tokens
         if token.text.casefold() not in _FRAME_WORDS
         for term in token.terms
-    )
+    ]
+    return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
 
 
-_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+def heading_terms(tokens: Sequence[Token]) -> set[str]:
+    """The heading terms under which a heading can be found.
+
+    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`.
+    """
+    groups: list[Sequence[Token]] = [tokens]
+    run: list[Token] = []
+    for token in (*tokens, None):
+        if token is not None and (token.is_identifier or token.may_accompany):
+            run.append(token)
+            continue
+        identifiers = [[member] for member in run if member.is_identifier]
+        groups += [run, *identifiers] if identifiers else []
+        run = []
+    return {term for group in groups if (term := heading_term(group)) is not None}
+
+
+def query_terms(tokens: Sequence[Token]) -> list[str]:
+    """What a query looks up in the keyword lane: its terms, and the heading that it may name."""
+    heading = heading_term(tokens)
+    terms = [term for token in tokens for term in token.terms]
+    return terms if heading is None else [*terms, heading]

@@ -50,22 +50,24 @@ def serve(
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            backlog=BACKLOG,
             date_header=False,
+            workers=1,
+            backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
     )
     with _listen(family, address, host) as listener:
+        # Uvicorn raises the signal that stopped it once more when it has stopped; received by
+        # itself, it ends this process with 0.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, server.handle_exit)
         shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]
         sys.stderr.write(
             f"Serving {settings().title} on http://{shown}:{listener.getsockname()[1]}"
             f" ({index.document_count} documents, {index.chunk_count} chunks)\n"
         )
         sys.stderr.flush()
-        # Uvicorn raises the signal that stopped it again once it has stopped: this ends with 0.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
         server.run(sockets=[listener])
 
 
@@ -79,8 +81,8 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int
             f"{host!r} is not an address of this machine: {error}",
             hint="use --host 127.0.0.1, or the address of a network interface",
         ) from None
-    # A name may stand for both families; IPv4 is what clients that are given a name try last,
-    # and the only one that every container has.
+    # A name may stand for addresses of both families. One is bound: IPv4, if there is a choice,
+    # because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return family, (str(address[0]), port)
 

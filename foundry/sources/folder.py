@@ -32,27 +32,31 @@ def iterate(source: FolderSource) -> Iterator[RawDocument | Skipped]:
     With `base_url`, a document's url is that, one slash, and the percent-encoded relative path.
     Raises SourceError when the folder itself cannot be read or a pattern is malformed.
     """
-    walk = _Walk(source, Selection(source))
     try:
-        root = os.open(source.path, _OPEN_FOLDER & ~os.O_NOFOLLOW)
+        return Walk(source, Selection(source)).walk()
     except OSError as error:
         raise SourceError(
             f"source {source.name}: cannot read the folder {source.path}: {error.strerror}",
             hint="correct the source's path in foundry.toml",
         ) from None
-    return walk.walk_folder(root, b"", ())
 
 
 @dataclass(slots=True)
-class _Walk:
+class Walk:
+    """One pass over a folder source."""
+
     source: FolderSource
     selection: Selection
     visited: set[tuple[int, int]] = field(default_factory=set)
 
-    def walk_folder(
+    def walk(self) -> Iterator[RawDocument | Skipped]:
+        """Deliver everything below the source's path; raises OSError if that cannot be opened."""
+        root = os.open(self.source.path, _OPEN_FOLDER & ~os.O_NOFOLLOW)
+        return self._walk_folder(root, b"", ())
+
+    def _walk_folder(
         self, folder: int, prefix: bytes, ignore_files: tuple[IgnoreFile, ...]
     ) -> Iterator[RawDocument | Skipped]:
-        """Deliver what is in an open folder and close it; `prefix` is its path with a slash."""
         try:
             status = os.fstat(folder)
             identity = (status.st_dev, status.st_ino)
@@ -95,7 +99,7 @@ class _Walk:
             except OSError as error:
                 yield self._skip(path, "cannot be read", error.strerror or "")
                 return
-            yield from self.walk_folder(inner, path, ignore_files)
+            yield from self._walk_folder(inner, path, ignore_files)
         elif self.selection.wants_file(text_path):
             if looks_secret(text_name):
                 yield self._skip(path, "looks like a secret")

@@ -47,7 +47,7 @@ def read_csv(path: Path) -> Iterator[Row | RowProblem]:
                 cells = next(reader)
             except StopIteration:
                 return
-            except (csv.Error, _TooLong) as error:
+            except (csv.Error, _TooLongError) as error:
                 yield RowProblem("malformed row", f"row {number}: {error}")
                 continue
             if not cells:
@@ -79,7 +79,7 @@ def read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
                 value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
             except StopIteration:
                 return
-            except (ValueError, RecursionError, _TooLong) as error:
+            except (ValueError, RecursionError, _TooLongError) as error:
                 yield RowProblem("malformed line", f"{place}: {str(error)[:200]}")
                 continue
             if isinstance(value, dict):
@@ -88,7 +88,7 @@ def read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
                 yield RowProblem("not a JSON object", place)
 
 
-class _TooLong(Exception):
+class _TooLongError(Exception):
     pass
 
 
@@ -108,7 +108,7 @@ class _Lines:
         if len(line) == MAX_ROW_CHARS and not line.endswith(("\n", "\r")):
             while (rest := self._stream.readline(1 << 20)) and not rest.endswith(("\n", "\r")):
                 pass
-            raise _TooLong(f"longer than {MAX_ROW_CHARS} characters")
+            raise _TooLongError(f"longer than {MAX_ROW_CHARS} characters")
         return line.replace("\0", "")
 
 

@@ -6,7 +6,6 @@ import pytest
 from foundry.runtime.candidates import Candidates, candidate_count
 from foundry.runtime.fusion_linear import fuse_linear
 from foundry.runtime.fusion_rrf import fuse_rrf
-from foundry.runtime.heading_match import boost_headings
 
 
 def candidates() -> Candidates:
@@ -41,14 +40,6 @@ def test_rrf() -> None:
 def test_rrf_weights() -> None:
     fused = fuse_rrf(candidates(), 0.7, 0.3)
     assert fused.scores == pytest.approx([0.7 / 63, 0.7 / 61 + 0.3 / 69, 0.3 / 61], abs=1e-6)
-
-
-def test_a_heading_match_moves_half_of_the_way_to_one() -> None:
-    fused = fuse_linear(candidates(), 0.7, 0.3)
-    boosted = boost_headings(fused, np.array([7]))
-    assert boosted.scores == pytest.approx([0.56, 0.75, 0.3])
-    assert boosted.boosts["heading"] == pytest.approx([0, 0.25, 0])
-    assert boost_headings(fused, np.array([], dtype=np.int64)) is fused
 
 
 def test_lanes_deliver_more_than_is_asked_for() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from fastapi import FastAPI
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -424,12 +424,18 @@ def test_unusable_index_is_503(client: TestClient, monkeypatch: pytest.MonkeyPat
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.fixture(scope="module")
+def lasting_client() -> TestClient:
+    return make_client(Search())
+
+
+@settings(deadline=None)
 @given(query=st.text())
-def test_any_text_is_answered_or_refused(query: str) -> None:
-    client = make_client(Search())
-    assert client.get("/search", params={"q": query}).status_code in (200, 422)
+def test_any_text_is_answered_or_refused(lasting_client: TestClient, query: str) -> None:
+    assert lasting_client.get("/search", params={"q": query}).status_code in (200, 422)
 
 
+@settings(deadline=None)
 @given(body=st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_any_body_is_answered_or_refused(body: bytes) -> None:
-    assert post_raw(make_client(Search()), body).status_code in (200, 400, 422)
+def test_any_body_is_answered_or_refused(lasting_client: TestClient, body: bytes) -> None:
+    assert post_raw(lasting_client, body).status_code in (200, 400, 422)

@@ -1,6 +1,7 @@
 """What stands in front of the doors: Host, Origin, tokens, body limits."""
 
 import asyncio
+from collections import deque
 from typing import Any
 
 import pytest
@@ -50,7 +51,7 @@ class Client:
     ) -> int:
         """The status of the answer; 0 if there is none."""
         status = 0
-        pending = list(pieces or [b""])
+        pending = deque(pieces or [b""])
 
         async def receive() -> Message:
             self.received += 1
@@ -59,7 +60,7 @@ class Client:
                     await asyncio.sleep(60)
                 return {"type": "http.disconnect"}
             more = len(pending) > 1 or stalls or goes_away
-            return {"type": "http.request", "body": pending.pop(0), "more_body": more}
+            return {"type": "http.request", "body": pending.popleft(), "more_body": more}
 
         async def send(message: Any) -> None:
             nonlocal status

@@ -1,5 +1,6 @@
 """Which addresses may be served, and what a start that cannot be says."""
 
+import signal
 import socket
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.delenv("API_TOKENS", raising=False)
     monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
     monkeypatch.setattr(uvicorn.Server, "run", run)
-    monkeypatch.setattr(web_serving.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2)
     monkeypatch.setattr(web_serving, "load", lambda: counts)
     settings = SimpleNamespace(title="Test", allowed_hosts=())
@@ -41,7 +42,7 @@ def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> N
 
 
 @pytest.mark.parametrize(
-    "host", ["0.0.0.0", "", "0", "::", "192.0.2.1", "2001:db8::1", "::ffff:0.0.0.0"]
+    "host", ["0.0.0.0", "0", "::", "192.0.2.1", "2001:db8::1", "::ffff:0.0.0.0"]
 )
 def test_other_addresses_need_one(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
@@ -95,7 +96,7 @@ def test_port_in_use() -> None:
     assert caught.value.hint is not None and "--port" in caught.value.hint
 
 
-@pytest.mark.parametrize("host", ["no such host", "host.invalid", "a" * 300, "1.2.3.4.5"])
+@pytest.mark.parametrize("host", ["", "no such host", "host.invalid", "a" * 300, "1.2.3.4.5"])
 def test_host_that_does_not_exist(host: str) -> None:
     with pytest.raises(ServerError, match="is not an address"):
         serve(FastAPI, host, 0)

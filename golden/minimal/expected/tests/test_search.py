@@ -1,0 +1,58 @@
+"""The search: what holds for every query, and what this index must know."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workshop import load, search_hybrid
+from workshop.layout import KnownItem
+from workshop.results import Mode
+
+INDEX = load()
+QUESTIONS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("questions.jsonl").read_text("utf-8").splitlines()
+    if line.strip()
+]
+
+
+def test_index_is_intact() -> None:
+    assert INDEX.verify() == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+def test_results_are_ordered_and_unique(mode: Mode) -> None:
+    for document in INDEX.documents(limit=20):
+        response = search_hybrid(document.title, 5, mode=mode)
+        ids = [hit.chunk.id for hit in response.hits]
+        scores = [hit.score for hit in response.hits]
+        assert len(ids) == len(set(ids)) <= 5
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("item", INDEX.manifest.known_items, ids=lambda item: item.query)
+def test_known_item_is_found(item: KnownItem) -> None:
+    found = {hit.chunk.id for hit in search_hybrid(item.query, mode="keyword").hits}
+    assert not found.isdisjoint(item.chunk_ids)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["query"])
+def test_question_is_answered(question: dict[str, Any]) -> None:
+    worst = 1 if question.get("first") else question.get("top", 5)
+    assert rank_of_answer(question) <= worst
+
+
+def rank_of_answer(question: dict[str, Any]) -> int:
+    """The rank of the first relevant document, each document counted once; 1000 if none."""
+    relevant = set(question["relevant"])
+    documents: list[str] = []
+    for hit in search_hybrid(question["query"], 100, mode=question.get("mode", "hybrid")).hits:
+        chunk = hit.chunk
+        if chunk.document_id not in documents:
+            documents.append(chunk.document_id)
+        if not relevant.isdisjoint({chunk.id, chunk.document_id, chunk.path}):
+            return documents.index(chunk.document_id) + 1
+    return 1000

@@ -1,0 +1,24 @@
+"""The command line; `workshop --help` describes it."""
+
+import sys
+
+from . import __version__
+from .commands import run
+from .search import search_hybrid
+
+
+def main() -> int:
+    """Run one command and return its exit code."""
+    return run("workshop", __version__, search_hybrid, _serve)
+
+
+def _serve(host: str, port: int, *, insecure_no_auth: bool) -> None:
+    # Imported when needed: the web framework takes longer to load than a search takes in all.
+    from .app import create_app
+    from .web_serving import serve
+
+    serve(create_app, host, port, insecure_no_auth=insecure_no_auth)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""What an index holds, as its readers see it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """A passage, verbatim, with its place: `position` has character and line spans."""
+
+    id: str
+    document_id: str
+    title: str
+    text: str
+    section: list[str]
+    position: dict[str, int]
+    source: str
+    path: str
+    url: str | None
+    tags: list[str]
+    modified: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document; its chunks are the numbers from `chunk_start` up to `chunk_end`."""
+
+    id: str
+    title: str
+    source: str
+    path: str
+    url: str | None
+    media_type: str
+    sha256: str
+    bytes: int
+    modified: str | None
+    tags: list[str]
+    metadata: dict[str, str]
+    reader: str
+    chunk_start: int
+    chunk_end: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields but the chunk range, whose numbers mean nothing outside the index."""
+        values = asdict(self)
+        del values["chunk_start"], values["chunk_end"]
+        return {**values, "chunks": self.chunk_end - self.chunk_start}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary:
+    """A source, with what it gave to the index."""
+
+    name: str
+    documents: int
+    chunks: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, by name."""
+        return asdict(self)

@@ -1,0 +1,83 @@
+"""Projects for tests: a dictionary of files, built and exported through the command line."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from foundry.cli import main
+
+CONFIG = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "folder"
+path = "sources"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project on disk, worked on as a user would."""
+
+    root: Path
+
+    def run(self, command: str, *arguments: str) -> Result:
+        """Run a command on this project; its exit code may be anything."""
+        return CliRunner().invoke(main, [command, str(self.root), *arguments])
+
+    def succeed(self, command: str, *arguments: str) -> Result:
+        """Run a command that must succeed."""
+        result = self.run(command, *arguments)
+        assert result.exit_code == 0, result.output
+        return result
+
+    def ask(self, query: str, *arguments: str) -> dict[str, Any]:
+        """Ask a question; returns what POST /search answers."""
+        answer = json.loads(self.succeed("query", query, "--json", *arguments).stdout)
+        assert isinstance(answer, dict)
+        return answer
+
+    def export(self, *arguments: str) -> Path:
+        """Export to the default place."""
+        answer = json.loads(self.succeed("export", "--json", *arguments).stdout)
+        return Path(answer["export"])
+
+    @property
+    def index(self) -> Path:
+        """The folder of the current version of the index."""
+        folder = self.root / ".foundry" / "index"
+        return folder / (folder / "CURRENT").read_text().strip()
+
+
+MakeProject = Callable[..., Project]
+
+
+@pytest.fixture
+def make_project(tmp_path: Path) -> MakeProject:
+    """Write a project's files; those without a slash in their name go to `sources/`."""
+
+    def make(
+        files: Mapping[str, str | bytes], *, config: str = CONFIG, name: str = "project"
+    ) -> Project:
+        root = tmp_path / name
+        (root / "sources").mkdir(parents=True)
+        (root / "foundry.toml").write_text(config, encoding="utf-8")
+        for file, content in files.items():
+            path = root / (file if "/" in file else f"sources/{file}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return Project(root)
+
+    return make
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write golden exports instead of comparing"
+    )

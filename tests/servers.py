@@ -1,0 +1,66 @@
+"""Exported servers in clean environments, installed once a session and talked to over HTTP."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def install(export: Path, environment: Path) -> Path:
+    """Install an export and what it depends on, and nothing else; returns its command."""
+    venv.create(environment, with_pip=True)
+    python = environment / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    subprocess.run([*pip, str(export)], check=True)
+    name = next(export.glob("*/settings.json")).read_text(encoding="utf-8")
+    return environment / "bin" / str(json.loads(name)["name"])
+
+
+@contextmanager
+def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
+    """Run a server on a free port; yields its address."""
+    environment = {"PATH": os.environ["PATH"], **variables}
+    process = subprocess.Popen(
+        [*command, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        address = re.search(r"http://\S+?:\d+", line)
+        assert address, line + process.stderr.read()
+        yield address[0]
+    finally:
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+
+
+def get(url: str) -> Any:
+    """GET a JSON document."""
+    with urllib.request.urlopen(url, timeout=30) as reply:
+        return json.load(reply)
+
+
+def post(url: str, body: object) -> Any:
+    """POST JSON, get JSON."""
+    request = urllib.request.Request(
+        url, data=json.dumps(body).encode(), headers={"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.load(reply)
+
+
+def in_checkout(export: Path) -> list[str | Path]:
+    """The command that runs an export in place, with the packages installed for these tests."""
+    package = next(export.glob("*/settings.json")).parent.name
+    start = (
+        f"import runpy, sys; sys.path.insert(0, {str(export)!r});"
+        f" runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
+    )
+    return [sys.executable, "-I", "-B", "-c", start]

@@ -1,0 +1,87 @@
+"""Golden projects: the export of each is checked in, compared byte for byte, installed and asked.
+
+Regenerate with `make golden`. Binary files are not checked in: their hashes in SHA256SUMS are.
+"""
+
+import json
+import shutil
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from foundry.cli import main
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))
+INPUTS = ("foundry.toml", "sources", "questions.jsonl")
+
+
+def export_case(case: str, folder: Path) -> Path:
+    """Build and export a copy of a golden project in `folder`."""
+    project = folder / case
+    project.mkdir()
+    for name in INPUTS:
+        source = GOLDEN / case / name
+        copy = shutil.copytree if source.is_dir() else shutil.copyfile
+        copy(source, project / name)
+    for command in ("build", "export"):
+        result = CliRunner().invoke(main, [command, str(project)])
+        assert result.exit_code == 0, result.output
+    return next((project / "dist").iterdir())
+
+
+def text_files(export: Path) -> dict[str, bytes]:
+    """The files that people can read, by path."""
+    return {
+        path.relative_to(export).as_posix(): path.read_bytes()
+        for path in sorted(export.rglob("*"))
+        if path.is_file() and path.suffix not in {".npy", ".bin"} and path.name != "pieces.txt"
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_export_is_the_golden_one(
+    case: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    actual = text_files(export_case(case, tmp_path))
+    expected_folder = GOLDEN / case / "expected"
+    if request.config.getoption("--update-golden"):
+        shutil.rmtree(expected_folder, ignore_errors=True)
+        for name, content in actual.items():
+            path = expected_folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    expected = text_files(expected_folder)
+    assert sorted(actual) == sorted(expected), "regenerate with: make golden"
+    different = [name for name in actual if actual[name] != expected[name]]
+    assert not different, "regenerate with: make golden"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_export_answers_in_a_clean_environment(case: str, tmp_path: Path) -> None:
+    from servers import get, install, serving
+
+    export = export_case(case, tmp_path)
+    command = install(export, tmp_path / "environment")
+    lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    with serving([command]) as address:
+        for line in lines:
+            question = json.loads(line)
+            query = urllib.parse.quote(question["query"])
+            answer = get(f"{address}/search?q={query}&top_k=5")
+            assert is_answered(question, answer), (question, answer)
+
+
+def is_answered(question: dict[str, Any], answer: dict[str, Any]) -> bool:
+    """Is a relevant document first where it must be, and among the first five elsewhere?"""
+    relevant = set(question["relevant"])
+    depth = 1 if question.get("first") else 5
+    found = any(
+        relevant & {result["id"], result["document_id"], result["path"]}
+        for result in answer["results"][:depth]
+    )
+    return found and question.get("mode", answer["mode"]) == answer["mode"]
