@@ -1,5 +1,6 @@
 """The command line: parse, call one function of the pipeline, print."""
 
+import io
 import json
 import sys
 from dataclasses import asdict
@@ -27,6 +28,10 @@ class _Boundary(click.Group):
     """The one place where errors become messages and exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            # Names of files need not be text, and a terminal need not know every character.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except (FoundryError, ServerError) as error:

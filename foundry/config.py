@@ -5,6 +5,7 @@ allowed.
 """
 
 import keyword
+import re
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from foundry.runtime.identifiers import compile_patterns
 from foundry.runtime.tokens import LANGUAGES
 
 CONFIG_NAME = "foundry.toml"
+QUESTIONS_NAME = "questions.jsonl"
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
@@ -107,6 +109,11 @@ class Config:
         """The folder of everything that can be made again: index, preview server, cache."""
         return self.root / ".foundry"
 
+    @property
+    def default_export(self) -> Path:
+        """Where the server goes unless told otherwise."""
+        return self.root / "dist" / self.name
+
 
 def load_config(project: Path) -> Config:
     """Read and resolve `project/foundry.toml`.
@@ -120,7 +127,9 @@ def load_config(project: Path) -> Config:
         raise ConfigError(
             str(file), ["no such file"], hint=f"create one: foundry init {project} --source PATH"
         ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise ConfigError(str(file), [f"cannot be read: {error.strerror}"]) from None
+    except (ValueError, RecursionError) as error:
         raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
     try:
         parsed = ConfigFile.model_validate(written)
@@ -134,8 +143,11 @@ def load_config(project: Path) -> Config:
 
 
 def _describe(detail: ErrorDetails) -> str:
-    location = [str(part) for part in detail["loc"] if part not in ("folder", "records")]
-    key = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in location).lstrip(".")
+    parts = detail["loc"]
+    # The type of a source, which follows its number, is not a key of its own.
+    parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    key = key.lstrip(".")
     kind, message = detail["type"], detail["msg"]
     if kind == "extra_forbidden":
         message = f"unknown key; known here: {', '.join(_known_keys(detail['loc']))}"
@@ -185,7 +197,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         except ValueError as error:
             problems.append(f"search.identifier_patterns[{number}]: {error}")
     package = parsed.export.package or parsed.project.name.replace("-", "_")
-    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN:
+    if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
             f"{where}: {package!r} is the name of a Python module or keyword;"
@@ -208,11 +220,20 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     return problems
 
 
-# Importable packages of the exported server and its dependencies: a package of the same name
-# would shadow them.
-_TAKEN = frozenset(
-    "tests foundry numpy fastapi starlette uvicorn httptools pydantic snowballstemmer".split()
-)
+# What is importable in an exported server's environment: its dependencies and theirs, its
+# development tools, and itself. A package of the same name would shadow them.
+_TAKEN = frozenset("""
+    tests foundry numpy fastapi starlette uvicorn httptools pydantic pydantic_core snowballstemmer
+    annotated_doc annotated_types anyio click h11 idna opentelemetry sniffio typing_extensions
+    typing_inspection black blib2to3 httpcore2 httpx2 iniconfig mypy mypy_extensions mypyc
+    packaging pathspec platformdirs pluggy py pygments pytest pytokens ruff truststore
+    hatchling pip setuptools wheel
+    """.split())
+
+
+def is_taken(package: str) -> bool:
+    """Whether a package of this name would stand in the way of another module, or of Python."""
+    return keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN
 
 
 def _weights(search: SearchSection) -> tuple[float, float]:
@@ -237,7 +258,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
     semantic_weight, keyword_weight = _weights(parsed.search)
     sources = tuple(
-        _resolve_source(source, name, root)
+        _resolve_source(source, name, root, parsed.project.name)
         for source, name in zip(parsed.sources, _source_names(parsed), strict=True)
     )
     return Config(
@@ -266,11 +287,23 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
     )
 
 
-def _resolve_source(source: FolderSection | RecordsSection, name: str, root: Path) -> Source:
+def _resolve_source(
+    source: FolderSection | RecordsSection, name: str, root: Path, project_name: str
+) -> Source:
     values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
     path = (root / source.path).resolve()
     if isinstance(source, FolderSection):
         values["modified_from_file"] = values.pop("modified") == "file"
+        values["exclude"] += _own_files(path, root, project_name)
         return FolderSource(name=name, path=path, **values)
     return RecordsSource(name=name, path=path, **values)
+
+
+def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
+    """Patterns for the project's own files where a source holds them: they are no documents."""
+    if path != root and path not in root.parents:
+        return ()
+    parts = (re.sub(r"([^\w.-])", r"\\\1", part) for part in root.relative_to(path).parts)
+    prefix = "/" + "".join(f"{part}/" for part in parts)
+    return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
-PACKAGE_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
+PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
+MAX_WEIGHT = 1_000_000.0
 
 
 class _Section(BaseModel):
@@ -71,8 +72,8 @@ class SearchSection(_Section):
     """[search]; weights left out are those of the fusion."""
 
     fusion: Literal["linear", "rrf"] = "linear"
-    semantic_weight: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    keyword_weight: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
+    keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     identifier_fallback: bool = True
     identifier_patterns: list[str] = []
 
@@ -88,7 +89,7 @@ class ServerSection(_Section):
 class ExportSection(_Section):
     """[export]."""
 
-    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN)
+    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
     targets: list[Literal["docker"]] = ["docker"]
 
 

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,24 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from foundry.chunking import chunk
-from foundry.config import CONFIG_NAME, Config, FolderSource, Source, load_config
+from foundry.config import (
+    CONFIG_NAME,
+    QUESTIONS_NAME,
+    Config,
+    FolderSource,
+    Source,
+    is_taken,
+    load_config,
+)
+from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import open_embedder
-from foundry.errors import BusyError, EmptyBuildError, FoundryError, IndexUnusableError
+from foundry.errors import (
+    BuildError,
+    BusyError,
+    EmptyBuildError,
+    FoundryError,
+    IndexUnusableError,
+)
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.verify import run_server, verify_export
 from foundry.exporting.write import check_target, write_export
@@ -28,11 +43,14 @@ from foundry.readers import read
 from foundry.records import Skipped
 from foundry.rendering.environment import render
 from foundry.rendering.plan import plan_key, plan_server
-from foundry.runtime.index import resolve_version, verify_files
+from foundry.runtime.errors import ServerError
+from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.index import Index, resolve_version, verify_files
 from foundry.runtime.layout import Manifest
 from foundry.sources import iterate
 
-QUESTIONS_NAME = "questions.jsonl"
+LOCK_SECONDS = 60.0
+"""How long a query waits for another one that renders the preview server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +79,27 @@ def init(project: Path, source: Path) -> Path:
             f"{source}: is one file",
             hint="name the folder that holds it, or a .csv or .jsonl table",
         )
+    path = os.path.relpath(source.resolve(), project.resolve())
+    if not path.isprintable():
+        raise FoundryError(
+            f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
+        )
     project.mkdir(parents=True, exist_ok=True)
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in project.resolve().name)
-    name = "-".join(words.lower().split())[:63].strip("-")
-    if not name or not name[0].isalpha():
+    name = "-".join(words.lower().split())[:50].strip("-")
+    if not name or not name[0].isalpha() or is_taken(name.replace("-", "_")):
         name = f"docs-{name}".rstrip("-")
     values = {
         "name": name,
+        "package": name.replace("-", "_"),
         "title": project.resolve().name,
-        "path": os.path.relpath(source.resolve(), project.resolve()),
+        "path": path,
         "is_records": is_records,
     }
-    file.write_text(render("foundry.toml.jinja", values), encoding="utf-8")
+    text = render("foundry.toml.jinja", values)
+    # Exclusive: never through a link, never over a file that has appeared meanwhile.
+    with file.open("x", encoding="utf-8") as stream:
+        stream.write(text)
     return file
 
 
@@ -80,30 +107,22 @@ def build(project: Path, reporter: Reporter) -> BuildResult:
     """Read the sources, index them and publish a new version; the old one serves until then."""
     config = load_config(project)
     started = time.monotonic()
+    embedder = open_embedder(config.embedding_provider)
     with _lock(config):
         folder = begin_version(_index_folder(config))
-        embedder = open_embedder(config.embedding_provider)
-        names = [source.name for source in config.sources]
-        writer = IndexWriter(folder, language=config.language, sources=names, embedder=embedder)
         try:
-            report = _read_sources(config, writer, reporter)
-            if not writer.chunk_count:
-                raise EmptyBuildError(
-                    _nothing_to_index(config, report["skipped"]),
-                    hint="check path, include and exclude in foundry.toml",
-                )
-            with reporter.step("Indexing", "chunks", writer.chunk_count) as progress:
-                manifest = writer.finish(report, config_sha256=_hash_config(config))
-                progress.advance(writer.chunk_count)
-        except BaseException:
-            writer.close()
+            manifest, report = _write_index(folder, config, embedder, reporter)
+            unchanged = _intact_version(config) == manifest.version
+            if not unchanged:
+                publish_version(folder)
+        except OSError as error:
+            raise BuildError(
+                f"{folder}: cannot be written: {error.strerror or error};"
+                " the index that was published last still stands",
+                hint="check the free space and the permissions of the folder",
+            ) from None
+        finally:
             discard_version(folder)
-            raise
-        unchanged = _current_version(config) == manifest.version
-        if unchanged:
-            discard_version(folder)
-        else:
-            publish_version(folder)
     return BuildResult(
         index=str(resolve_version(_index_folder(config))),
         version=manifest.version,
@@ -122,8 +141,7 @@ def query(project: Path, arguments: list[str]) -> str:
     """
     config = load_config(project)
     _built_index(config)
-    with _lock(config):
-        server = _render_preview(config)
+    server = _render_preview(config)
     done = run_server(
         server, config.package, ["search", *arguments], index_dir=_index_folder(config)
     )
@@ -136,13 +154,11 @@ def export(project: Path, output: Path | None, *, force: bool) -> Path:
     """Write the project's server as one folder that needs nothing of Foundry; returns it."""
     config = load_config(project)
     index = _built_index(config)
-    target = check_target(output or config.root / "dist" / config.name, config.root)
+    target = check_target(output or config.default_export, config.root)
     with _lock(config):
-        findings = verify_files(index, Manifest.read(index / "manifest.json"))
-        if findings:
-            raise IndexUnusableError(
-                f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {project}"
-            )
+        _check_index(index, project)
+        # As the exported server will: an index of other options or versions is refused here.
+        (Index if config.embedding_provider == "none" else HybridIndex).open(index)
         files = plan_server(config, _questions(config))
         write_export(target, files, index, f"{config.package}/index", force=force)
     return target
@@ -154,14 +170,41 @@ def verify(folder: Path) -> list[dict[str, object]]:
         return [verify_export(folder)]
     config = load_config(folder)
     index = _built_index(config)
+    manifest = _check_index(index, folder)
+    checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
+    exported = config.default_export
+    return [*checked, verify_export(exported)] if exported.is_dir() else checked
+
+
+def _check_index(index: Path, project: Path) -> Manifest:
     manifest = Manifest.read(index / "manifest.json")
     if findings := verify_files(index, manifest):
         raise IndexUnusableError(
-            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {folder}"
+            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {project}"
         )
-    checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
-    exported = config.root / "dist" / config.name
-    return [*checked, verify_export(exported)] if exported.is_dir() else checked
+    return manifest
+
+
+def _write_index(
+    folder: Path, config: Config, embedder: Embedder | None, reporter: Reporter
+) -> tuple[Manifest, dict[str, Any]]:
+    names = [source.name for source in config.sources]
+    writer = IndexWriter(folder, language=config.language, sources=names, embedder=embedder)
+    try:
+        report = _read_sources(config, writer, reporter)
+        if not writer.chunk_count:
+            raise EmptyBuildError(
+                _nothing_to_index(config, report["skipped"]),
+                hint="check path, include and exclude in foundry.toml",
+            )
+        with reporter.step("Indexing", "chunks", writer.chunk_count) as progress:
+            manifest = writer.finish(report, config_sha256=_hash_config(config))
+            progress.advance(writer.chunk_count)
+        return manifest, report
+    finally:
+        # What a full disk left in a buffer cannot be written now either.
+        with suppress(OSError):
+            writer.close()
 
 
 def _read_sources(config: Config, writer: IndexWriter, reporter: Reporter) -> dict[str, Any]:
@@ -215,7 +258,9 @@ def _lock(config: Config) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = owner.read_text(encoding="utf-8") if owner.exists() else "another process"
+        holder = "another process"
+        with suppress(OSError):
+            holder = owner.read_text(encoding="utf-8") or holder
         raise BusyError(
             f"{config.root}: {holder} is working on this project", hint="wait for it to end"
         ) from None
@@ -242,10 +287,11 @@ def _built_index(config: Config) -> Path:
     return resolve_version(folder)
 
 
-def _current_version(config: Config) -> str | None:
+def _intact_version(config: Config) -> str | None:
+    """The current version; None if there is none, or if it is damaged and must be replaced."""
     try:
-        return Manifest.read(_built_index(config) / "manifest.json").version
-    except (FoundryError, OSError):
+        return _check_index(_built_index(config), config.root).version
+    except (FoundryError, ServerError, OSError):
         return None
 
 
@@ -273,14 +319,24 @@ def _source_values(source: Source, root: Path) -> dict[str, object]:
 def _render_preview(config: Config) -> Path:
     """Render the server, unless nothing that decides it has changed since the last time."""
     server = config.state / "server"
-    key_file = server / ".key"
-    key = plan_key(config)
-    if not key_file.exists() or key_file.read_text(encoding="ascii") != key:
-        files = plan_server(config, None)
-        shutil.rmtree(server, ignore_errors=True)
-        for name, content in files.items():
-            path = server / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        key_file.write_text(key, encoding="ascii")
+    key = plan_key(config).encode()
+    if _is_rendered(server, key):
+        return server
+    # A lock of its own: queries go on while a build holds the project's.
+    with FileLock(config.state / "server.lock", timeout=LOCK_SECONDS):
+        if not _is_rendered(server, key):
+            files = plan_server(config, None)
+            shutil.rmtree(server, ignore_errors=True)
+            for name, content in files.items():
+                path = server / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            (server / ".key").write_bytes(key)
     return server
+
+
+def _is_rendered(server: Path, key: bytes) -> bool:
+    try:
+        return (server / ".key").read_bytes() == key
+    except OSError:
+        return False

@@ -59,7 +59,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as written: `target` is a relative path, a url or a wikilink's page name."""
+    """A link as written: `target` is a relative path, a url or a wikilink's page name.
+
+    `kind` is inline, reference, autolink, html or wikilink.
+    """
 
     target: str
     text: str

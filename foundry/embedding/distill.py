@@ -105,7 +105,7 @@ class _Adam:
 
 
 def count_pieces(texts: Sequence[str], pieces: Sequence[str]) -> "sparse.csr_matrix":
-    """float32 (n, V): how often each piece occurs in each text."""
+    """float32 (n, V): the square root of how often each piece occurs in each text."""
     cutter = PieceCutter(pieces)
     columns: list[int] = []
     offsets = [0]
@@ -118,6 +118,7 @@ def count_pieces(texts: Sequence[str], pieces: Sequence[str]) -> "sparse.csr_mat
         shape=(len(texts), len(pieces)),
     )
     counts.sum_duplicates()
+    np.sqrt(counts.data, out=counts.data)
     return counts
 
 

@@ -44,7 +44,8 @@ def format_checksums(digests: Mapping[str, str]) -> bytes:
 def read_checksums(folder: Path) -> dict[str, str]:
     """Relative path -> SHA-256. Raises VerificationError when the list is missing or malformed."""
     try:
-        lines = (folder / CHECKSUMS).read_bytes().decode().splitlines()
+        content = (folder / CHECKSUMS).read_bytes()
+        lines = content.decode().removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise VerificationError(str(folder), [f"{CHECKSUMS}: unreadable: {error}"]) from None
     entries = {}
@@ -53,6 +54,8 @@ def read_checksums(folder: Path) -> dict[str, str]:
         if len(digest) != 64 or not separator or not _stays_inside(name):
             raise VerificationError(str(folder), [f"{CHECKSUMS}: line {number} is malformed"])
         entries[name] = digest
+    if format_checksums(entries) != content:
+        raise VerificationError(str(folder), [f"{CHECKSUMS}: changed"])
     return entries
 
 

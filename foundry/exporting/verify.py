@@ -60,12 +60,14 @@ def run_server(
     }
     if index_dir is not None:
         environment["INDEX_DIR"] = str(index_dir)
-    environment["PYTHONIOENCODING"] = "utf-8"
+    # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: hashes do not cover it.
+    options = ["-I", "-B", "-X", "utf8", "-X", f"pycache_prefix={os.devnull}"]
     try:
         return subprocess.run(
-            [sys.executable, "-I", "-B", "-c", start, *arguments],
+            [sys.executable, *options, "-c", start, *arguments],
             capture_output=True,
             encoding="utf-8",
+            errors="replace",
             timeout=TIME_LIMIT,
             env=environment,
             check=False,

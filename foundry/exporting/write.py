@@ -17,10 +17,7 @@ from foundry.exporting.checksums import (
     format_checksums,
     hash_file,
 )
-from foundry.indexing.files import sync_folder, sync_tree
-
-FILE_MODE = 0o644
-FOLDER_MODE = 0o755
+from foundry.files import set_modes, sync_folder, sync_tree
 
 
 def write_export(
@@ -30,33 +27,46 @@ def write_export(
 
     Raises ExportError before anything is written when the target cannot be used.
     """
-    differences = _examine(target, force=force)
+    _refuse_links(target)
     staging, retired = _beside(target, "new"), _beside(target, "old")
+    # First, because a stopped export may have left the owner's files under the other name.
     _recover(target, staging, retired)
+    differences = _examine(target, force=force)
     try:
         staging.mkdir(parents=True)
         _fill(staging, files, index, index_place)
+        set_modes(staging)
         if target.exists():
             _keep_owners_files(target, staging, differences)
-        _set_modes(staging)
         sync_tree(staging)
         if target.exists():
             target.rename(retired)
         staging.rename(target)
-        sync_folder(target.parent)
-    except OSError as error:
+    except BaseException as error:
         _recover(target, staging, retired)
+        if not isinstance(error, OSError):
+            raise
         raise ExportError(
             f"{target}: cannot be written: {error.strerror or error}; nothing was changed",
             hint="check the free space and the permissions of the folder above it",
         ) from None
+    try:
+        sync_folder(target.parent)
+    except OSError as error:
+        raise ExportError(
+            f"{target}: was written, but the disk does not confirm it: {error.strerror}",
+            hint="check the disk, then export again",
+        ) from None
     shutil.rmtree(retired, ignore_errors=True)
+
+
+def _refuse_links(target: Path) -> None:
+    for link in [path for path in (target, *target.parents) if path.is_symlink()]:
+        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
 
 
 def _examine(target: Path, *, force: bool) -> Differences:
     nothing = Differences([], [], [])
-    for link in [path for path in (target, *target.parents) if path.is_symlink()]:
-        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
     if not target.exists():
         return nothing
     if not target.is_dir():
@@ -105,16 +115,19 @@ def _fill(folder: Path, files: Mapping[str, bytes], index: Path, index_place: st
 
 
 def _keep_owners_files(target: Path, staging: Path, differences: Differences) -> None:
-    for name in (*differences.changed, *differences.unknown):
-        kept = staging / (f"{name}.orig" if name in differences.changed else name)
+    # Added files first: one of them may be what an earlier export kept as .orig.
+    for name in (*differences.unknown, *differences.changed):
+        kept = _free_name(staging / name)
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(target / name, kept, follow_symlinks=False)
 
 
-def _set_modes(folder: Path) -> None:
-    for path in (folder, *folder.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+def _free_name(path: Path) -> Path:
+    free, number = path, 1
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")
+        number += 1
+    return free
 
 
 def _beside(target: Path, role: str) -> Path:
@@ -125,7 +138,13 @@ def check_target(target: Path, project: Path) -> Path:
     """The absolute target, refused if it is, or holds, something that must not be replaced."""
     # Not resolved: a link on the way is to be seen and refused, not followed.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
-    for taken, what in ((project, "the project"), (Path.home(), "the home folder")):
+    # Path.home raises where the user has no home, as in some containers.
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111
+    for taken, what in (
+        (project, "the project"),
+        (home, "the home folder"),
+        (home.resolve(), "the home folder"),
+    ):
         if absolute == taken or absolute in taken.parents:
             raise ExportError(
                 f"{absolute}: is {what} or holds it", hint="choose another folder with --output"

@@ -1,8 +1,7 @@
-"""Writing an index's files so that equal content gives equal bytes, and survives a crash."""
+"""Writing an index's files so that equal content gives equal bytes."""
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,37 +33,5 @@ def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
     return entries
 
 
-def sync_tree(root: Path) -> None:
-    """Force every file and folder below `root`, and `root` itself, to disk."""
-    for path in _files_below(root):
-        _sync(path, os.O_RDONLY)
-    for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):
-        sync_folder(folder)
-
-
-def sync_folder(folder: Path) -> None:
-    """Force a folder's entries (renames, new names) to disk."""
-    _sync(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old content or the new, whatever happens."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
 def _files_below(root: Path) -> Iterator[Path]:
     return iter(sorted(path for path in root.rglob("*") if path.is_file()))
-
-
-def _sync(path: Path, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,16 +7,25 @@ version is written under a temporary name, forced to disk, renamed; only then is
 import shutil
 from pathlib import Path
 
-from foundry.indexing.files import replace_file, sync_folder, sync_tree
+from foundry.files import replace_file, set_modes, sync_folder, sync_tree
 
 KEPT_VERSIONS = 2
 
 
 def begin_version(index: Path) -> Path:
-    """Make the folder to write the next version in; the caller holds the project's lock."""
+    """Make the folder to write the next version in; the caller holds the project's lock.
+
+    What builds that were stopped have left is removed, versions that never became current too:
+    the two that are kept must be the current one and the one before it.
+    """
     index.mkdir(parents=True, exist_ok=True)
+    (index / "CURRENT.tmp").unlink(missing_ok=True)
     for leftover in index.glob("v*.tmp"):
         shutil.rmtree(leftover)
+    current = _current_number(index)
+    for number in _versions(index):
+        if current is not None and number > current:
+            shutil.rmtree(index / f"v{number}")
     folder = index / f"v{max([0, *_versions(index)]) + 1}.tmp"
     folder.mkdir()
     return folder
@@ -25,20 +34,35 @@ def begin_version(index: Path) -> Path:
 def publish_version(folder: Path) -> Path:
     """Make a finished version current; returns its folder. Older ones but the last are removed."""
     index, final = folder.parent, folder.with_suffix("")
+    set_modes(folder)
     sync_tree(folder)
     folder.rename(final)
     sync_folder(index)
     replace_file(index / "CURRENT", f"{final.name}\n".encode())
     for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
-        shutil.rmtree(index / f"v{number}")
+        # It is published: what cannot be removed now is tried again after the next build.
+        shutil.rmtree(index / f"v{number}", ignore_errors=True)
     return final
-
-
-def _versions(index: Path) -> list[int]:
-    names = (path.name for path in index.iterdir() if path.is_dir())
-    return [int(name[1:]) for name in names if name[0] == "v" and name[1:].isdigit()]
 
 
 def discard_version(folder: Path) -> None:
     """Remove a version that is not to be published."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _versions(index: Path) -> list[int]:
+    names = (path.name for path in index.iterdir() if path.is_dir())
+    return [number for name in names if (number := _number(name)) is not None]
+
+
+def _current_number(index: Path) -> int | None:
+    try:
+        name = (index / "CURRENT").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return _number(name) if (index / name).is_dir() else None
+
+
+def _number(name: str) -> int | None:
+    digits = name[1:]
+    return int(digits) if name[:1] == "v" and digits.isascii() and digits.isdigit() else None

@@ -16,6 +16,11 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# What files without a declaration are in; the code pages of DOS and old Macs only invite errors.
+_GUESSES = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
+    *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Characters that compose with nothing before them, so text may be normalised up to them.
@@ -119,7 +124,7 @@ def _known_charset(declared: str | None) -> str | None:
 def _guess_charset(content: bytes) -> str:
     first = next(iter(re.finditer(rb"[\x80-\xff]", content)), None)
     start = max(0, (first.start() if first else 0) - 1_000)
-    matches = from_bytes(content[start : start + SAMPLE_BYTES])
+    matches = from_bytes(content[start : start + SAMPLE_BYTES], cp_isolation=_GUESSES)
     best = matches.best()
     if best is None:
         return "cp1252"

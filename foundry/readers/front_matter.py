@@ -14,6 +14,7 @@ MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_TAGS = 100
 _OPENING = re.compile(r"---[ \t]*\n")
+_FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
 _MODIFIED_KEYS = ("modified", "updated", "last_modified", "last_updated", "lastmod", "date")
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
@@ -50,7 +51,9 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     values = _load(text[opening.end() : closing.start()])
     if values is None:
-        return FrontMatter(length=closing.end())
+        # Two rules with text between them are no front matter at all.
+        has_keys = _FIRST_KEY.match(text, opening.end(), closing.start())
+        return FrontMatter(length=closing.end() if has_keys else 0)
     return FrontMatter(
         length=closing.end(),
         is_readable=True,

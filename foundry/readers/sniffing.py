@@ -5,6 +5,8 @@ import re
 from foundry.readers.decoding import byte_order_mark, decode, looks_like_wide_text
 
 SAMPLE_BYTES = 32_768
+# More control characters than this in a sample, and it is binary. A stray NUL is dropped instead.
+MAX_CONTROLS = 3
 MAX_CONTROL_SHARE = 0.03
 
 # Documents that a reader could be written for; then everything that holds no text.
@@ -111,9 +113,9 @@ def _is_binary(content: bytes) -> bool:
         content[middle : middle + SAMPLE_BYTES],
         content[-SAMPLE_BYTES:],
     }
-    return any(_control_share(window) > MAX_CONTROL_SHARE for window in windows)
+    return any(_has_many_controls(window) for window in windows)
 
 
-def _control_share(window: bytes) -> float:
-    kept = window.translate(None, delete=_CONTROLS)
-    return (len(window) - len(kept)) / max(len(window), 1)
+def _has_many_controls(window: bytes) -> bool:
+    controls = len(window) - len(window.translate(None, delete=_CONTROLS))
+    return controls > max(MAX_CONTROLS, MAX_CONTROL_SHARE * len(window))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
+_MARKDOWN_OPENING = re.compile(r"^([-+=]|[0-9]+(?=[.)]))")
 
 
 class Encoded(str):
@@ -44,9 +45,10 @@ def encode_toml(value: object) -> Encoded:
 
 
 def encode_markdown(value: object) -> Encoded:
-    """Plain text for the middle of a Markdown line: no markup, no HTML, no line break."""
+    """Plain text for a line of Markdown: no markup, no HTML, no line break, no list item."""
     text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
-    return Encoded(_MARKDOWN_SPECIAL.sub(r"\\\1", text))
+    text = _MARKDOWN_SPECIAL.sub(r"\\\1", text)
+    return Encoded(_MARKDOWN_OPENING.sub(_escape_opening, text))
 
 
 ENCODERS: dict[str, Callable[[object], Encoded]] = {
@@ -56,6 +58,11 @@ ENCODERS: dict[str, Callable[[object], Encoded]] = {
     "toml": encode_toml,
     "markdown": encode_markdown,
 }
+
+
+def _escape_opening(match: re.Match[str]) -> str:
+    opening = match[1]
+    return f"{opening}\\" if opening.isdigit() else f"\\{opening}"
 
 
 def _toml_character(character: str) -> str:

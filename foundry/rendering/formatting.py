@@ -46,18 +46,25 @@ def parse_back(name: str, content: bytes) -> object:
         if name.endswith(".json"):
             return json.loads(text)
         if name.endswith(".jsonl"):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
         return text
     except (SyntaxError, ValueError, RecursionError) as error:
         raise RenderError(f"rendered {name} does not parse: {error}") from None
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
-    command = [sys.executable, "-m", tool, *arguments]
+    # -P: modules of the rendered server must not stand in for those of the formatter.
+    command = [sys.executable, "-P", "-m", tool, *arguments]
     hint = f"reinstall it beside Foundry: {sys.executable} -m pip install --force-reinstall {tool}"
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+            command,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TIME_LIMIT,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise RenderError(

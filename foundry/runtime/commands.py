@@ -17,9 +17,10 @@ from .state import current_index
 
 EXIT_CODES = """\
 exit codes:
-  0  done
-  1  the server cannot do it: index unusable, port in use, findings of verify
-  2  it was asked for something impossible: arguments, settings, environment"""
+  0    done
+  1    the server cannot do it: index unusable, port in use, findings of verify
+  2    it was asked for something impossible: arguments, settings, environment
+  130  it was interrupted"""
 
 
 class Serve(Protocol):

@@ -16,9 +16,7 @@ from foundry.runtime.filters import Filters
 from foundry.runtime.records import ChunkRecord, DocumentRecord, SourceSummary
 from foundry.runtime.results import Hit, Mode, SearchResponse
 from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_guard import SECURITY_HEADERS, Guard
-from foundry.runtime.web_problems import PROBLEM_HANDLERS
-from foundry.runtime.web_schemas import (
+from foundry.runtime.web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
@@ -26,6 +24,8 @@ from foundry.runtime.web_schemas import (
     SearchAnswer,
     SourceList,
 )
+from foundry.runtime.web_guard import SECURITY_HEADERS, Guard
+from foundry.runtime.web_problems import PROBLEM_HANDLERS
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from foundry.runtime.web_guard import Guard
 from foundry.runtime.web_json import JsonResponse, JsonRoute
 from foundry.runtime.web_problems import PROBLEM_HANDLERS
 from foundry.runtime.web_routes import health_routes
-from foundry.runtime.web_schemas import SearchRequest
+from foundry.runtime.web_requests import SearchRequest
 
 web_protocol.HEAD_SECONDS = float(sys.argv[1])
 web_guard.BODY_SECONDS = float(sys.argv[2])
+web_protocol.READING_SECONDS = 2.0
 web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=())
 
@@ -39,6 +41,10 @@ def create_app():
     @app.get("/documents/{document_id:path}")
     async def document(document_id: str):
         return JsonResponse({"id": document_id})
+
+    @app.get("/large")
+    async def large():
+        return JsonResponse("x" * 20_000_000)
 
     app.include_router(health_routes)
     app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
@@ -101,13 +107,13 @@ class Server:
 
 
 def read_all(connection: socket.socket) -> bytes:
-    answer = b""
+    answer = bytearray()
     try:
         while piece := connection.recv(65536):
             answer += piece
     except ConnectionError:
         pass
-    return answer
+    return bytes(answer)
 
 
 def statuses(answer: bytes) -> list[int]:
@@ -272,6 +278,19 @@ def test_blank_lines_do_not_keep_a_connection_open(server: Server) -> None:
             except OSError:
                 return
     pytest.fail("the server waits for ever")
+
+
+@pytest.mark.parametrize("fields", [b"", b"Connection: close\r\n"])
+def test_answer_that_is_not_read_is_dropped(server: Server, fields: bytes) -> None:
+    with server.connect() as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
+        time.sleep(4)
+        assert len(read_all(connection)) < 20_000_000
+
+
+def test_large_answer_that_is_read_arrives(server: Server) -> None:
+    request = b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert len(server.exchange(request)) > 20_000_000
 
 
 def test_many_idle_connections_do_no_harm(server: Server) -> None:

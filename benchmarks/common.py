@@ -1,0 +1,93 @@
+"""What the benchmarks share: projects made on the spot, and the servers rendered for them."""
+
+import importlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foundry import __version__, pipeline
+from foundry.config import load_config
+from foundry.progress import Reporter
+from foundry.rendering.plan import plan_server
+
+Search = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A test collection in BEIR's layout; `relevant` maps query ids to grades by document id."""
+
+    name: str
+    corpus: Path
+    queries: dict[str, str]
+    relevant: dict[str, dict[str, float]]
+
+
+def machine() -> str:
+    """One line that says where figures were measured."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else cpu
+    return (
+        f"{cpu}, {os.cpu_count()} cores, {platform.system()} {platform.release()},"
+        f" Python {platform.python_version()}, Foundry {__version__}"
+    )
+
+
+def read_collection(folder: Path) -> Collection:
+    """Read a folder with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    queries = {entry["_id"]: entry["text"] for entry in map(json.loads, lines)}
+    relevant: dict[str, dict[str, float]] = {}
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        if float(grade) > 0:
+            relevant.setdefault(query, {})[document] = float(grade)
+    judged = {query: queries[query] for query in relevant}
+    return Collection(folder.name, folder / "corpus.jsonl", judged, relevant)
+
+
+def make_project(root: Path, source: str, extra: str = "") -> Path:
+    """Write a project with one source (TOML of its table) and build it."""
+    root.mkdir(parents=True, exist_ok=True)
+    config = f'[project]\nname = "benchmark"\n\n[[sources]]\n{source}\n{extra}'
+    (root / "foundry.toml").write_text(config, encoding="utf-8")
+    return root
+
+
+def build(project: Path, *, quiet: bool = True) -> pipeline.BuildResult:
+    """Build a project."""
+    return pipeline.build(project, Reporter(quiet=quiet))
+
+
+def load_server(project: Path, package: str, search_options: str = "") -> Any:
+    """Render a project's server as `package`, with other [search] options, and import it."""
+    file = project / "foundry.toml"
+    written = file.read_text(encoding="utf-8")
+    file.write_text(
+        f'{written}\n[search]\n{search_options}\n[export]\npackage = "{package}"\n',
+        encoding="utf-8",
+    )
+    try:
+        config = load_config(project)
+    finally:
+        file.write_text(written, encoding="utf-8")
+    folder = project / "rendered" / package
+    for name, content in plan_server(config, None).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    sys.path.insert(0, str(folder))
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+    server = importlib.import_module(package)
+    sys.path.remove(str(folder))
+    server.load(project / ".foundry" / "index")
+    return server

@@ -1,0 +1,47 @@
+"""Files that survive a crash: forced to disk, replaced in one step, with modes of their own."""
+
+import os
+from pathlib import Path
+
+FILE_MODE = 0o644
+FOLDER_MODE = 0o755
+
+
+def sync_tree(root: Path) -> None:
+    """Force every file and folder below `root`, and `root` itself, to disk."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            _sync(path, os.O_RDONLY)
+    for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):
+        sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries (renames, new names) to disk."""
+    _sync(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that readers see the old content or the new, whatever happens."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def set_modes(root: Path) -> None:
+    """Give everything below `root`, and `root` itself, modes that do not depend on the umask."""
+    for path in (root, *root.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

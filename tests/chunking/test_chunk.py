@@ -1,0 +1,249 @@
+"""Chunks: verbatim, within the limit, complete, with paths, lines and lasting ids."""
+
+import re
+import time
+from itertools import pairwise
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.chunking import chunk
+from foundry.config import ChunkingOptions
+from foundry.readers import read
+from foundry.records import Chunk, Document, RawDocument
+
+Strategy = Literal["headings", "recursive", "none"]
+
+
+def make_document(text: str, path: str = "a.md", **values: Any) -> Document:
+    raw = RawDocument("s", path, path, text.encode("utf-8", "replace"), **values)
+    result = read(raw)
+    assert isinstance(result, Document), result
+    return result
+
+
+def split(
+    text: str,
+    strategy: Strategy = "headings",
+    max_chars: int = 1200,
+    overlap: int = 0,
+    path: str = "a.md",
+) -> list[Chunk]:
+    return chunk(make_document(text, path), ChunkingOptions(strategy, max_chars, overlap))
+
+
+def texts(text: str, *options: Any, **more: Any) -> list[str]:
+    return [piece.text for piece in split(text, *options, **more)]
+
+
+def test_each_section_is_a_chunk_with_its_path_and_lines() -> None:
+    chunks = split("intro\n\n# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree\n")
+    assert [(c.text, c.heading_path, c.line_start, c.line_end) for c in chunks] == [
+        ("intro", (), 1, 1),
+        ("# A\n\none", ("A",), 3, 5),
+        ("## B\n\ntwo", ("A", "B"), 7, 9),
+        ("# C\n\nthree", ("C",), 11, 13),
+    ]
+    assert [(c.start, c.end) for c in chunks] == [(0, 5), (7, 15), (17, 26), (28, 38)]
+
+
+def test_front_matter_is_no_chunk() -> None:
+    (only,) = split("---\ntitle: T\n---\ntext\n")
+    assert (only.text, only.line_start) == ("text", 4)
+
+
+def test_a_bare_heading_begins_the_deeper_section_below_it() -> None:
+    chunks = split("# A\n\n## B\n\n### C\n\ntext\n\n## D\n\n## E\n\nmore\n\n# F\n")
+    assert [(c.text, c.heading_path) for c in chunks] == [
+        ("# A\n\n## B\n\n### C\n\ntext", ("A", "B", "C")),
+        ("## D", ("A", "D")),
+        ("## E\n\nmore", ("A", "E")),
+        ("# F", ("F",)),
+    ]
+
+
+def test_levels_may_be_skipped() -> None:
+    paths = [c.heading_path for c in split("### A\n\nx\n\n# B\n\ny\n\n#### C\n\nz\n\n## D\n\nw\n")]
+    assert paths == [("A",), ("B",), ("B", "C"), ("B", "D")]
+
+
+def test_a_long_section_is_cut_evenly_between_paragraphs() -> None:
+    paragraph = "Some words that fill a line of text. " * 3
+    chunks = split("# A\n\n" + "\n\n".join([paragraph] * 12))
+    assert [c.heading_path for c in chunks] == [("A",)] * 2
+    assert max(len(c.text) for c in chunks) - min(len(c.text) for c in chunks) < 150
+    assert all(c.text.endswith("text.") for c in chunks)
+
+
+@pytest.mark.parametrize("strategy", ["headings", "recursive"])
+def test_blocks_that_fit_are_never_cut(strategy: Strategy) -> None:
+    fence = "```py\n" + "\n\n".join(f"line_{n} = {n}" for n in range(20)) + "\n```"
+    table = "| a | b |\n|---|---|\n" + "\n".join(f"| {n} | value |" for n in range(15))
+    filler = "A sentence of filler text here. " * 8
+    text = "# T\n\n" + "\n\n".join([filler, fence, filler, table, filler, fence])
+    chunks = texts(text, strategy, 500)
+    assert sum(fence in piece for piece in chunks) == 2
+    assert sum(table in piece for piece in chunks) == 1
+
+
+def test_a_block_that_does_not_fit_is_cut_between_lines() -> None:
+    lines = [f"value_{n} = compute({n})" for n in range(100)]
+    chunks = texts("```\n" + "\n".join(lines) + "\n```\n", max_chars=200)
+    assert [line for piece in chunks for line in piece.split("\n")] == ["```", *lines, "```"]
+
+
+def test_a_heading_above_a_full_block_is_not_a_chunk_of_its_own() -> None:
+    fence = "```\n" + "x" * 190 + "\n```"
+    chunks = split(f"# Heading words\n\n{fence}\n", max_chars=200)
+    assert [(c.text, c.heading_path) for c in chunks] == [(fence, ("Heading words",))]
+
+
+def test_code_is_cut_between_definitions() -> None:
+    functions = [f"def f{n}():\n    a = 1\n\n    return a + {n}" for n in range(8)]
+    chunks = texts("\n\n\n".join(functions), max_chars=120, path="a.py")
+    assert all(piece.startswith("def ") for piece in chunks)
+    assert all(any(function in piece for piece in chunks) for function in functions)
+
+
+def test_recursive_fills_chunks_with_whole_sections() -> None:
+    text = "".join(f"# H{n}\n\n{'word ' * 20}\n\n" for n in range(10))
+    chunks = split(text, "recursive", 350)
+    assert all(c.text.startswith("# H") for c in chunks)
+    assert [c.heading_path for c in chunks][:2] == [("H0",), ("H3",)]
+
+
+def test_none_keeps_the_document_whole() -> None:
+    (only,) = split("---\na: b\n---\n\n# A\n\n" + "word " * 5_000, "none", 100)
+    assert len(only.text) > 20_000
+    assert only.heading_path == ()
+
+
+def test_overlap_repeats_whole_words_within_the_limit() -> None:
+    text = " ".join(f"word{n}." for n in range(500))
+    chunks = split(text, "recursive", 300, 60)
+    for before, after in pairwise(chunks):
+        assert 0 < before.end - after.start <= 60
+        assert after.text.startswith("word")
+    assert max(len(c.text) for c in chunks) <= 300
+
+
+def test_a_short_record_is_one_chunk() -> None:
+    document = make_document("One. Two.\n\nThree.", "7", id="7", media_type="text/plain")
+    (only,) = chunk(document, ChunkingOptions("headings", 1200, 0))
+    assert (only.text, only.document_id) == ("One. Two.\n\nThree.", "7")
+
+
+def test_pieces_without_words_are_dropped() -> None:
+    assert texts("---\n\n***\n\n# A\n\ntext\n\n# !!!\n\n---\n") == ["# A\n\ntext"]
+
+
+def test_ids_survive_edits_elsewhere() -> None:
+    before = {c.text: c.id for c in split("# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n")}
+    after = {
+        c.text: c.id for c in split("new\n\n# A\n\none\n\n# X\n\nadded\n\n# B\n\ntwo\n\n# C\n\n3")
+    }
+    assert before["# A\n\none"] == after["# A\n\none"]
+    assert before["# B\n\ntwo"] == after["# B\n\ntwo"]
+    assert before["# C\n\nthree"] == after["# C\n\n3"]
+
+
+def test_equal_headings_give_distinct_ids() -> None:
+    chunks = split("# A\n\n## X\n\n1\n\n# A\n\n## X\n\n2\n\n## X\n\n3\n")
+    assert len({c.id for c in chunks}) == len(chunks) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 10_000_000,
+        "中文字符" * 100_000,
+        "The quick brown fox. " * 100_000,
+        "a\n" * 200_000,
+        "x\u0301" * 100_000,
+        "# a\n" * 20_000,
+    ],
+)
+def test_large_texts_are_cut_in_reasonable_time(text: str) -> None:
+    document = make_document(text)
+    begin = time.process_time()
+    chunks = chunk(document, ChunkingOptions("headings", 1200, 0))
+    assert max(len(c.text) for c in chunks) <= 1200
+    assert time.process_time() - begin < 15
+
+
+_PARTS = st.sampled_from(
+    [
+        *(
+            "# One\n\n",
+            "## Two\n\n",
+            "### Two\n",
+            "word ",
+            "Sentence here. ",
+            "\n",
+            "\n\n",
+            "```\n",
+        ),
+        *("| a | b |\n|---|---|\n", "| 1 | 2 |\n", "- item\n", "    code\n", "<div>\n", "x" * 150),
+        *(
+            "中文字符" * 10,
+            "é",
+            "😀",
+            "***\n",
+            "> quote\n",
+            "\u00a0",
+            "\u2028",
+            "[link](target.md) ",
+        ),
+    ]
+)
+_TEXTS = st.lists(_PARTS, max_size=80).map("".join).filter(lambda text: re.search(r"\w", text))
+_STRATEGIES = st.sampled_from(["headings", "recursive", "none"])
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    _TEXTS, _STRATEGIES, st.integers(100, 400), st.integers(0, 99), st.sampled_from(["md", "py"])
+)
+def test_chunks_are_verbatim_within_limits_and_unique(
+    text: str, strategy: Strategy, max_chars: int, overlap: int, suffix: str
+) -> None:
+    document = make_document(text, f"a.{suffix}")
+    chunks = chunk(document, ChunkingOptions(strategy, max_chars, overlap))
+    for piece in chunks:
+        assert piece.text == document.reading.text[piece.start : piece.end]
+        assert piece.text == piece.text.strip()
+        assert re.search(r"[^\W_]", piece.text)
+        assert strategy == "none" or len(piece.text) <= max_chars
+        assert piece.line_start == document.reading.text.count("\n", 0, piece.start) + 1
+        assert piece.line_end == document.reading.text.count("\n", 0, piece.end) + 1
+    assert len({piece.id for piece in chunks}) == len(chunks)
+    starts = [piece.start for piece in chunks]
+    assert starts == sorted(starts)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    _TEXTS, _STRATEGIES, st.integers(100, 400), st.integers(0, 99), st.sampled_from(["md", "py"])
+)
+def test_no_letter_or_digit_is_lost(
+    text: str, strategy: Strategy, max_chars: int, overlap: int, suffix: str
+) -> None:
+    document = make_document(text, f"a.{suffix}")
+    chunks = chunk(document, ChunkingOptions(strategy, max_chars, overlap))
+    named = {heading for piece in chunks for heading in piece.heading_path}
+    covered = bytearray(len(document.reading.text))
+    for span in [h for h in document.reading.headings if h.text in named] + chunks:
+        covered[span.start : span.end] = b"\1" * (span.end - span.start)
+    lost = [c for c, kept in zip(document.reading.text, covered, strict=True) if not kept]
+    assert not re.search(r"[^\W_]", "".join(lost[document.reading.body_start :]))
+
+
+@settings(deadline=None, max_examples=100)
+@given(_TEXTS)
+def test_a_section_added_at_the_end_changes_no_other_id(text: str) -> None:
+    options = ChunkingOptions("headings", 200, 0)
+    before = chunk(make_document(text + "\n\n# Last\n\nwords\n"), options)
+    after = chunk(make_document(text + "\n\n# Last\n\nwords\n\n# Added\n\nmore\n"), options)
+    assert [piece.id for piece in before] == [piece.id for piece in after][: len(before)]

@@ -1,0 +1,110 @@
+"""HTML: main content, structure, hidden text, and pages made to hurt a parser."""
+
+import time
+
+import pytest
+
+from foundry.readers import read
+from foundry.records import Document, RawDocument, Skipped
+
+
+def read_page(page: str | bytes) -> Document:
+    content = page if isinstance(page, bytes) else page.encode()
+    result = read(RawDocument("s", "a.html", "a.html", content))
+    assert isinstance(result, Document), result
+    return result
+
+
+def test_the_main_content_becomes_markdown() -> None:
+    document = read_page(
+        "<html><head><title>Guide</title></head><body><nav>Menu</nav><header>Site</header>"
+        "<main><header><h1>Start</h1></header><p>Read <a href='b.html'>this</a>.</p>"
+        "<pre><code>x = 1\ny = 2</code></pre><table><tr><th>a</th></tr><tr><td>1</td></tr></table>"
+        "<aside>Ad</aside></main><footer>Legal</footer></body></html>"
+    )
+    reading = document.reading
+    assert document.title == "Guide"
+    assert [(heading.level, heading.text) for heading in reading.headings] == [(1, "Start")]
+    assert [(link.target, link.text) for link in reading.links] == [("b.html", "this")]
+    assert "x = 1\ny = 2" in reading.text
+    assert len(reading.blocks) == 2
+    for word in ("Menu", "Site", "Ad", "Legal"):
+        assert word not in reading.text
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<script>secret()</script>",
+        "<style>.secret{}</style>",
+        "<p hidden>secret</p>",
+        "<p aria-hidden='true'>secret</p>",
+        "<p style='color:red; DISPLAY : none'>secret</p>",
+        "<template><p>secret</p></template>",
+        "<select><option>secret</select>",
+        "<!-- secret -->",
+    ],
+)
+def test_what_a_reader_does_not_see_is_left_out(element: str) -> None:
+    assert "secret" not in read_page(f"<body><p>shown</p>{element}</body>").reading.text
+
+
+def test_several_articles_are_all_kept() -> None:
+    text = read_page("<body><article>first</article><article>second</article></body>").reading.text
+    assert "first" in text
+    assert "second" in text
+
+
+def test_titles() -> None:
+    assert read_page("<body><h1>One <b>two</b></h1>x").title == "One two"
+    assert read_page("<head><meta property='og:title' content='Og'></head><p>x").title == "Og"
+
+
+def test_images_leave_their_description() -> None:
+    page = "<p>see <img src='data:image/png;base64,AAAA' alt='a chart'> and <img src='x.png'></p>"
+    assert read_page(page).reading.text.strip() == "see a chart and"
+
+
+def test_declared_charset() -> None:
+    page = "<html><meta charset='iso-8859-2'><p>Příliš žluťoučký</html>".encode("iso-8859-2")
+    assert "Příliš žluťoučký" in read_page(page).reading.text
+    utf8 = "<html><meta charset='iso-8859-1'><p>é</html>".encode()
+    assert "é" in read_page(utf8).reading.text
+
+
+def test_modified_is_what_the_page_states() -> None:
+    page = "<meta property='article:modified_time' content='2024-05-06T07:08:09Z'><p>x"
+    assert read_page(page).modified == "2024-05-06T07:08:09Z"
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "blockquote", "ul", "table", "span", "h1", "font"])
+def test_deep_pages_are_skipped_at_once(tag: str) -> None:
+    begin = time.process_time()
+    result = read(RawDocument("s", "a.html", "a.html", f"<{tag}>".encode() * 1_000_000))
+    assert isinstance(result, Skipped)
+    assert result.reason == "elements are nested too deeply"
+    assert time.process_time() - begin < 5
+
+
+def test_closed_elements_are_not_depth() -> None:
+    assert read_page("<div><p>x</p></div>" * 2_000).reading.text.count("x") == 2_000
+    assert read_page("<ul>" + "<li>x" * 2_000 + "</ul>").reading.text.count("x") == 2_000
+    scripted = "<script>" + "'<div>';" * 2_000 + "</script><p>x"
+    assert read_page(scripted).reading.text.strip() == "x"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>x" + "<!--" * 100_000,
+        "<p>x<a " + "y" * 5_000_000,
+        "<p>x<a " + "y=1 " * 100_000 + ">z</a>",
+        "<p>x" + "<script>" * 100_000,
+        "<p>x<select>" + "<option>y" * 50_000,
+        "<p>x" + "&amp;" * 100_000,
+    ],
+)
+def test_unterminated_and_giant_tags_end(page: str) -> None:
+    begin = time.process_time()
+    assert "x" in read_page(page).reading.text
+    assert time.process_time() - begin < 5

@@ -1,0 +1,43 @@
+"""Plain text and source code."""
+
+import pytest
+
+from foundry.readers import read
+from foundry.records import Document, RawDocument
+
+
+def read_file(text: str, path: str) -> Document:
+    result = read(RawDocument("s", path, path, text.encode()))
+    assert isinstance(result, Document), result
+    return result
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("MIT License\n\nCopyright", "MIT License"),
+        ("Guide\n=====\n\ntext", "Guide"),
+        ("=====\nGuide\n=====\ntext", "Guide"),
+        ("= Guide\n\ntext", "Guide"),
+        ("one line\nanother line", "a"),
+        ("only one line", "a"),
+        ("x" * 200 + "\n\ntext", "a"),
+    ],
+)
+def test_titles_of_plain_text(text: str, title: str) -> None:
+    assert read_file(text, "a.txt").title == title
+
+
+def test_code_is_divided_at_top_level_definitions() -> None:
+    text = "import a\n\n\ndef one():\n    x\n\n    y\n\n\nclass Two:\n    pass\n"
+    reading = read_file(text, "a.py").reading
+    assert [text[block.start : block.end] for block in reading.blocks] == [
+        "import a\n\n\n",
+        "def one():\n    x\n\n    y\n\n\n",
+        "class Two:\n    pass\n",
+    ]
+    assert (reading.title, reading.text) == (None, text)
+
+
+def test_a_page_template_stays_code() -> None:
+    assert read_file("<!DOCTYPE html><html>{{ x }}</html>", "a.vue").media_type == "text/x-vue"

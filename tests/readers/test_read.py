@@ -1,0 +1,265 @@
+"""From raw documents to documents: which reader, which identity, which refusals."""
+
+import gzip
+import io
+import unicodedata
+import zipfile
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.readers import read
+from foundry.records import Document, RawDocument, Skipped
+
+
+def make_raw(content: str | bytes, path: str = "a.md", **values: Any) -> RawDocument:
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    return RawDocument(**{"source": "s", "key": path, "path": path, "content": content, **values})
+
+
+def read_document(content: str | bytes, path: str = "a.md", **values: Any) -> Document:
+    result = read(make_raw(content, path, **values))
+    assert isinstance(result, Document), result
+    return result
+
+
+def reason(content: str | bytes, path: str = "a.md", **values: Any) -> tuple[str, str]:
+    result = read(make_raw(content, path, **values))
+    assert isinstance(result, Skipped), result
+    return result.reason, result.detail
+
+
+def zip_of(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "<xml/>")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("path", "reader", "media_type"),
+    [
+        ("a.md", "markdown/1", "text/markdown"),
+        ("A.MD", "markdown/1", "text/markdown"),
+        ("a.mdx", "mdx/1", "text/markdown"),
+        ("a.html", "html/1", "text/html"),
+        ("a.rst", "text/1", "text/plain"),
+        ("a.py", "code/1", "text/x-python"),
+        ("sub/Dockerfile", "code/1", "text/x-dockerfile"),
+        ("a.unknown", "text/1", "text/plain"),
+        ("LICENSE", "text/1", "text/plain"),
+    ],
+)
+def test_the_name_chooses_the_reader(path: str, reader: str, media_type: str) -> None:
+    document = read_document("some words", path)
+    assert (document.reader, document.media_type) == (reader, media_type)
+
+
+def test_the_source_may_choose_the_reader() -> None:
+    document = read_document("# A\n\ntext", "1", id="1", media_type="text/markdown")
+    assert (document.reader, document.title, document.id) == ("markdown/1", "A", "1")
+    plain = read_document("<html>is a tag</html>", "1", id="1", media_type="text/plain")
+    assert plain.reader == "text/1"
+
+
+@pytest.mark.parametrize("path", ["page.txt", "page.md", "page", "page.unknown"])
+def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
+    document = read_document("\n<!-- x --><!DOCTYPE html><title>T</title><p>words", path)
+    assert (document.reader, document.title) == ("html/1", "T")
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "expected"),
+    [
+        (b"", "a.md", ("empty file", "")),
+        (b"\x7fELF\x02\x01\x01" + bytes(60), "a.md", ("not what its name says", "ELF executable")),
+        (b"%PDF-1.7\nwords", "a.html", ("not what its name says", "PDF")),
+        (b"%PDF-1.7\nwords", "a.pdf", ("PDF is not supported", "")),
+        (b"%PDF-1.7\nwords", "a.docx", ("PDF is not supported", "")),
+        (zip_of("word/document.xml"), "a.docx", ("Word is not supported", "")),
+        (zip_of("xl/workbook.xml"), "a.bin", ("Excel is not supported", "")),
+        (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),
+        (gzip.compress(b"words"), "a.gz", ("not a text format", "gzip archive")),
+        (b"\x89PNG\r\n\x1a\nIHDR", "a.png", ("not a text format", "PNG image")),
+        (bytes(range(256)) * 20, "a.dat", ("not a text format", "binary data")),
+        (
+            b"#!/bin/sh\n" + b"x\n" * 40_000 + bytes(40_000),
+            "run",
+            ("not a text format", "binary data"),
+        ),
+        (b"-----BEGIN PRIVATE KEY-----\nMII", "notes.txt", ("looks like a secret", "private key")),
+        (b" \n" * 100_000, "a.txt", ("no text", "")),
+        ("---\ntitle: only\n---\n***\n", "a.md", ("no text", "")),
+        ("😀 🎉", "a.md", ("no text", "")),
+    ],
+)
+def test_what_is_refused_and_why(
+    content: str | bytes, path: str, expected: tuple[str, str]
+) -> None:
+    assert reason(content, path) == expected
+
+
+def test_ids_come_from_source_and_key() -> None:
+    first = read_document("same text", "a.md")
+    assert len(first.id) == 16
+    assert first.id == read_document("other text", "a.md").id
+    assert first.id != read_document("same text", "b.md").id
+    assert first.id != read_document("same text", "a.md", source="t").id
+
+
+def test_twins_stay_distinct_documents_with_equal_names() -> None:
+    names = ["café.md", "cafe\u0301.md", "caf\udce9.md"]
+    documents = [read_document("x", name) for name in names]
+    assert len({document.id for document in documents}) == 3
+    assert documents[0].path == documents[1].path == "café.md"
+    assert documents[2].path == "caf\ufffd.md"
+
+
+def test_titles_fall_back_to_the_name() -> None:
+    assert read_document("text", "sub/how-to_build.md").title == "how to build"
+    assert read_document("x = 1", "sub/set_up.py").title == "set_up.py"
+    assert read_document("# From content", "a.md").title == "From content"
+    assert read_document("# From content", "a.md", title="From source").title == "From source"
+    assert read_document("text", "faq.17", id="faq.17", media_type="text/plain").title == "faq.17"
+
+
+def test_metadata_is_in_the_same_normal_form_as_the_text() -> None:
+    document = read_document(
+        "e\u0301\r\nx\0y\rz",
+        "a.md",
+        title=" A\r\n e\u0301\x1b\ud800 ",
+        tags=("b", "e\u0301", "b", " "),
+        metadata={"k": "e\u0301\0\r\n"},
+        url="https://x.org/e\u0301",
+        modified="Tue, 05 Mar 2024 10:00:00 +0200",
+    )
+    assert document.reading.text == "é\nxy\nz"
+    assert document.title == "A é\ufffd"
+    assert document.tags == ("b", "é")
+    assert document.metadata == {"k": "é\n"}
+    assert document.url == "https://x.org/é"
+    assert document.modified == "2024-03-05T08:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("2024-05-06", "2024-05-06"),
+        ("2024/05/06", "2024-05-06"),
+        ("2024-05-06T07:08:09+02:00", "2024-05-06T05:08:09Z"),
+        ("2024-05-06 07:08", "2024-05-06T07:08:00Z"),
+        ("6 May 2024", "2024-05-06"),
+        ("May 6, 2024", "2024-05-06"),
+        ("05/06/2024", None),
+        ("2024-13-45", None),
+        ("yesterday", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_dates(written: str, expected: str | None) -> None:
+    assert read_document("text", modified=written).modified == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "replaced"),
+    [
+        (b"\xef\xbb\xbfcaf\xc3\xa9", "café", 0),
+        ("Zoë liest".encode("utf-16"), "Zoë liest", 0),
+        ("Zoë liest".encode("utf-16-be"), "Zoë liest", 0),
+        ("Zoë liest heute".encode("utf-32"), "Zoë liest heute", 0),
+        (b"na\xc3\xafve caf\xc3\xa9 \xff end", "naïve café \ufffd end", 1),
+        (b"cut off \xe2\x82", "cut off \ufffd", 1),
+        (b"x\xed\xa0\x80y", "x\ufffdy", 1),
+        ("kept \ufffd as written".encode(), "kept \ufffd as written", 0),
+    ],
+)
+def test_encodings(content: bytes, text: str, replaced: int) -> None:
+    document = read_document(content, "a.txt")
+    assert (document.reading.text, document.replaced) == (text, replaced)
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        ("cp1252", "Le café « à côté » est fermé — les élèves l'ont dit"),
+        ("shift_jis", "これは日本語のテキストです。文字コードを判定します。"),
+        ("cp1251", "Быстрая лиса прыгает через ленивую собаку"),
+    ],
+)
+def test_undeclared_encodings_are_guessed(charset: str, text: str) -> None:
+    document = read_document(text.encode(charset), "a.txt")
+    assert (document.reading.text, document.replaced) == (text, 0)
+
+
+def test_normalisation_takes_linear_time_on_combining_marks() -> None:
+    document = read_document("a" + "\u0316\u0301" * 50_000, "a.txt")
+    assert len(document.reading.text) == 100_000
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=400), st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.py", "a"]))
+def test_any_bytes_give_a_document_or_a_reason(content: bytes, path: str) -> None:
+    result = read(make_raw(content, path))
+    if isinstance(result, Document):
+        text = result.reading.text
+        assert "\0" not in text
+        assert "\r" not in text
+        assert unicodedata.is_normalized("NFC", text)
+        text.encode()
+
+
+_MARKUP = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "# ",
+                "a",
+                "b ",
+                "\n",
+                "\n\n",
+                "```",
+                "`",
+                "    ",
+                "|",
+                "-",
+                "---\n",
+                "> ",
+                "[",
+                "](x)",
+            ),
+            *(
+                "<div>",
+                "</div>",
+                "<!--",
+                "-->",
+                "*",
+                "_",
+                "\\",
+                "&amp;",
+                "{#x}",
+                "=",
+                "1. ",
+                "\t",
+                "]",
+            ),
+        ]
+    ),
+    max_size=60,
+).map("".join)
+
+
+@settings(deadline=None, max_examples=400)
+@given(_MARKUP, st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.py"]))
+def test_offsets_are_in_order_and_within_the_text(text: str, path: str) -> None:
+    result = read(make_raw(text, path))
+    if isinstance(result, Document):
+        reading = result.reading
+        length = len(reading.text)
+        for spans in (reading.headings, reading.blocks):
+            offsets = [offset for span in spans for offset in (span.start, span.end)]
+            assert offsets == sorted(offsets)
+            assert all(reading.body_start <= offset <= length for offset in offsets) or not offsets

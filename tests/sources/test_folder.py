@@ -1,0 +1,234 @@
+"""The folder source: what is read, in which order, and what is left out and why."""
+
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundry.config import FolderSource
+from foundry.errors import SourceError
+from foundry.records import RawDocument, Skipped
+from foundry.sources import iterate
+
+
+def make_source(path: Path, **values: Any) -> FolderSource:
+    defaults: dict[str, Any] = {
+        "name": "docs",
+        "include": ("**/*",),
+        "exclude": (),
+        "base_url": None,
+        "tags": (),
+        "modified_from_file": False,
+        "max_bytes": 1_000_000,
+    }
+    return FolderSource(path=path, **{**defaults, **values})
+
+
+def write_tree(root: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+
+def read_tree(path: Path, **values: Any) -> tuple[list[RawDocument], dict[str, str]]:
+    found = list(iterate(make_source(path, **values)))
+    documents = [item for item in found if isinstance(item, RawDocument)]
+    return documents, {item.path: item.reason for item in found if isinstance(item, Skipped)}
+
+
+def keys(path: Path, **values: Any) -> list[str]:
+    return [document.key for document in read_tree(path, **values)[0]]
+
+
+def test_files_come_in_the_order_of_their_whole_paths(tmp_path: Path) -> None:
+    write_tree(tmp_path, dict.fromkeys(["b.md", "a/z.md", "a.md", "a-b.md", "Z.md", "é.md"], "x"))
+    assert keys(tmp_path) == ["Z.md", "a-b.md", "a.md", "a/z.md", "b.md", "é.md"]
+
+
+def test_a_document_carries_url_tags_and_date(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a b/c#d.md": "text"})
+    os.utime(tmp_path / "a b/c#d.md", (86_400, 86_400))
+    (document,), _ = read_tree(
+        tmp_path, base_url="https://x.org/docs/", tags=("t",), modified_from_file=True
+    )
+    assert document.url == "https://x.org/docs/a%20b/c%23d.md"
+    assert (document.tags, document.modified) == (("t",), "1970-01-02")
+    assert (document.content, document.id, document.media_type) == (b"text", None, None)
+
+
+def test_include_and_exclude_are_git_patterns(tmp_path: Path) -> None:
+    write_tree(tmp_path, dict.fromkeys(["a.md", "b.txt", "old/c.md", "new/d.md"], "x"))
+    assert keys(tmp_path, include=("*.md",), exclude=("old/",)) == ["a.md", "new/d.md"]
+    assert keys(tmp_path, include=("new/**",)) == ["new/d.md"]
+
+
+def test_a_malformed_pattern_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="not a glob pattern"):
+        iterate(make_source(tmp_path, include=("!",)))
+
+
+def test_gitignore_files_count_at_every_level_and_the_inner_one_decides(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            ".gitignore": "*.log\n/build/\n# note\n!\nbad[z-a]\n",
+            "a.log": "x",
+            "build/b.md": "x",
+            "sub/build/c.md": "x",
+            "sub/.gitignore": "!keep.log\n/only.md\n",
+            "sub/keep.log": "x",
+            "sub/other.log": "x",
+            "sub/only.md": "x",
+            "sub/deep/only.md": "x",
+        },
+    )
+    assert keys(tmp_path) == ["sub/build/c.md", "sub/deep/only.md", "sub/keep.log"]
+
+
+def test_hidden_names_are_left_out_unless_spelled_out(tmp_path: Path) -> None:
+    write_tree(tmp_path, dict.fromkeys([".x.md", ".github/a.md", ".git/b.md", "c.md"], "x"))
+    assert keys(tmp_path) == ["c.md"]
+    assert keys(tmp_path, include=(".github/**", ".git/**")) == [".github/a.md"]
+
+
+def test_secrets_are_listed_and_never_read(tmp_path: Path) -> None:
+    names = [".env", ".env.local", "id_rsa", "server.PEM", "tls.key", "cert.pfx"]
+    write_tree(tmp_path, dict.fromkeys([*names, "a.md"], "x"))
+    documents, skipped = read_tree(tmp_path)
+    assert [document.key for document in documents] == ["a.md"]
+    assert skipped == dict.fromkeys(names, "looks like a secret")
+
+
+def test_links_are_listed_and_not_followed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write_tree(root, {"a.md": "x", "sub/b.md": "y"})
+    (root / "loop").symlink_to(root)
+    (root / "sub/up").symlink_to("..")
+    (root / "inside.md").symlink_to("a.md")
+    (root / "passwd").symlink_to("/etc/passwd")
+    (root / "memory").symlink_to("/proc/self/mem")
+    (root / "zero").symlink_to("/dev/zero")
+    (root / "dangling").symlink_to("nowhere")
+    found = list(iterate(make_source(root)))
+    skipped = {item.path: item for item in found if isinstance(item, Skipped)}
+    assert [item.key for item in found if isinstance(item, RawDocument)] == ["a.md", "sub/b.md"]
+    assert {item.reason for item in skipped.values()} == {"symbolic link"}
+    assert len(skipped) == 7
+    assert skipped["passwd"].detail == "leads outside the folder, to /etc/passwd"
+    assert skipped["inside.md"].detail == "leads inside the folder, to a.md"
+
+
+def test_pipes_and_sockets_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        documents, skipped = read_tree(tmp_path)
+    assert documents == []
+    assert skipped == {"pipe": "not a regular file", "socket": "not a regular file"}
+
+
+def test_empty_and_oversized_files_are_listed_without_reading_them(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"empty.md": ""})
+    with (tmp_path / "sparse.txt").open("wb") as file:
+        file.truncate(10_000_000_000)
+    documents, skipped = read_tree(tmp_path)
+    assert documents == []
+    assert skipped == {"empty.md": "empty file", "sparse.txt": "over the size limit"}
+
+
+def test_names_stay_distinct_and_are_shown_printable(tmp_path: Path) -> None:
+    names = [b"caf\xe9.md", "café.md".encode(), "cafe\u0301.md".encode(), b"CAF.md", b"caf.md"]
+    names += [b"a\nb\x1b[1m.md", b"-rf.md", b"x" * 252 + b".md", "a\u202eb.md".encode()]
+    root = os.fsencode(tmp_path)
+    for name in names:
+        with open(root + b"/" + name, "wb") as file:  # noqa: PTH123 (bytes)
+            file.write(b"x")
+    documents, _ = read_tree(tmp_path)
+    assert len({document.key for document in documents}) == len(names)
+    shown = {document.path for document in documents}
+    assert {"caf\ufffd.md", "a\\x0ab\\x1b[1m.md", "a\\u202eb.md"} <= shown
+    assert all(path.isprintable() for path in shown)
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree(tmp_path, {"a.md": "old"})
+    real = os.fstat
+    calls = []
+
+    def fstat(file: int) -> os.stat_result:
+        result = real(file)
+        if result.st_ino == (tmp_path / "a.md").stat().st_ino:
+            calls.append(file)
+            if len(calls) == 1:
+                (tmp_path / "a.md").write_text("newer and longer")
+        return result
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    (document,), _ = read_tree(tmp_path)
+    assert document.content == b"newer and longer"
+
+
+def test_a_file_that_keeps_changing_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"a.md": "x"})
+    real = os.fstat
+
+    def fstat(file: int) -> os.stat_result:
+        result = real(file)
+        with (tmp_path / "a.md").open("a") as stream:
+            stream.write("x")
+        return result
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert read_tree(tmp_path) == ([], {"a.md": "changed while it was read"})
+
+
+def test_one_document_is_in_memory_at_a_time(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "x", "b.md": "y"})
+    documents = iterate(make_source(tmp_path))
+    next(documents)
+    (tmp_path / "b.md").write_text("written later")
+    second = next(documents)
+    assert isinstance(second, RawDocument)
+    assert second.content == b"written later"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_files_and_folders_are_listed(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "x", "locked/b.md": "y"})
+    (tmp_path / "a.md").chmod(0)
+    (tmp_path / "locked").chmod(0)
+    _, skipped = read_tree(tmp_path)
+    (tmp_path / "locked").chmod(0o700)
+    assert skipped == {"a.md": "cannot be read", "locked": "cannot be read"}
+
+
+def test_a_missing_folder_is_an_error_with_its_path(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nowhere"):
+        iterate(make_source(tmp_path / "nowhere"))
+
+
+def test_very_deep_folders_end(tmp_path: Path) -> None:
+    path = tmp_path
+    for _ in range(120):
+        path = path / "d"
+    path.mkdir(parents=True)
+    (path / "a.md").write_text("x")
+    documents, skipped = read_tree(tmp_path)
+    assert documents == []
+    assert list(skipped.values()) == ["folders are nested too deeply"]
+
+
+def test_no_file_handle_is_left_open(tmp_path: Path) -> None:
+    write_tree(tmp_path, {f"{n}/{n}.md": "x" for n in range(20)})
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 (counts descriptors)
+    threads = threading.active_count()
+    read_tree(tmp_path)
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert threading.active_count() == threads

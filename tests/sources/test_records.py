@@ -1,0 +1,215 @@
+"""The records source: CSV and JSONL tables, good rows delivered and bad ones listed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundry.config import RecordsSource
+from foundry.errors import SourceError
+from foundry.records import RawDocument, Skipped
+from foundry.sources import iterate
+
+
+def make_source(path: Path, **values: Any) -> RecordsSource:
+    defaults: dict[str, Any] = {
+        "name": "faq",
+        "id": "id",
+        "title": "title",
+        "text": "text",
+        "url": "url",
+        "modified": "modified",
+        "tags_column": "tags",
+        "metadata": (),
+        "text_format": "text",
+        "base_url": None,
+        "tags": (),
+    }
+    return RecordsSource(path=path, **{**defaults, **values})
+
+
+def read_table(
+    path: Path, content: str | bytes, **values: Any
+) -> tuple[list[RawDocument], list[tuple[str, str]]]:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = list(iterate(make_source(path, **values)))
+    skipped = [(item.reason, item.detail) for item in found if isinstance(item, Skipped)]
+    return [item for item in found if isinstance(item, RawDocument)], skipped
+
+
+@pytest.fixture
+def csv_file(tmp_path: Path) -> Path:
+    return tmp_path / "faq.csv"
+
+
+@pytest.fixture
+def jsonl_file(tmp_path: Path) -> Path:
+    return tmp_path / "faq.jsonl"
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_csv_rows_become_documents(csv_file: Path) -> None:
+    (document,), skipped = read_table(
+        csv_file,
+        "\ufeffid,title,text,url,modified,tags,lang\r\n"
+        '7,Refunds,"Within ""30"" days,\nalways.",https://x.org/7,2024-05-06,a; b,en\r\n',
+        tags=("all",),
+        metadata=("lang",),
+    )
+    assert skipped == []
+    assert document == RawDocument(
+        source="faq",
+        key="7",
+        path="7",
+        content=b'Within "30" days,\nalways.',
+        media_type="text/plain",
+        id="7",
+        title="Refunds",
+        url="https://x.org/7",
+        tags=("all", "a", "b"),
+        modified="2024-05-06",
+        metadata={"lang": "en"},
+    )
+
+
+def test_jsonl_ids_stay_as_written(jsonl_file: Path) -> None:
+    rows = '{"_id": 007, "text": "x"}\n{"_id": 1.50, "text": "x"}\n{"_id": 12, "text": "x"}\n'
+    documents, skipped = read_table(jsonl_file, rows)
+    assert [document.id for document in documents] == ["1.50", "12"]
+    assert [reason for reason, _ in skipped] == ["malformed line"]
+
+
+def test_bad_lines_are_listed_with_their_number(jsonl_file: Path) -> None:
+    rows = [
+        '{"id": "a", "text": "x"}',
+        "not json",
+        "[1, 2]",
+        '{"text": "x"}',
+        '{"id": "b"}',
+        '{"id": "a", "text": "again"}',
+        '{"id": "c", "text": ["x"]}',
+        '{"id": "d", "text": " "}',
+        "[" * 100_000,
+        '{"id": "\\ud800", "text": "x"}',
+        '{"id": ' + "9" * 5_000 + ', "text": "x"}',
+        "",
+        '{"id": "e", "text": "last, without newline"}',
+    ]
+    documents, skipped = read_table(jsonl_file, "\n".join(rows))
+    assert [document.key for document in documents] == ["a", "9" * 5_000, "e"]
+    assert [(reason, detail.split(",")[0].split(":")[0]) for reason, detail in skipped] == [
+        ("malformed line", "line 2"),
+        ("not a JSON object", "line 3"),
+        ("no id", "line 4"),
+        ("no text", "line 5"),
+        ("duplicate id", "line 6"),
+        ("text is not a string", "line 7"),
+        ("no text", "line 8"),
+        ("malformed line", "line 9"),
+        ("id is not valid text", "line 10"),
+    ]
+
+
+def test_ragged_csv_rows_are_listed_and_the_rest_is_read(csv_file: Path) -> None:
+    documents, skipped = read_table(csv_file, "id,text\na,x\nb\nc,x,y\n\nd,x\n")
+    assert [document.key for document in documents] == ["a", "d"]
+    assert skipped == [
+        ("ragged row", "row 3: 1 columns where the header has 2"),
+        ("ragged row", "row 4: 3 columns where the header has 2"),
+    ]
+
+
+def test_csv_fields_may_be_long_and_hold_nul(csv_file: Path) -> None:
+    (document,), _ = read_table(csv_file, b"id,text\na\0,b\0" + b"x" * 1_000_000 + b"\n")
+    assert (document.key, len(document.content)) == ("a", 1_000_001)
+
+
+def test_other_delimiters_and_encodings(csv_file: Path) -> None:
+    semicolons, _ = read_table(csv_file, 'id;text\n1;"a, b"\n')
+    assert semicolons[0].content == b"a, b"
+    utf16, _ = read_table(csv_file, "id\ttext\n1\té\n".encode("utf-16"))
+    assert utf16[0].content == "é".encode()
+    cp1252, _ = read_table(csv_file, "id,title,text\n1,Café,Café\n".encode("cp1252"))
+    assert (cp1252[0].title, cp1252[0].content) == ("Café", "Café".encode("cp1252"))
+
+
+def test_a_lone_surrogate_in_json_survives_for_the_reader(jsonl_file: Path) -> None:
+    (document,), _ = read_table(jsonl_file, '{"id": "a", "text": "x\\ud800y"}\n')
+    assert document.content == b"x\xed\xa0\x80y"
+
+
+def test_tags_are_lists_or_separated_strings(jsonl_file: Path) -> None:
+    rows = [["a", "b"], "a, b;c", '["a", 1]', None, "[broken"]
+    documents, _ = read_table(
+        jsonl_file, lines(*({"id": str(n), "text": "x", "tags": t} for n, t in enumerate(rows)))
+    )
+    assert [document.tags for document in documents] == [
+        ("a", "b"),
+        ("a", "b", "c"),
+        ("a", "1"),
+        (),
+        ("[broken",),
+    ]
+
+
+def test_metadata_is_strings(jsonl_file: Path) -> None:
+    row = {"id": "a", "text": "x", "m": {"b": 1, "a": None}, "n": [1, 2], "o": True, "p": None}
+    (document,), _ = read_table(jsonl_file, lines(row), metadata=("m", "n", "o", "p"))
+    assert document.metadata == {"m": '{"a": null, "b": "1"}', "n": "1, 2", "o": "true"}
+
+
+@pytest.mark.parametrize(
+    ("url", "base_url", "expected"),
+    [
+        ("https://x.org/a", "https://y.org", "https://x.org/a"),
+        ("a/b", "https://y.org/docs", "https://y.org/docs/a/b"),
+        ("a/b", None, None),
+        (None, "https://y.org/", "https://y.org/k%2F1"),
+        (None, None, None),
+        ("javascript:alert(1)", "https://y.org", None),
+        ("http://[", "https://y.org", None),
+    ],
+)
+def test_urls(jsonl_file: Path, url: str | None, base_url: str | None, expected: str) -> None:
+    row = {"id": "k/1", "text": "x", "url": url}
+    (document,), _ = read_table(jsonl_file, lines(row), base_url=base_url)
+    assert document.url == expected
+
+
+def test_text_format_becomes_the_media_type(jsonl_file: Path) -> None:
+    row = lines({"id": "a", "text": "x"})
+    media_types = [
+        read_table(jsonl_file, row, text_format=text_format)[0][0].media_type
+        for text_format in ("text", "markdown", "html")
+    ]
+    assert media_types == ["text/plain", "text/markdown", "text/html"]
+
+
+@pytest.mark.parametrize("name", ["faq.csv", "faq.jsonl"])
+def test_a_column_that_no_row_has_is_an_error_that_names_those_there(
+    tmp_path: Path, name: str
+) -> None:
+    table = "id,body\n1,x\n" if name.endswith("csv") else lines({"id": 1, "body": "x"})
+    with pytest.raises(SourceError, match="text = 'text'") as caught:
+        read_table(tmp_path / name, table)
+    assert name in caught.value.message
+    assert "'id', 'body'" in (caught.value.hint or "")
+    with pytest.raises(SourceError, match="title = 'heading'"):
+        read_table(tmp_path / name, table, text="body", title="heading")
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"gone\.csv"):
+        list(iterate(make_source(tmp_path / "gone.csv")))
+
+
+def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foundry.sources.tables.MAX_ROW_CHARS", 100)
+    rows = lines({"id": "a", "text": "x" * 1_000}, {"id": "b", "text": "x"})
+    documents, skipped = read_table(jsonl_file, rows)
+    assert [document.key for document in documents] == ["b"]
+    assert skipped == [("malformed line", "line 1: longer than 100 characters")]
