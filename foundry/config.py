@@ -4,9 +4,7 @@ Every problem of a file is found and reported at once, each with its key path an
 allowed.
 """
 
-import keyword
 import re
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +25,7 @@ from foundry.config_file import (
     ServerSection,
 )
 from foundry.errors import ConfigError
+from foundry.package_names import is_taken
 from foundry.runtime.identifiers import compile_patterns
 from foundry.runtime.tokens import LANGUAGES
 
@@ -218,22 +217,6 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
             problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
     return problems
-
-
-# What is importable in an exported server's environment: its dependencies and theirs, its
-# development tools, and itself. A package of the same name would shadow them.
-_TAKEN = frozenset("""
-    tests foundry numpy fastapi starlette uvicorn httptools pydantic pydantic_core snowballstemmer
-    annotated_doc annotated_types anyio click h11 idna opentelemetry sniffio typing_extensions
-    typing_inspection black blib2to3 httpcore2 httpx2 iniconfig mypy mypy_extensions mypyc
-    packaging pathspec platformdirs pluggy py pygments pytest pytokens ruff truststore
-    hatchling pip setuptools wheel
-    """.split())
-
-
-def is_taken(package: str) -> bool:
-    """Whether a package of this name would stand in the way of another module, or of Python."""
-    return keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN
 
 
 def _weights(search: SearchSection) -> tuple[float, float]:

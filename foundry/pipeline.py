@@ -3,16 +3,12 @@
 import hashlib
 import json
 import os
-import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from foundry.chunking import chunk
 from foundry.config import (
@@ -21,14 +17,12 @@ from foundry.config import (
     Config,
     FolderSource,
     Source,
-    is_taken,
     load_config,
 )
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import open_embedder
 from foundry.errors import (
     BuildError,
-    BusyError,
     EmptyBuildError,
     FoundryError,
     IndexUnusableError,
@@ -38,19 +32,19 @@ from foundry.exporting.verify import run_server, verify_export
 from foundry.exporting.write import check_target, write_export
 from foundry.indexing.publish import begin_version, discard_version, publish_version
 from foundry.indexing.writer import IndexWriter
+from foundry.locking import hold_lock
+from foundry.package_names import is_taken
 from foundry.progress import Reporter
 from foundry.readers import read
 from foundry.records import Skipped
 from foundry.rendering.environment import render
-from foundry.rendering.plan import plan_key, plan_server
+from foundry.rendering.plan import plan_server
+from foundry.rendering.preview import render_preview
 from foundry.runtime.errors import ServerError
 from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index, resolve_version, verify_files
 from foundry.runtime.layout import Manifest
 from foundry.sources import iterate
-
-LOCK_SECONDS = 60.0
-"""How long a query waits for another one that renders the preview server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,7 @@ def build(project: Path, reporter: Reporter) -> BuildResult:
     config = load_config(project)
     started = time.monotonic()
     embedder = open_embedder(config.embedding_provider)
-    with _lock(config):
+    with hold_lock(config):
         folder = begin_version(_index_folder(config))
         try:
             manifest, report = _write_index(folder, config, embedder, reporter)
@@ -141,7 +135,7 @@ def query(project: Path, arguments: list[str]) -> str:
     """
     config = load_config(project)
     _built_index(config)
-    server = _render_preview(config)
+    server = render_preview(config)
     done = run_server(
         server, config.package, ["search", *arguments], index_dir=_index_folder(config)
     )
@@ -155,7 +149,7 @@ def export(project: Path, output: Path | None, *, force: bool) -> Path:
     config = load_config(project)
     index = _built_index(config)
     target = check_target(output or config.default_export, config.root)
-    with _lock(config):
+    with hold_lock(config):
         _check_index(index, project)
         # As the exported server will: an index of other options or versions is refused here.
         (Index if config.embedding_provider == "none" else HybridIndex).open(index)
@@ -249,31 +243,6 @@ def _nothing_to_index(config: Config, skipped: list[dict[str, str]]) -> str:
     return f"no documents to index in {places}{listed}"
 
 
-@contextmanager
-def _lock(config: Config) -> Iterator[None]:
-    """Hold the project's lock; the kernel lets go of it when the holder dies."""
-    config.state.mkdir(exist_ok=True)
-    owner = config.state / "lock.owner"
-    lock = FileLock(config.state / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        holder = "another process"
-        with suppress(OSError):
-            holder = owner.read_text(encoding="utf-8") or holder
-        raise BusyError(
-            f"{config.root}: {holder} is working on this project", hint="wait for it to end"
-        ) from None
-    try:
-        owner.write_text(
-            f"process {os.getpid()} (since {time.strftime('%H:%M:%S')})", encoding="utf-8"
-        )
-        yield
-    finally:
-        owner.unlink(missing_ok=True)
-        lock.release()
-
-
 def _index_folder(config: Config) -> Path:
     return config.state / "index"
 
@@ -314,29 +283,3 @@ def _hash_config(config: Config) -> str:
 def _source_values(source: Source, root: Path) -> dict[str, object]:
     kind = "folder" if isinstance(source, FolderSource) else "records"
     return {**asdict(source), "path": os.path.relpath(source.path, root), "type": kind}
-
-
-def _render_preview(config: Config) -> Path:
-    """Render the server, unless nothing that decides it has changed since the last time."""
-    server = config.state / "server"
-    key = plan_key(config).encode()
-    if _is_rendered(server, key):
-        return server
-    # A lock of its own: queries go on while a build holds the project's.
-    with FileLock(config.state / "server.lock", timeout=LOCK_SECONDS):
-        if not _is_rendered(server, key):
-            files = plan_server(config, None)
-            shutil.rmtree(server, ignore_errors=True)
-            for name, content in files.items():
-                path = server / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            (server / ".key").write_bytes(key)
-    return server
-
-
-def _is_rendered(server: Path, key: bytes) -> bool:
-    try:
-        return (server / ".key").read_bytes() == key
-    except OSError:
-        return False

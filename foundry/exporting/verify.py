@@ -60,7 +60,7 @@ def run_server(
     }
     if index_dir is not None:
         environment["INDEX_DIR"] = str(index_dir)
-    # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: hashes do not cover it.
+    # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: no hash covers it.
     options = ["-I", "-B", "-X", "utf8", "-X", f"pycache_prefix={os.devnull}"]
     try:
         return subprocess.run(

@@ -1,0 +1,38 @@
+"""The preview: the server that an export would be, rendered into the project's own state."""
+
+import shutil
+from pathlib import Path
+
+from filelock import FileLock
+
+from foundry.config import Config
+from foundry.rendering.plan import plan_key, plan_server
+
+LOCK_SECONDS = 60.0
+"""How long a query waits for another one that renders."""
+
+
+def render_preview(config: Config) -> Path:
+    """Render the server, unless nothing that decides it has changed since the last time."""
+    server = config.state / "server"
+    key = plan_key(config).encode()
+    if _is_rendered(server, key):
+        return server
+    # A lock of its own: queries go on while a build holds the project's.
+    with FileLock(config.state / "server.lock", timeout=LOCK_SECONDS):
+        if not _is_rendered(server, key):
+            files = plan_server(config, None)
+            shutil.rmtree(server, ignore_errors=True)
+            for name, content in files.items():
+                path = server / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            (server / ".key").write_bytes(key)
+    return server
+
+
+def _is_rendered(server: Path, key: bytes) -> bool:
+    try:
+        return (server / ".key").read_bytes() == key
+    except OSError:
+        return False
