@@ -45,6 +45,7 @@ from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index, resolve_version, verify_files
 from foundry.runtime.layout import Manifest
 from foundry.sources import iterate
+from foundry.sources.estimate import estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _read_sources(config: Config, writer: IndexWriter, reporter: Reporter) -> di
     skipped: list[Skipped] = []
     summaries = []
     seen: set[str] = set()
-    total = None
+    total = sum(estimate(source) for source in config.sources)
     with reporter.step("Reading", "documents", total) as progress:
         for source in config.sources:
             documents, chunks = writer.document_count, writer.chunk_count

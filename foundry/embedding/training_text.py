@@ -275,3 +275,27 @@ def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
         else:
             texts[head] = None
     return sorted(texts, key=lambda text: _order(seed + 3, text))
+
+
+def long_texts(packages: Path, descriptions: Path, seed: int, most: int) -> list[str]:
+    """Texts of the length of a chunk, for which sums of many rows must still point the right way.
+
+    Neighbouring passages of a file are joined to about a thousand characters; WordNet's files are
+    in topical order, so that neighbouring glosses make a text on one subject. At most `most` texts
+    are drawn, and at most a third of them from any one source.
+    """
+    drawn: list[tuple[bytes, str]] = []
+    for source in (*SOURCES, DESCRIPTIONS):
+        place = descriptions if source is DESCRIPTIONS else packages / source.package
+        fresh: list[tuple[bytes, str]] = []
+        gathered = ""
+        for passage in source.read(place):
+            separator = ": " if len(passage.text) < 250 else "\n"
+            addition = f"{passage.title}{separator}{passage.text}".strip()
+            if len(gathered) + len(addition) > PASSAGE_CHARACTERS:
+                if len(gathered) > PASSAGE_CHARACTERS // 2:
+                    fresh.append((_order(seed + 4, gathered), gathered))
+                gathered = ""
+            gathered = f"{gathered}\n{addition}".strip()
+        drawn.extend(sorted(fresh)[: most // 3])
+    return [text for _, text in sorted(drawn)[:most]]

@@ -38,24 +38,30 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     return np.asarray(array)
 
 
+def open_bytes(path: Path, size: int) -> memoryview:
+    """Map a file of `size` bytes read-only.
+
+    Raises IndexUnusableError when the file is missing or has another size.
+    """
+    try:
+        with path.open("rb") as file:
+            found = file.seek(0, 2)
+            # An empty file cannot be mapped.
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if found else b""
+    except (OSError, ValueError) as error:
+        raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
+    if found != size:
+        raise IndexUnusableError(f"{path}: has {found} bytes, expected {size}", hint=REBUILD_HINT)
+    return memoryview(mapped)
+
+
 class JsonLines:
     """Random access to a file of JSON records by line number."""
 
     def __init__(self, path: Path, offsets: NDArray[np.uint64]) -> None:
         self._path = path
         self._offsets = offsets
-        try:
-            with path.open("rb") as file:
-                size = file.seek(0, 2)
-                self._bytes: mmap.mmap | bytes = (
-                    mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-                )
-        except (OSError, ValueError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
-        if size != int(offsets[-1]):
-            raise IndexUnusableError(
-                f"{path}: has {size} bytes, expected {int(offsets[-1])}", hint=REBUILD_HINT
-            )
+        self._bytes = open_bytes(path, int(offsets[-1]))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -63,7 +69,7 @@ class JsonLines:
     def __getitem__(self, number: int) -> dict[str, Any]:
         start, end = int(self._offsets[number]), int(self._offsets[number + 1])
         try:
-            record = json.loads(self._bytes[start:end])
+            record = json.loads(bytes(self._bytes[start:end]))
         except ValueError as error:
             raise IndexUnusableError(
                 f"{self._path}: record {number}: {error}", hint=REBUILD_HINT

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
+from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array, open_bytes
 from .errors import IndexUnusableError
 from .filters import FilterColumns
 from .keyword_lane import KeywordLane, Vocabulary
@@ -34,11 +34,9 @@ class Index:
         self.chunk_count = chunks
         self.document_count = documents
         self.tokenizer = Tokenizer(manifest.language)
+        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
         self.keyword_lane = KeywordLane(
-            Vocabulary(
-                memoryview(layout.terms.read_bytes()),
-                open_array(layout.term_offsets, np.uint64, (terms + 1,)),
-            ),
+            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
             open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
             open_array(layout.posting_chunks, np.uint32, (manifest.postings,)),
             open_array(layout.posting_impacts, np.float32, (manifest.postings,)),

@@ -1,0 +1,227 @@
+"""What holds for every search, over random corpora, options and queries."""
+
+import importlib
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from conftest import MakeProject
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foundry.config import load_config
+from foundry.embedding.registry import open_embedder
+from foundry.indexing.writer import IndexWriter
+from foundry.records import Chunk, Document, Reading
+from foundry.rendering.plan import plan_server
+
+FUSIONS = ("linear", "rrf")
+
+
+def make_documents(texts: list[tuple[str, str]]) -> list[tuple[Document, list[Chunk]]]:
+    """One document of one chunk for each title and text."""
+    made = []
+    for number, (title, text) in enumerate(texts):
+        document = Document(
+            id=f"d{number}",
+            source=f"s{number % 2}",
+            path=f"{number}.txt",
+            url=None,
+            title=title,
+            media_type="text/plain",
+            reader="text/1",
+            sha256="",
+            bytes=len(text),
+            replaced=0,
+            tags=("even",) if number % 2 == 0 else ("odd", "third"),
+            modified=None if number % 3 == 0 else f"2024-01-{1 + number % 28:02d}",
+            metadata={},
+            reading=Reading(text=text),
+        )
+        # Ids in another order than the chunks, so that ties show which of the two decides.
+        chunk_id = f"c{(number * 7919) % 10007:05d}"
+        made.append((document, [Chunk(chunk_id, document.id, text, (title,), 0, len(text), 1, 1)]))
+    return made
+
+
+def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "static") -> Path:
+    """An index of these documents."""
+    folder.mkdir(parents=True)
+    embedder = open_embedder("static") if provider == "static" else None
+    writer = IndexWriter(folder, language="english", sources=["s0", "s1"], embedder=embedder)
+    for document, chunks in make_documents(texts):
+        writer.add(document, chunks)
+    writer.finish({"sources": [], "skipped": []}, config_sha256="")
+    return folder
+
+
+@pytest.fixture(scope="module", params=[*FUSIONS, "none"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ModuleType]:
+    """A rendered server package for each composition of search.py."""
+    root = tmp_path_factory.mktemp("server")
+    package = f"server_{request.param}"
+    options = (
+        '[embedding]\nprovider = "none"\n'
+        if request.param == "none"
+        else f'[search]\nfusion = "{request.param}"\n'
+    )
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(
+        f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
+        f'[export]\npackage = "{package}"\n'
+    )
+    for name, content in plan_server(load_config(root), None).items():
+        path = root / "server" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    sys.path.insert(0, str(root / "server"))
+    yield importlib.import_module(package)
+    sys.path.remove(str(root / "server"))
+
+
+vocabulary = st.sampled_from(
+    "mine safety rule D40 D41 75.1725 aboleth lantern bell the of max_size ventilation water gas"
+    " 日本語 émigré".split()
+)
+passages = st.lists(vocabulary, min_size=1, max_size=12).map(" ".join)
+titles = st.lists(vocabulary, min_size=1, max_size=3).map(" ".join)
+corpora = st.lists(st.tuples(titles, passages), min_size=1, max_size=25)
+queries = st.one_of(passages, titles, st.text(min_size=1, max_size=40).filter(str.strip))
+filters = st.sampled_from(
+    [
+        None,
+        {"source": "s0"},
+        {"tags": ["odd", "third"]},
+        {"tags": "absent"},
+        {"modified_after": "2024-01-05"},
+        {"modified_before": "2024-01-05", "source": ["s1"]},
+    ]
+)
+
+
+def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
+    """The oracle for filters."""
+    for name, value in (wanted or {}).items():
+        values = [value] if isinstance(value, str) else value
+        assert isinstance(values, list)
+        if name == "source" and chunk.source not in values:  # type: ignore[attr-defined]
+            return False
+        if name == "tags" and not set(values) <= set(chunk.tags):  # type: ignore[attr-defined]
+            return False
+        modified = chunk.modified  # type: ignore[attr-defined]
+        if name == "modified_after" and (modified is None or modified < values[0]):
+            return False
+        if name == "modified_before" and (modified is None or modified >= values[0]):
+            return False
+    return True
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    corpus=corpora,
+    query=queries,
+    top_k=st.integers(1, 12),
+    mode=st.sampled_from(["hybrid", "semantic", "keyword"]),
+    wanted=filters,
+)
+def test_invariants(
+    server: ModuleType,
+    tmp_path_factory: pytest.TempPathFactory,
+    corpus: list[tuple[str, str]],
+    query: str,
+    top_k: int,
+    mode: str,
+    wanted: dict[str, object] | None,
+) -> None:
+    provider = "none" if server.__name__ == "server_none" else "static"
+    index = server.load(write_index(tmp_path_factory.mktemp("index") / "v", corpus, provider))
+    chosen = None if wanted is None else server.Filters.from_json(wanted)
+    response = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+
+    hits = response.hits
+    scores = [hit.score for hit in hits]
+    assert len(hits) <= top_k
+    assert all(0 <= score <= 1 and math.isfinite(score) for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    assert len({hit.chunk.id for hit in hits}) == len(hits)
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.chunk.id))
+    assert all(passes(hit.chunk, wanted) for hit in hits)
+    for hit in hits:
+        for lane in (hit.semantic, hit.keyword):
+            assert lane is None or 0 <= lane <= 1
+        assert index.find_chunk(hit.chunk.id) == hit.chunk
+
+    again = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+    assert again.to_json() | {"took_ms": 0} == response.to_json() | {"took_ms": 0}
+    deeper = server.search_hybrid(query, 100, mode=mode, filters=chosen)
+    if server.__name__ != "server_rrf" or response.mode != "hybrid":
+        by_id = {hit.chunk.id: hit.score for hit in deeper.hits}
+        assert all(by_id[hit.chunk.id] == hit.score for hit in hits)
+        assert [hit.chunk.id for hit in hits] == [hit.chunk.id for hit in deeper.hits][: len(hits)]
+
+
+def test_linear_scores_are_what_the_lanes_say(tmp_path: Path, make_project: MakeProject) -> None:
+    project = make_project(
+        {
+            "a.md": "# Ventilation\n\nFans move air through the mine.\n",
+            "b.md": "# Lanterns\n\nLamps are checked before each shift in the mine.\n",
+        }
+    )
+    project.succeed("build")
+    answer = project.ask("how does air get into the mine")
+    assert answer["mode"] == "hybrid"
+    for result in answer["results"]:
+        lanes = result["scores"]
+        assert result["score"] == pytest.approx(
+            0.7 * lanes["semantic"] + 0.3 * lanes["keyword"], abs=2e-6
+        )
+    assert max(result["scores"]["keyword"] for result in answer["results"]) == 1.0
+
+
+def test_an_identifier_is_answered_by_keywords_alone(make_project: MakeProject) -> None:
+    project = make_project(
+        {
+            "d40.md": "# Region D40\n\nA hall with a bell.\n",
+            "log.md": "# Log\n\nD40, D40 and again D40: we left D40 for D40.\n",
+            "d41.md": "# Region D41\n\nA room with ropes.\n",
+        }
+    )
+    project.succeed("build")
+    answer = project.ask("D40")
+    assert (answer["mode"], answer["reason"], answer["degraded"]) == (
+        "keyword",
+        "identifier",
+        False,
+    )
+    first = answer["results"][0]
+    assert first["path"] == "d40.md"
+    assert first["scores"] == {"semantic": None, "keyword": 1.0}
+    assert "d41.md" not in {result["path"] for result in answer["results"]}
+    assert project.ask("Tell me about D40")["results"][0]["path"] == "d40.md"
+    # Nothing bears this identifier: what it means is the only thing left to go by.
+    assert project.ask("Z99")["mode"] == "hybrid"
+
+
+def test_a_query_that_cannot_be_embedded_is_answered_by_keywords(
+    make_project: MakeProject,
+) -> None:
+    project = make_project({"a.txt": "東京都の天気予報です。", "b.txt": "大阪の食べ物。"})
+    project.succeed("build")
+    answer = project.ask("天気予報")
+    assert (answer["mode"], answer["reason"], answer["degraded"]) == ("keyword", "no_vectors", True)
+    assert answer["results"][0]["path"] == "a.txt"
+
+
+def test_a_requested_mode_is_used(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "# Pumps\n\nPumps keep the sump dry.\n"})
+    project.succeed("build")
+    for mode in ("semantic", "keyword"):
+        answer = project.ask("pumps", "--mode", mode)
+        assert (answer["mode"], answer["reason"]) == (mode, "requested")
