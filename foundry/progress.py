@@ -47,14 +47,15 @@ class Lines:
 
     def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
         self._label, self._unit, self._total, self._stream = label, unit, total, stream
-        self._done = 0
+        self._done = self._shown = 0
         self._started = self._printed = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if kind is None and time.monotonic() - self._started >= QUIET_SECONDS:
+        is_long = time.monotonic() - self._started >= QUIET_SECONDS
+        if kind is None and is_long and self._shown < self._done:
             self._print()
 
     def advance(self, count: int = 1) -> None:
@@ -64,6 +65,7 @@ class Lines:
             self._print()
 
     def _print(self) -> None:
+        self._shown = self._done
         self._printed = time.monotonic()
         rate = self._done / max(1e-9, self._printed - self._started)
         line = f"{self._label}: {self._done:,}"

@@ -1,5 +1,6 @@
 """Exported servers in clean environments, installed once a session and talked to over HTTP."""
 
+import hashlib
 import json
 import os
 import re
@@ -12,15 +13,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+WHEELS = Path(sys.prefix) / "wheelhouse"
+"""Kept between runs, so that only the first needs the network."""
+
+
+def wheelhouse(export: Path) -> Path:
+    """The wheels of everything that an export needs to be built and run."""
+    requirements = (export / "pyproject.toml").read_bytes()
+    folder = WHEELS / hashlib.sha256(requirements).hexdigest()[:16]
+    if not (folder / "complete").exists():
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
+        subprocess.run([*pip, "--dest", folder, str(export), "hatchling"], check=True)
+        (folder / "complete").touch()
+    return folder
+
 
 def install(export: Path, environment: Path) -> Path:
     """Install an export and what it depends on, and nothing else; returns its command."""
+    wheels = wheelhouse(export)
     venv.create(environment, with_pip=True)
-    python = environment / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    subprocess.run([*pip, str(export)], check=True)
-    name = next(export.glob("*/settings.json")).read_text(encoding="utf-8")
-    return environment / "bin" / str(json.loads(name)["name"])
+    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run(
+        [*pip, "install", "--no-index", "--find-links", wheels, str(export)],
+        check=True,
+        # Settings of the machine's own would bring its other indexes back.
+        env={**os.environ, "PIP_CONFIG_FILE": os.devnull},
+    )
+    settings = json.loads(next(export.glob("*/settings.json")).read_bytes())
+    return environment / "bin" / str(settings["name"])
 
 
 @contextmanager

@@ -241,7 +241,7 @@ def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> fl
 
 
 def write_encoder(
-    directory: Path, student: Student, *, name: str, minimum_coverage: float
+    directory: Path, student: Student, *, name: str, minimum_coverage: float, common: float = 0.0
 ) -> EncoderDescription:
     """Quantise a student's rows to int8 and write the encoder's files into `directory`.
 
@@ -264,6 +264,7 @@ def write_encoder(
         name=name,
         dimensions=table.shape[1],
         minimum_coverage=minimum_coverage,
+        common=common,
         sha256=digest.hexdigest(),
     )
     content = json.dumps(asdict(description), indent=1, sort_keys=True)

@@ -2,13 +2,18 @@
 
 import json
 import mmap
+from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .errors import IndexUnusableError
+
+MAX_HEADER = 4096
+"""Bytes; more than the header of any array here."""
 
 REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
 
@@ -19,12 +24,10 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
     """
     try:
-        # An empty file cannot be mapped.
-        empty = 0 in shape
-        array = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        if -1 in shape and "empty" in str(error):
-            return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+        # An array without elements cannot be mapped.
+        may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER)
+        array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
     fits = array.ndim == len(shape) and all(
         wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
@@ -67,15 +70,25 @@ class JsonLines:
         return len(self._offsets) - 1
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        start, end = int(self._offsets[number]), int(self._offsets[number + 1])
         try:
+            start, end = int(self._offsets[number]), int(self._offsets[number + 1])
             record = json.loads(bytes(self._bytes[start:end]))
-        except ValueError as error:
-            raise IndexUnusableError(
-                f"{self._path}: record {number}: {error}", hint=REBUILD_HINT
-            ) from None
-        assert isinstance(record, dict)
+        except (ValueError, IndexError, OverflowError) as error:
+            raise self._damaged(number, error) from None
+        if not isinstance(record, dict):
+            raise self._damaged(number, "not an object")
         return record
+
+    def read(self, number: int, names: Iterable[str]) -> dict[str, Any]:
+        """The fields `names` of a record. Raises IndexUnusableError if it lacks one."""
+        record = self[number]
+        try:
+            return {name: record[name] for name in names}
+        except KeyError as error:
+            raise self._damaged(number, f"no {error}") from None
+
+    def _damaged(self, number: int, what: object) -> IndexUnusableError:
+        return IndexUnusableError(f"{self._path}: record {number}: {what}", hint=REBUILD_HINT)
 
 
 class KeyTable:

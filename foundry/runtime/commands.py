@@ -59,6 +59,13 @@ def run(
         hint = f"  {error.hint}\n" if error.hint else ""
         sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
+    except Exception:
+        # Contents are not hashed when an index is opened, so damage may show up anywhere.
+        findings = current_index().verify()
+        if not findings:
+            raise
+        sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
+        return 1
 
 
 def _parser(name: str, version: str) -> argparse.ArgumentParser:

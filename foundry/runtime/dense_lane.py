@@ -80,9 +80,11 @@ class DenseLane:
         return _Query(integers[0].astype(kind), float(scale[0]), signs)
 
     def _cosines(self, query: _Query, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        rows = self._vectors[chunks].astype(query.values.dtype)
-        products: NDArray[np.float64] = (rows @ query.values).astype(np.float64)
-        return products * (self._scales[chunks].astype(np.float64) * query.scale)
+        rows = self._vectors.take(chunks, axis=0).astype(query.values.dtype)
+        # einsum works in this thread; BLAS would wake a pool of them, which on a busy machine costs
+        # more than the product.
+        products: NDArray[np.floating] = np.einsum("ij,j->i", rows, query.values)
+        return products.astype(np.float64) * self._scales[chunks] * query.scale
 
     def _nearest(
         self, query: _Query, depth: int, pool: NDArray[np.int64] | None

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -87,13 +87,11 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
-        record = self._chunks[number]
-        return ChunkRecord(**{name: record[name] for name in _CHUNK_FIELDS})
+        return ChunkRecord(**self._chunks.read(number, _CHUNK_FIELDS))
 
     def document(self, number: int) -> DocumentRecord:
         """The document with a number from 0 to `document_count` - 1."""
-        record = self._documents[number]
-        return DocumentRecord(**{name: record[name] for name in _DOCUMENT_FIELDS})
+        return DocumentRecord(**self._documents.read(number, _DOCUMENT_FIELDS))
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """The chunk with this id, if there is one."""
@@ -117,11 +115,14 @@ class Index:
 
     def sources(self) -> list[SourceSummary]:
         """Every source, with the documents and chunks that came from it."""
-        report: dict[str, Any] = json.loads(self.layout.report.read_bytes())
-        return [
-            SourceSummary(entry["name"], entry["documents"], entry["chunks"])
-            for entry in report["sources"]
-        ]
+        path = self.layout.report
+        try:
+            return [
+                SourceSummary(entry["name"], entry["documents"], entry["chunks"])
+                for entry in json.loads(path.read_bytes())["sources"]
+            ]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise IndexUnusableError(f"{path}: unreadable: {error!r}", hint=REBUILD_HINT) from None
 
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest: the findings, none if all is well."""

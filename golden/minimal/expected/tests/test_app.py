@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from workshop import load, search_hybrid
 from workshop.app import create_app
-from workshop.web_schemas import (
+from workshop.web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,

@@ -2,13 +2,18 @@
 
 import json
 import mmap
+from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .errors import IndexUnusableError
+
+MAX_HEADER = 4096
+"""Bytes; more than the header of any array here."""
 
 REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
 
@@ -19,12 +24,10 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
     """
     try:
-        # An empty file cannot be mapped.
-        empty = 0 in shape
-        array = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        if -1 in shape and "empty" in str(error):
-            return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+        # An array without elements cannot be mapped.
+        may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER)
+        array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
     fits = array.ndim == len(shape) and all(
         wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
@@ -38,38 +41,54 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     return np.asarray(array)
 
 
+def open_bytes(path: Path, size: int) -> memoryview:
+    """Map a file of `size` bytes read-only.
+
+    Raises IndexUnusableError when the file is missing or has another size.
+    """
+    try:
+        with path.open("rb") as file:
+            found = file.seek(0, 2)
+            # An empty file cannot be mapped.
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if found else b""
+    except (OSError, ValueError) as error:
+        raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
+    if found != size:
+        raise IndexUnusableError(f"{path}: has {found} bytes, expected {size}", hint=REBUILD_HINT)
+    return memoryview(mapped)
+
+
 class JsonLines:
     """Random access to a file of JSON records by line number."""
 
     def __init__(self, path: Path, offsets: NDArray[np.uint64]) -> None:
         self._path = path
         self._offsets = offsets
-        try:
-            with path.open("rb") as file:
-                size = file.seek(0, 2)
-                self._bytes: mmap.mmap | bytes = (
-                    mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-                )
-        except (OSError, ValueError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
-        if size != int(offsets[-1]):
-            raise IndexUnusableError(
-                f"{path}: has {size} bytes, expected {int(offsets[-1])}", hint=REBUILD_HINT
-            )
+        self._bytes = open_bytes(path, int(offsets[-1]))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        start, end = int(self._offsets[number]), int(self._offsets[number + 1])
         try:
-            record = json.loads(self._bytes[start:end])
-        except ValueError as error:
-            raise IndexUnusableError(
-                f"{self._path}: record {number}: {error}", hint=REBUILD_HINT
-            ) from None
-        assert isinstance(record, dict)
+            start, end = int(self._offsets[number]), int(self._offsets[number + 1])
+            record = json.loads(bytes(self._bytes[start:end]))
+        except (ValueError, IndexError, OverflowError) as error:
+            raise self._damaged(number, error) from None
+        if not isinstance(record, dict):
+            raise self._damaged(number, "not an object")
         return record
+
+    def read(self, number: int, names: Iterable[str]) -> dict[str, Any]:
+        """The fields `names` of a record. Raises IndexUnusableError if it lacks one."""
+        record = self[number]
+        try:
+            return {name: record[name] for name in names}
+        except KeyError as error:
+            raise self._damaged(number, f"no {error}") from None
+
+    def _damaged(self, number: int, what: object) -> IndexUnusableError:
+        return IndexUnusableError(f"{self._path}: record {number}: {what}", hint=REBUILD_HINT)
 
 
 class KeyTable:

@@ -17,9 +17,10 @@ from .state import current_index
 
 EXIT_CODES = """\
 exit codes:
-  0  done
-  1  the server cannot do it: index unusable, port in use, findings of verify
-  2  it was asked for something impossible: arguments, settings, environment"""
+  0    done
+  1    the server cannot do it: index unusable, port in use, findings of verify
+  2    it was asked for something impossible: arguments, settings, environment
+  130  it was interrupted"""
 
 
 class Serve(Protocol):
@@ -58,6 +59,13 @@ def run(
         hint = f"  {error.hint}\n" if error.hint else ""
         sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
+    except Exception:
+        # Contents are not hashed when an index is opened, so damage may show up anywhere.
+        findings = current_index().verify()
+        if not findings:
+            raise
+        sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
+        return 1
 
 
 def _parser(name: str, version: str) -> argparse.ArgumentParser:

@@ -220,7 +220,7 @@ class Manifest:
             )
         try:
             return cls._from_json(content)
-        except (TypeError, KeyError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise IndexUnusableError(f"{path}: incomplete: {error}", hint=hint) from None
 
     @classmethod
@@ -228,6 +228,10 @@ class Manifest:
         values = dict(content)
         if values["dense"] is not None:
             values["dense"] = DenseManifest(**values["dense"])
+        values["files"] = {
+            str(name): {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
+            for name, entry in values["files"].items()
+        }
         values["known_items"] = [KnownItem(**item) for item in values["known_items"]]
         return cls(**values)
 

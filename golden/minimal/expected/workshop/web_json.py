@@ -61,22 +61,25 @@ def parse_strictly(body: bytes) -> Any:
             body.decode(), object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
         )
     except json.JSONDecodeError as error:
-        problem = f"{error.msg} at line {error.lineno}, column {error.colno}"
+        raise _not_json(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
     except UnicodeDecodeError as error:
-        problem = f"byte {error.start} is not UTF-8"
+        raise _not_json(f"byte {error.start} is not UTF-8") from None
     except RecursionError:
-        problem = "it is nested too deeply"
-    except ValueError as error:
-        problem = str(error)
-    raise HTTPException(400, f"The body is not valid JSON: {problem}.")
+        raise _not_json("it is nested too deeply") from None
+    except ValueError:
+        raise _not_json("a number has too many digits") from None
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise _not_json("a key stands twice in an object")
     return values
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _not_json(f"{name} is not a number")
+
+
+def _not_json(problem: str) -> HTTPException:
+    return HTTPException(400, f"The body is not valid JSON: {problem}.")

@@ -47,6 +47,7 @@ def serve(
             loop="asyncio",
             lifespan="off",
             log_config=None,
+            log_level="error",
             access_log=False,
             proxy_headers=False,
             server_header=False,

@@ -1,7 +1,8 @@
-"""Uvicorn's HTTP protocol, with an absolute deadline and a size limit for request heads.
+"""Uvicorn's HTTP protocol, with limits for request heads and for clients that do not read.
 
-Uvicorn waits for ever for a head that arrives byte by byte, and neither it nor its parser limits
-how large one may grow; middleware cannot help, because it runs only once a head is complete.
+Uvicorn waits for ever for a head that arrives byte by byte and for a client to read its answer,
+and neither it nor its parser limits how large a head may grow. Middleware cannot help: it runs
+once a head is complete, and until an answer is written.
 """
 
 import asyncio
@@ -13,11 +14,14 @@ from .web_guard import SECURITY_HEADERS
 from .web_problems import problem_response
 
 HEAD_SECONDS = 10.0
+READING_SECONDS = 30.0
+"""After this time an answer must have left for the client."""
+
 MAX_HEAD_BYTES = 65_536
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes connections on which no complete request head arrives in time or in size."""
+    """Closes connections on which no head arrives within time and size, or no answer is read."""
 
     _head_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
@@ -47,6 +51,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._stop_clock()
         super().on_headers_complete()
 
+    def on_response_complete(self) -> None:
+        """Give a client that reads slowly its time."""
+        super().on_response_complete()
+        if self.transport.get_write_buffer_size():
+            self.loop.call_later(READING_SECONDS, self._drop_unread)
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
         self._refuse(400, msg)
@@ -61,6 +71,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._head_deadline is not None:
             self._head_deadline.cancel()
             self._head_deadline = None
+
+    def _drop_unread(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
 
     def _refuse(self, status: int, detail: str) -> None:
         self._stop_clock()

@@ -9,20 +9,18 @@ from starlette.exceptions import HTTPException
 from .filters import Filters
 from .results import Mode, SearchResponse
 from .state import current_index
-from .web_json import JsonResponse, JsonRoute
-from .web_problems import PROBLEM_RESPONSES
-from .web_schemas import (
+from .web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
     Health,
-    PageParameters,
     Readiness,
     SearchAnswer,
-    SearchParameters,
-    SearchRequest,
     SourceList,
 )
+from .web_json import JsonResponse, JsonRoute
+from .web_problems import PROBLEM_RESPONSES
+from .web_requests import PageParameters, SearchParameters, SearchRequest
 
 
 def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:

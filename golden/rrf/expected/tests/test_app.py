@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from plant_cards import load, search_hybrid
 from plant_cards.app import create_app
-from plant_cards.web_schemas import (
+from plant_cards.web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,

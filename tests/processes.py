@@ -1,0 +1,65 @@
+"""The command line as a process of its own, for what only a process has: kills, locales, umasks."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+FOUNDRY = [sys.executable, "-m", "foundry"]
+
+
+def foundry(
+    *arguments: str | Path,
+    umask: int = -1,
+    cwd: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    prefix: Sequence[str | Path] = (),
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command to its end, whatever its exit code."""
+    return subprocess.run(
+        [*prefix, *FOUNDRY, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+        timeout=300,
+        umask=umask,
+        cwd=cwd,
+        env={**os.environ, **(variables or {})},
+        check=False,
+    )
+
+
+def start(*arguments: str | Path, prefix: Sequence[str | Path] = ()) -> "subprocess.Popen[str]":
+    """Begin a command."""
+    return subprocess.Popen(
+        [*prefix, *FOUNDRY, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Mode and SHA-256 (or a link's target) of everything below a folder, by relative path."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if path.is_symlink():
+            what = str(path.readlink())
+        elif path.is_file():
+            what = hashlib.sha256(path.read_bytes()).hexdigest()
+        else:
+            what = "folder"
+        found[path.relative_to(folder).as_posix()] = f"{mode:o} {what}"
+    return found
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Names that only an unfinished command leaves behind."""
+    return sorted(
+        path.name
+        for path in folder.rglob("*")
+        if path.name.endswith(".tmp") or ".foundry-" in path.name
+    )

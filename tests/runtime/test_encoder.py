@@ -1,0 +1,190 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import foundry
+from foundry.runtime.encoder import (
+    MAX_WORD_LENGTH,
+    EncoderDescription,
+    EncoderLayout,
+    PieceCutter,
+    PieceEncoder,
+    split_words,
+)
+from foundry.runtime.errors import IndexUnusableError
+
+STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
+PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")
+
+
+def write_table(
+    directory: Path,
+    pieces: Sequence[str],
+    table: Sequence[Sequence[int]],
+    weights: Sequence[int],
+    common: float = 0.0,
+) -> PieceEncoder:
+    layout = EncoderLayout(directory)
+    layout.pieces.write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
+    np.save(layout.table, np.array(table, dtype=np.int8))
+    np.save(layout.weights, np.array(weights, dtype=np.int32))
+    description = {
+        "common": common,
+        "dimensions": len(table[0]),
+        "format": 1,
+        "minimum_coverage": 0.6,
+        "name": "tiny",
+        "sha256": "",
+    }
+    layout.description.write_text(json.dumps(description))
+    return PieceEncoder.open(directory)
+
+
+@pytest.fixture(scope="module")
+def english() -> PieceEncoder:
+    return PieceEncoder.open(STATIC_ENGLISH)
+
+
+def rows_of(text: str) -> list[int]:
+    return [row for word in PieceCutter(PIECES).cut(text) for row in word.rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("unable", [1, 2]),
+        ("able", [4]),
+        ("aable", [0, 2]),
+        ("aa a", [0, 3, 0]),
+        ("123", [5, 6]),
+        ("unxable", [1, 2]),
+        ("xyz", []),
+        ("", []),
+    ],
+)
+def test_words_are_cut_into_the_longest_pieces_from_the_left(text: str, rows: list[int]) -> None:
+    assert rows_of(text) == rows
+
+
+def test_words_are_folded_and_lose_their_accents() -> None:
+    assert split_words("Straße ÉTÉ, naïve_word №5") == ["strasse", "ete", "naive", "word", "no5"]
+
+
+def test_a_vector_is_the_weighted_sum_of_rows(tmp_path: Path) -> None:
+    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [0, 2]], [3, 2])
+    vector = encoder.encode("a b")
+    assert vector is not None
+    assert vector == pytest.approx([3 / 5, 4 / 5], abs=1e-4)
+
+
+def test_a_repeated_piece_counts_by_its_square_root(tmp_path: Path) -> None:
+    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [0, 1]], [3, 2])
+    vector = encoder.encode("a b b a b b")
+    assert vector is not None
+    expected = np.array([3 * 2**0.5, 2 * 2.0])
+    assert vector == pytest.approx(expected / np.linalg.norm(expected), abs=1e-4)
+
+
+def test_a_common_part_is_the_cosine_of_unrelated_texts(tmp_path: Path) -> None:
+    encoder = write_table(tmp_path, ["a", "b"], [[1, -1, 0, 0], [0, 0, 1, -1]], [5, 5], common=0.25)
+    first, second = encoder.encode("a"), encoder.encode("b")
+    assert first is not None and second is not None
+    assert float(first @ second) == pytest.approx(0.25, abs=1e-4)
+    assert float(first @ first) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_rows_that_cancel_give_none(tmp_path: Path) -> None:
+    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [-1, 0]], [4, 4])
+    assert encoder.encode("a b") is None
+
+
+def test_too_little_coverage_gives_none(tmp_path: Path) -> None:
+    encoder = write_table(tmp_path, ["ab"], [[1, 0]], [1])
+    assert encoder.encode("ab ab ab xy xy") is not None
+    assert encoder.encode("ab xy") is None
+    assert encoder.encode("ab " * 10 + "x" * (MAX_WORD_LENGTH + 1)) is None
+
+
+@pytest.mark.parametrize("name", ["pieces.txt", "table.i8.npy", "weights.npy", "encoder.json"])
+def test_a_damaged_file_is_reported(tmp_path: Path, name: str) -> None:
+    write_table(tmp_path, ["a"], [[1, 0]], [1])
+    (tmp_path / name).write_bytes(b"\xff")
+    with pytest.raises(IndexUnusableError):
+        PieceEncoder.open(tmp_path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    write_table(tmp_path, ["a"], [[1, 0]], [1])
+    description = tmp_path / "encoder.json"
+    description.write_text(description.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(IndexUnusableError, match="format 2"):
+        PieceEncoder.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "?!",
+        "黑豹队的防守丢了多少分？",
+        "كم نقطة خسر",
+        "कितने अंक",
+        "Сколько очков",
+        "NFL 第五十届超级碗在哪里举行",
+    ],
+)
+def test_a_text_the_english_table_cannot_read_gives_none(english: PieceEncoder, text: str) -> None:
+    assert english.encode(text) is None
+
+
+@pytest.mark.parametrize("text", ["2024", "Wie viele Punkte?", "¿Cuántos puntos?", "404 error"])
+def test_latin_text_and_numbers_are_embedded(english: PieceEncoder, text: str) -> None:
+    assert english.encode(text) is not None
+
+
+def test_related_texts_are_nearer_than_unrelated_ones(english: PieceEncoder) -> None:
+    query = english.encode("How do I restore a lost password?")
+    related = english.encode("Resetting your login credentials if you forgot them")
+    unrelated = english.encode("The river floods the valley every spring")
+    assert query is not None and related is not None and unrelated is not None
+    assert float(query @ related) > float(query @ unrelated) + 0.1
+
+
+def test_the_same_text_has_the_same_bytes_in_a_fresh_encoder(english: PieceEncoder) -> None:
+    text = "Turbulent boundary layers over a heated flat plate, and 12 transistors. " * 20
+    first, second = english.encode(text), PieceEncoder.open(STATIC_ENGLISH).encode(text)
+    assert first is not None and second is not None
+    assert first.tobytes() == second.tobytes()
+
+
+def test_word_order_does_not_change_a_bit(english: PieceEncoder) -> None:
+    words = split_words("the quick brown fox jumps over a lazy dog while it rains in spain today")
+    first, second = english.encode(" ".join(words)), english.encode(" ".join(reversed(words)))
+    assert first is not None and second is not None
+    assert first.tobytes() == second.tobytes()
+
+
+def test_a_long_text_is_embedded(english: PieceEncoder) -> None:
+    vector = english.encode(("retrieval servers answer questions " * 400)[:10_000])
+    assert vector is not None
+    assert vector.shape == (english.dimensions,)
+
+
+@given(st.text())
+def test_any_text_gives_none_or_a_unit_vector(text: str) -> None:
+    vector = PieceEncoder.open(STATIC_ENGLISH).encode(text) if text else None
+    if vector is not None:
+        assert vector.dtype == np.float32
+        assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_description_names_the_table(english: PieceEncoder) -> None:
+    assert isinstance(english.description, EncoderDescription)
+    assert english.description.name == "static-en"
+    assert len(english.description.sha256) == 64

@@ -1,0 +1,285 @@
+"""foundry.toml: every problem is found at once, located, and nothing is written."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject
+
+from foundry.cli import main
+from foundry.config import DEFAULT_WEIGHTS
+from foundry.config_file import ConfigFile, FolderSection, RecordsSection
+
+NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
+SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'
+NAMED = '[project]\nname = "notes"\n'
+
+PROBLEMS = {
+    "unknown section": (CONFIG + "[serch]\n", ["serch: unknown key; known here: project, sources"]),
+    "unknown key": (
+        CONFIG + "[search]\nfuse = 1\n",
+        ["search.fuse: unknown key; known here: fusion, semantic_weight, keyword_weight"],
+    ),
+    "unknown key of a source": (
+        CONFIG + "glob = []\n",
+        ["sources[0].glob: unknown key; known here: type, name, path, include"],
+    ),
+    "unknown key that is called like a type": (
+        '[project]\nname = "notes"\nfolder = 1\n' + SOURCE,
+        ["project.folder: unknown key"],
+    ),
+    "unknown type of source": (
+        NAMED + '[[sources]]\ntype = "ftp"\npath = "sources"\n',
+        ["sources[0].type: must be 'folder' or 'records'"],
+    ),
+    "source without a type": (
+        NAMED + '[[sources]]\npath = "sources"\n',
+        ["sources[0].type: must be 'folder' or 'records'"],
+    ),
+    "no sources": (NAMED, ["sources: required, but missing"]),
+    "no project": (SOURCE, ["project: required, but missing"]),
+    "wrong type": (CONFIG + '[server]\nport = "80"\n', ["server.port: ", "integer", "got '80'"]),
+    "number for a list": (CONFIG + "tags = 3\n", ["sources[0].tags: ", "list", "got 3"]),
+    "truth for a number": (CONFIG + "[server]\nport = true\n", ["server.port: ", "got True"]),
+    "number for a truth": (
+        CONFIG + "[search]\nidentifier_fallback = 1\n",
+        ["search.identifier_fallback: ", "got 1"],
+    ),
+    "impossible port": (CONFIG + "[server]\nport = 70000\n", ["server.port: ", "65535"]),
+    "impossible size": (CONFIG + "[chunking]\nmax_chars = 0\n", ["chunking.max_chars: ", "100"]),
+    "unknown strategy": (
+        CONFIG + '[chunking]\nstrategy = "magic"\n',
+        ["chunking.strategy: ", "'headings', 'recursive' or 'none'", "got 'magic'"],
+    ),
+    "overlap": (
+        CONFIG + "[chunking]\nmax_chars = 200\noverlap = 200\n",
+        ["chunking.overlap: must be smaller than chunking.max_chars (200), got 200"],
+    ),
+    "unknown language": (
+        '[project]\nname = "notes"\nlanguage = "klingon"\n' + SOURCE,
+        ["project.language: must be one of ", "english", "got 'klingon'"],
+    ),
+    "missing folder": (
+        NAMED + '[[sources]]\ntype = "folder"\npath = "nowhere"\n',
+        ["sources[0].path: no such folder: ", "nowhere"],
+    ),
+    "missing table": (
+        NAMED + '[[sources]]\ntype = "records"\npath = "nowhere.csv"\n',
+        ["sources[0].path: no such file: ", "nowhere.csv"],
+    ),
+    "table of another kind": (
+        NAMED + '[[sources]]\ntype = "records"\npath = "sources/note.md"\n',
+        ["sources[0].path: must end in .csv or .jsonl, got note.md"],
+    ),
+    "duplicate sources": (
+        NAMED + SOURCE + SOURCE,
+        ["sources[1].name: 'sources' is taken by another source"],
+    ),
+    "negative weight": (
+        CONFIG + "[search]\nkeyword_weight = -0.1\n",
+        ["search.keyword_weight: ", "got -0.1"],
+    ),
+    "weight that is no number": (
+        CONFIG + "[search]\nsemantic_weight = nan\n",
+        ["search.semantic_weight: ", "got nan"],
+    ),
+    "infinite weight": (CONFIG + "[search]\nsemantic_weight = inf\n", ["search.semantic_weight: "]),
+    "weights whose sum overflows": (
+        CONFIG + "[search]\nsemantic_weight = 1e308\nkeyword_weight = 1e308\n",
+        ["search.semantic_weight: ", "search.keyword_weight: "],
+    ),
+    "no weight at all": (
+        CONFIG + "[search]\nsemantic_weight = 0\nkeyword_weight = 0.0\n",
+        ["search: semantic_weight and keyword_weight must not both be 0"],
+    ),
+    "bad pattern": (
+        CONFIG + '[search]\nidentifier_patterns = ["ok", "(unclosed"]\n',
+        ["search.identifier_patterns[1]: not a regular expression: '(unclosed'"],
+    ),
+    "broken TOML": ("[project\n", ["line 1"]),
+    "key given twice": (NAMED + 'name = "again"\n' + SOURCE, ["line 3"]),
+    "number too long to read": (CONFIG + f"max_bytes = {'9' * 5000}\n", ["digit"]),
+    "very deep nesting": (CONFIG + f"tags = {'[' * 100_000}", [""]),
+}
+
+NAMES = {
+    name: f'[project]\nname = "{name}"\n{SOURCE}'
+    for name in ["", "x" * 10_000, "../x", "a b", "é", "x\\n", "A", "9to5", "a--b", "-a", "a."]
+}
+PACKAGES = ["json", "class", "numpy", "foundry", "tests", "click", "typing_extensions", "pip"]
+
+
+@pytest.mark.parametrize("case", PROBLEMS)
+def test_problem_is_located_and_nothing_is_written(case: str, make_project: MakeProject) -> None:
+    config, expected = PROBLEMS[case]
+    project = make_project(NOTE, config=config)
+    for command in ("build", "export"):
+        result = project.run(command)
+        assert result.exit_code == 2, result.output
+        assert "foundry.toml: " in result.stderr
+        for part in expected:
+            assert part in result.stderr
+        assert "Traceback" not in result.stderr
+    assert sorted(path.name for path in project.root.iterdir()) == ["foundry.toml", "sources"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name[:9]))
+def test_name_that_is_no_slug_is_refused(name: str, make_project: MakeProject) -> None:
+    result = make_project(NOTE, config=NAMES[name]).run("build")
+    assert result.exit_code == 2
+    assert "project.name: " in result.stderr
+    assert len(result.stderr) < 2_000 + len(name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("key", ["project.name", "export.package"])
+def test_name_of_another_module_is_refused(
+    key: str, package: str, make_project: MakeProject
+) -> None:
+    if key == "project.name":
+        config = f'[project]\nname = "{package.replace("_", "-")}"\n' + SOURCE
+    else:
+        config = CONFIG + f'[export]\npackage = "{package}"\n'
+    result = make_project(NOTE, config=config).run("build")
+    assert result.exit_code == 2
+    assert f"{key}: {package!r} is the name of a Python module or keyword" in result.stderr
+
+
+@pytest.mark.parametrize("package", ["a_", "a__b", "_a", "a-b", "é", "A", ""])
+def test_package_that_cannot_be_rendered_is_refused(
+    package: str, make_project: MakeProject
+) -> None:
+    result = make_project(NOTE, config=CONFIG + f'[export]\npackage = "{package}"\n').run("build")
+    assert result.exit_code == 2
+    assert "export.package: " in result.stderr
+
+
+def test_all_problems_are_reported_at_once(make_project: MakeProject) -> None:
+    config = CONFIG + "[search]\nfuse = 1\n[chunking]\nmax_chars = 1\n[server]\nport = 0\n"
+    result = make_project(NOTE, config=config).run("build")
+    assert "3 problems" in result.stderr
+    config = CONFIG + '[chunking]\noverlap = 9000\n[search]\nidentifier_patterns = ["("]\n'
+    result = make_project(NOTE, config=config, name="other").run("build")
+    assert "2 problems" in result.stderr
+
+
+def test_missing_file_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["build", str(tmp_path)])
+    assert result.exit_code == 2
+    assert f"{tmp_path / 'foundry.toml'}: 1 problem\n  no such file" in result.stderr
+    assert f"foundry init {tmp_path}" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"name = '\xff'", b"\xff\xfe[\x00p\x00", None])
+def test_file_that_is_no_text_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "foundry.toml"
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    result = CliRunner().invoke(main, ["build", str(tmp_path)])
+    assert result.exit_code == 2
+    assert str(file) in result.stderr
+
+
+def test_byte_order_mark_is_allowed(make_project: MakeProject) -> None:
+    make_project(NOTE, config="\ufeff" + CONFIG).succeed("build", "--quiet")
+
+
+@pytest.mark.parametrize("name", ["docs", "json", "Größe & Maß", "9", "x" * 200, "code"])
+def test_init_writes_a_file_that_builds_as_it_is(name: str, tmp_path: Path) -> None:
+    sources = tmp_path / "the sources"
+    sources.mkdir()
+    (sources / "a.md").write_text("# A\n\nSome text.\n", encoding="utf-8")
+    project = tmp_path / name
+    for command in (["init", "--source", str(sources)], ["build", "--quiet"]):
+        result = CliRunner().invoke(main, [command[0], str(project), *command[1:]])
+        assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("t.csv", "id,title,text\n1,A,Some text\n"), ("t.jsonl", '{"id": "1", "text": "Some text"}\n')],
+)
+def test_init_for_a_table_builds_as_it_is(file: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    project = tmp_path / "project"
+    for command in (["init", "--source", str(tmp_path / file)], ["build", "--quiet"]):
+        result = CliRunner().invoke(main, [command[0], str(project), *command[1:]])
+        assert result.exit_code == 0, result.output
+
+
+def test_init_refuses_what_it_cannot_do(make_project: MakeProject, tmp_path: Path) -> None:
+    project = make_project(NOTE)
+    before = (project.root / "foundry.toml").read_bytes()
+    result = project.run("init", "--source", str(project.root / "sources"))
+    assert result.exit_code == 1
+    assert "exists already" in result.stderr
+    assert (project.root / "foundry.toml").read_bytes() == before
+
+    link = tmp_path / "linked"
+    link.mkdir()
+    (link / "foundry.toml").symlink_to(tmp_path / "elsewhere")
+    source = str(project.root / "sources")
+    assert CliRunner().invoke(main, ["init", str(link), "--source", source]).exit_code == 1
+    assert not (tmp_path / "elsewhere").exists()
+
+    for missing, word in (("nowhere", "no such"), ("sources/note.md", "is one file")):
+        arguments = ["init", str(tmp_path / "new"), "--source", str(project.root / missing)]
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 1
+        assert word in result.stderr
+        assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "records"])
+def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -> None:
+    source = tmp_path / "sources"
+    source.mkdir()
+    if kind == "records":
+        source = source / "t.csv"
+        source.write_text("id,text\n1,a\n", encoding="utf-8")
+    project = tmp_path / "my docs"
+    result = CliRunner().invoke(main, ["init", str(project), "--source", str(source)])
+    assert result.exit_code == 0, result.output
+    text = (project / "foundry.toml").read_text(encoding="utf-8")
+    shown = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", text))
+    parsed = ConfigFile.model_validate(shown)
+
+    sections = {"chunking", "embedding", "search", "server", "export"}
+    section_class = FolderSection if kind == "folder" else RecordsSection
+    assert set(shown["sources"][0]) == set(section_class.model_fields) - {"name"}
+    for name in sections:
+        fields = type(getattr(parsed, name)).model_fields
+        assert set(shown[name]) == set(fields)
+        for key, value in shown[name].items():
+            default = fields[key].default
+            if key in {"semantic_weight", "keyword_weight"}:
+                default = dict(
+                    zip(
+                        ("semantic_weight", "keyword_weight"), DEFAULT_WEIGHTS["linear"], strict=True
+                    )
+                )[key]
+            if key == "package":
+                default = "my_docs"
+            assert value == default, f"{name}.{key}"
+    for key, value in shown["sources"][0].items():
+        if key not in {"type", "path"}:
+            field = section_class.model_fields[key]
+            assert value == (field.default if field.default is not None else ""), key
+    assert shown["project"]["language"] == type(parsed.project).model_fields["language"].default
+
+
+def test_own_files_are_no_documents(make_project: MakeProject) -> None:
+    config = NAMED + '[[sources]]\ntype = "folder"\npath = "."\n'
+    project = make_project({**NOTE, "./questions.jsonl": ""}, config=config)
+    (project.root / "questions.jsonl").write_text(
+        '{"query": "seal", "relevant": ["sources/note.md"]}\n', encoding="utf-8"
+    )
+    project.succeed("build", "--quiet")
+    project.export()
+    assert "(unchanged)" in project.succeed("build", "--quiet").output
+    assert {hit["path"] for hit in project.ask("seal")["results"]} == {"sources/note.md"}

@@ -1,0 +1,114 @@
+"""Formatters that are missing, slow, killed or unhappy: a clear message, and nothing is written."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import MakeProject, Project
+from processes import leftovers, snapshot
+from pytest_subprocess import FakeProcess
+
+from foundry.rendering.formatting import TIME_LIMIT
+
+NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
+TOOLS = ("black", "ruff")
+
+
+def command(fp: FakeProcess, tool: str) -> list[object]:
+    return [sys.executable, "-P", "-m", tool, fp.any()]
+
+
+def slow(process: object) -> None:
+    raise subprocess.TimeoutExpired("formatter", TIME_LIMIT)
+
+
+def unstartable(process: object) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
+FAULTS: dict[str, tuple[dict[str, object], str]] = {
+    "missing": (
+        {"returncode": 1, "stderr": "python: No module named {tool}\n"},
+        "No module named {tool}\nhint: reinstall it beside Foundry: .* install .*{tool}",
+    ),
+    "slow": ({"callback": slow}, "{tool} did not end within 60 seconds; nothing was written"),
+    "killed": ({"returncode": -9}, "{tool} was killed by signal 9; nothing was written"),
+    "unhappy": (
+        {"returncode": 1, "stdout": "notes/search.py:1:1: E902 complaint\n"},
+        r"{tool} refused the rendered server \(exit 1\); nothing was written:\nnotes/search.py:1:1",
+    ),
+    "not UTF-8": ({"returncode": 123, "stderr": b"caf\xe9"}, r"{tool} refused .* \(exit 123\)"),
+    "unstartable": ({"callback": unstartable}, "{tool} could not be run: .*Permission denied"),
+}
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project(NOTE)
+    project.succeed("build", "--quiet")
+    return project
+
+
+def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
+    """Make a formatter fail; returns what the message must match."""
+    behaviour, message = FAULTS[fault]
+    behaviour = {
+        key: value.format(tool=tool) if isinstance(value, str) else value
+        for key, value in behaviour.items()
+    }
+    fp.keep_last_process(True)
+    if tool == "ruff":
+        fp.register(command(fp, "black"))
+    fp.register(command(fp, tool), **behaviour)  # type: ignore[arg-type]
+    return message.format(tool=tool)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_export_fails_clearly_and_writes_nothing(
+    tool: str, fault: str, built: Project, fp: FakeProcess
+) -> None:
+    expected = break_tool(fp, tool, fault)
+    before = snapshot(built.root)
+    result = built.run("export")
+    assert result.exit_code == 1
+    assert re.search(expected, result.stderr), result.stderr
+    assert "Traceback" not in result.output
+    assert "/tmp/foundry-" not in result.output
+    assert without_lock(snapshot(built.root)) == without_lock(before)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("fault", ["slow", "unhappy"])
+def test_query_fails_clearly_and_works_afterwards(
+    tool: str, fault: str, built: Project, fp: FakeProcess
+) -> None:
+    expected = break_tool(fp, tool, fault)
+    result = built.run("query", "seal")
+    assert result.exit_code == 1
+    assert re.search(expected, result.stderr), result.stderr
+    assert not (built.root / ".foundry" / "server").exists()
+
+
+def test_earlier_export_stays_as_it_was(built: Project) -> None:
+    exported = built.export()
+    before = snapshot(exported)
+    with FakeProcess() as fp:
+        break_tool(fp, "black", "killed")
+        assert built.run("export").exit_code == 1
+    assert snapshot(exported) == before
+    assert leftovers(built.root) == []
+    built.export()
+
+
+def test_package_cannot_stand_in_for_the_formatter(make_project: MakeProject) -> None:
+    config = '[project]\nname = "blackd"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+    project = make_project({**NOTE, "tomli.py": "raise SystemExit('ran')\n"}, config=config)
+    project.succeed("build", "--quiet")
+    assert Path(project.export(), "blackd", "search.py").exists()
+
+
+def without_lock(files: dict[str, str]) -> dict[str, str]:
+    return {name: what for name, what in files.items() if "lock" not in name}
