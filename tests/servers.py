@@ -47,18 +47,17 @@ def install(export: Path, environment: Path) -> Path:
 def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     """Run a server on a free port; yields its address."""
     environment = {"PATH": os.environ["PATH"], **variables}
-    process = subprocess.Popen(
-        [*command, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True, env=environment
-    )
-    try:
+    command = [*command, "serve", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        address = re.search(r"http://\S+?:\d+", line)
-        assert address, line + process.stderr.read()
-        yield address[0]
-    finally:
-        process.terminate()
-        assert process.wait(timeout=30) == 0
+        try:
+            address = re.search(r"http://\S+?:\d+", line)
+            assert address, line + process.stderr.read()
+            yield address[0]
+        finally:
+            process.terminate()
+    assert process.returncode == 0
 
 
 def get(url: str) -> Any:

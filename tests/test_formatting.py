@@ -39,7 +39,6 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
         {"returncode": 1, "stdout": "notes/search.py:1:1: E902 complaint\n"},
         r"{tool} refused the rendered server \(exit 1\); nothing was written:\nnotes/search.py:1:1",
     ),
-    "not UTF-8": ({"returncode": 123, "stderr": b"caf\xe9"}, r"{tool} refused .* \(exit 123\)"),
     "unstartable": ({"callback": unstartable}, "{tool} could not be run: .*Permission denied"),
 }
 

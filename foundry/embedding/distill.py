@@ -82,8 +82,11 @@ class Student:
 
 
 @dataclass(slots=True)
-class _Adam:
-    """Adam over the rows that a step touches; the moments of the others stand still."""
+class Adam:
+    """Adam over the rows that a step touches; the moments of the others stand still.
+
+    `rows`, float32 (V, d), are changed in place.
+    """
 
     rows: Matrix
     first: Matrix = field(init=False)
@@ -95,6 +98,7 @@ class _Adam:
         self.second = np.zeros_like(self.rows)
 
     def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
+        """Move the `touched` rows (t,) against their `gradient` (t, d)."""
         self.steps += 1
         first = ADAM_FIRST * self.first[touched] + (1 - ADAM_FIRST) * gradient
         second = ADAM_SECOND * self.second[touched] + (1 - ADAM_SECOND) * gradient**2
@@ -175,7 +179,7 @@ def train(
     held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
     held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
 
-    adam = _Adam(np.array(rows, dtype=np.float32))
+    adam = Adam(np.array(rows, dtype=np.float32))
     best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))
     best_rows = adam.rows.copy()
     history = [best]
@@ -185,7 +189,9 @@ def train(
         for start in range(0, len(order), options.batch):
             chosen = order[start : start + options.batch]
             rate = options.learning_rate * 0.5 * (1 + np.cos(np.pi * adam.steps / total_steps))
-            touched, gradient = _gradient(counts[chosen], targets[chosen], adam.rows, options)
+            touched, gradient = distillation_gradient(
+                counts[chosen], targets[chosen], adam.rows, options
+            )
             adam.step(touched, gradient, float(rate))
         epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
         history.append(epoch)
@@ -198,7 +204,7 @@ def train(
     return Student(pieces, best_rows, tuple(history))
 
 
-def _gradient(
+def distillation_gradient(
     counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix, options: Options
 ) -> tuple[NDArray[np.intp], Matrix]:
     """The rows that a batch touches, and the loss's gradient (touched, d) for them.

@@ -64,7 +64,7 @@ class _Blocks(HTMLParser):
             self.blocks.append((self._heading, text))
         self._parts = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
         if tag in SKIPPED:
             self._skipped += 1
         elif tag in BLOCKS:
@@ -115,7 +115,7 @@ def wordnet_passages(folder: Path) -> Iterator[Passage]:
 
 
 def dictionary_passages(folder: Path) -> Iterator[Passage]:
-    """One passage an entry of a dictd dictionary, without labels, sources and cross-reference marks."""
+    """One passage an entry of a dictd dictionary, without labels, sources and reference marks."""
     for path in sorted(folder.rglob("*.dict.dz")):
         title, lines = "", list[str]()
         body = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
@@ -211,34 +211,52 @@ SOURCES = (
     Source("sqlite3-doc", "public domain", _marked_up(r"\.html$"), 6_000),
     Source("linux-doc-6.1", "GPL-2", _marked_up(r"/html/(?!translations).*\.html$"), 16_000),
     Source("r-doc-html", "GPL-2+", _marked_up(r"\.html$"), 3_000),
+    Source("apt descriptions", "as the packages", description_passages, 50_000),
 )
-DESCRIPTIONS = Source("apt descriptions", "as the packages", description_passages, 50_000)
 
 
 def _order(seed: int, text: str) -> bytes:
     return hashlib.blake2b(f"{seed}:{text}".encode(), digest_size=8).digest()
 
 
-def gather_passages(packages: Path, descriptions: Path, seed: int) -> dict[str, list[Passage]]:
-    """Passages by source, without repeats, at most `Source.most` of each, drawn by hash.
+def read_passages(packages: Path, descriptions: Path) -> dict[str, list[Passage]]:
+    """All passages by source, in the order of its files, none twice.
 
     Args:
         packages: A folder with one unpacked package a subfolder.
         descriptions: apt's Translation-en list, uncompressed.
-        seed: Chooses which passages are drawn, and nothing else.
     """
     seen: set[str] = set()
     passages: dict[str, list[Passage]] = {}
-    for source in (*SOURCES, DESCRIPTIONS):
-        place = descriptions if source is DESCRIPTIONS else packages / source.package
-        fresh = []
+    for source in SOURCES:
+        place = descriptions if source.read is description_passages else packages / source.package
+        fresh = passages[source.package] = []
         for passage in source.read(place):
             if passage.text not in seen:
                 seen.add(passage.text)
                 fresh.append(passage)
-        fresh.sort(key=lambda passage: _order(seed, passage.title + passage.text))
-        passages[source.package] = fresh[: source.most]
     return passages
+
+
+def draw_passages(passages: dict[str, list[Passage]], seed: int) -> dict[str, list[Passage]]:
+    """At most `Source.most` passages of each source, drawn by hash."""
+    drawn = {}
+    for source in SOURCES:
+        group = passages[source.package]
+        group = sorted(group, key=lambda passage: _order(seed, passage.title + passage.text))
+        drawn[source.package] = group[: source.most]
+    return drawn
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a passage; very short ones stay with the one before."""
+    found: list[str] = []
+    for sentence in SENTENCE_END.split(text):
+        if found and len(found[-1]) < SHORTEST_PARAGRAPH:
+            found[-1] += " " + sentence
+        else:
+            found.append(sentence)
+    return found
 
 
 def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
@@ -277,7 +295,7 @@ def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
     return sorted(texts, key=lambda text: _order(seed + 3, text))
 
 
-def long_texts(packages: Path, descriptions: Path, seed: int, most: int) -> list[str]:
+def long_texts(passages: dict[str, list[Passage]], seed: int, most: int) -> list[str]:
     """Texts of the length of a chunk, for which sums of many rows must still point the right way.
 
     Neighbouring passages of a file are joined to about a thousand characters; WordNet's files are
@@ -285,11 +303,10 @@ def long_texts(packages: Path, descriptions: Path, seed: int, most: int) -> list
     are drawn, and at most a third of them from any one source.
     """
     drawn: list[tuple[bytes, str]] = []
-    for source in (*SOURCES, DESCRIPTIONS):
-        place = descriptions if source is DESCRIPTIONS else packages / source.package
+    for group in passages.values():
         fresh: list[tuple[bytes, str]] = []
         gathered = ""
-        for passage in source.read(place):
+        for passage in group:
             separator = ": " if len(passage.text) < 250 else "\n"
             addition = f"{passage.title}{separator}{passage.text}".strip()
             if len(gathered) + len(addition) > PASSAGE_CHARACTERS:

@@ -44,7 +44,7 @@ MAX_WEIGHT = 2**15
 COUNT_UNIT = 2**8
 """The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
 
-LARGEST = 32767.0
+LARGEST = 2.0**20
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -131,14 +131,8 @@ class PieceCutter:
         """The words of a text, in order."""
         return [self._words.get(word) or self._remember(word) for word in split_words(text)]
 
-    def _remember(self, text: str) -> Word:
-        if len(self._words) >= CACHED_WORDS:
-            self._words.clear()
-        word = self._words[text] = self._cut_word(text)
-        return word
-
-    def _cut_word(self, text: str) -> Word:
-        """Greedy longest match from the left; a character that begins no piece is passed over."""
+    def cut_word(self, text: str) -> Word:
+        """Cut one folded word: greedy longest match from the left; a character that begins no piece is passed over."""
         covered = [False] * len(text)
         rows: list[int] = []
         start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
@@ -159,6 +153,12 @@ class PieceCutter:
             known for character, known in zip(text, covered, strict=True) if not character.isalpha()
         ]
         return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
+
+    def _remember(self, text: str) -> Word:
+        if len(self._words) >= CACHED_WORDS:
+            self._words.clear()
+        word = self._words[text] = self.cut_word(text)
+        return word
 
 
 @dataclass(slots=True)

@@ -1,9 +1,10 @@
 """Text to a vector from a table of word pieces: no network, no model runtime, tens of microseconds.
 
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
-smooth-inverse-frequency average: Arora, Liang and Ma 2017), a piece that occurs n times counting
-sqrt(n) times, since a repeated word says little more than the first. A word is cut into the longest
-pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et al. 2019).
+smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
+sqrt(n) times, since a repeated word says little more than the first. A word is cut into the
+longest pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et
+al. 2019).
 
 The same text gives the same bytes on every machine. Sums of floats would not: BLAS and vectorised
 loops add in an order that depends on the processor. So rows and weights are integers, their
@@ -41,9 +42,9 @@ ROWS_AT_ONCE = 1024
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
 COUNT_UNIT = 2**8
-"""The fixed point of sqrt(n). 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53: sums are exact."""
+"""The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
 
-LARGEST = 32767.0
+LARGEST = 2.0**20
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -83,6 +84,9 @@ class EncoderDescription:
         name: Of the encoder, such as `static-en`.
         dimensions: Length of its vectors.
         minimum_coverage: The share of a text's letters that pieces must cover, 0 to 1.
+        common: The cosine of texts that share nothing, 0 to 1. A bag of pieces spreads cosines
+            wider than its knowledge warrants; a part that all vectors have in common brings them
+            to the scale that a fixed-weight fusion with keyword scores expects.
         sha256: Of pieces, table and weights, one file after the other.
         format: Version of the layout.
     """
@@ -90,6 +94,7 @@ class EncoderDescription:
     name: str
     dimensions: int
     minimum_coverage: float
+    common: float
     sha256: str
     format: int = FORMAT_VERSION
 
@@ -219,14 +224,20 @@ class PieceEncoder:
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             total += factors[part] @ self._table[rows[part]].astype(np.float64)
-        return _unit(total)
+        return _unit(total, self.description.common)
 
 
-def _unit(total: NDArray[np.float64]) -> NDArray[np.float32] | None:
-    """Scale exact integers (d,) to length one; None for the zero vector."""
+def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:
+    """Scale exact integers (d,) to length one, a common part included; None for nothing at all."""
     largest = np.abs(total).max()
     if largest == 0:
         return None
     whole = np.rint(total / largest * LARGEST)
+    if common:
+        # The common part lies along (1, ..., 1): the rest has to be perpendicular to it.
+        whole = np.rint(whole - whole.sum() / len(whole))
     length = math.sqrt(float(whole @ whole))
-    return np.asarray(whole / length, dtype=np.float32)
+    if length == 0:
+        return None
+    own = whole / length * math.sqrt(1 - common)
+    return np.asarray(own + math.sqrt(common / len(whole)), dtype=np.float32)

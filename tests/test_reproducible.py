@@ -1,0 +1,119 @@
+"""Same inputs, same bytes and modes: whatever the machine's locale, clock, umask or history."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+from processes import foundry, snapshot
+
+FILES = {
+    "guide.md": "---\ntags: [b, a]\ndate: 2024-05-31\n---\n# Guide\n\nReplace the D40 seal yearly.\n",
+    "sources/größe/maß.md": "# Größe\n\nStraße und Maß: 12 µm.\n",
+    "sources/日本語.txt": "検索エンジン\n\nテスト\n",
+    "page.html": "<title>Page</title><h1>Page</h1><p>Pumps &amp; seals",
+    "tool.py": 'def max_connections():\n    """Set the limit."""\n',
+    "empty.txt": "",
+    "table.jsonl": '{"id": "1", "title": "One", "text": "First row", "tags": ["x", "y"]}\n',
+}
+TABLE = """
+[[sources]]
+type = "records"
+name = "rows"
+path = "sources/table.jsonl"
+"""
+
+WORLDS = {
+    "one": {
+        "LC_ALL": "C",
+        "TZ": "Asia/Kolkata",
+        "PYTHONHASHSEED": "0",
+        "SOURCE_DATE_EPOCH": "1",
+    },
+    "two": {"LC_ALL": "C.UTF-8", "TZ": "America/St_Johns", "PYTHONHASHSEED": "1"},
+}
+
+
+def index_and_export(project: Project) -> dict[str, str]:
+    exported = project.root / "dist" / "notes"
+    return {
+        **{f"index/{name}": what for name, what in snapshot(project.index).items()},
+        **{f"export/{name}": what for name, what in snapshot(exported).items()},
+    }
+
+
+def test_other_world_gives_the_same_bytes_and_modes(
+    make_project: MakeProject, tmp_path: Path
+) -> None:
+    first = make_project(FILES, config=CONFIG + TABLE, name="one")
+    second = make_project(
+        dict(reversed(FILES.items())), config=CONFIG + TABLE, name="a longer name/two"
+    )
+    for number, path in enumerate(sorted((second.root / "sources").rglob("*"))):
+        os.utime(path, (1e9 + number, 1e9 + number))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for project, world, umask, cwd in (
+        (first, "one", 0o077, None),
+        (second, "two", 0o000, elsewhere),
+    ):
+        for command in ("build", "export"):
+            done = foundry(command, project.root, umask=umask, cwd=cwd, variables=WORLDS[world])
+            assert done.returncode == 0, done.stderr
+    one, two = index_and_export(first), index_and_export(second)
+    assert one == two
+    assert len(one) > 80
+    modes = {what.split()[0] for what in one.values()}
+    assert modes == {"100644", "40755"}
+
+
+def test_second_build_publishes_nothing(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    before = snapshot(project.root / ".foundry")
+    result = project.succeed("build", "--quiet")
+    assert "(unchanged)" in result.output
+    assert snapshot(project.root / ".foundry") == before
+    os.utime(project.root / "sources" / "guide.md", (1e9, 1e9))
+    assert "(unchanged)" in project.succeed("build", "--quiet").output
+    (project.root / "sources" / "guide.md").write_text("# Guide\n\nNew.\n", encoding="utf-8")
+    assert "(unchanged)" not in project.succeed("build", "--quiet").output
+
+
+def test_moved_project_is_unchanged(make_project: MakeProject, tmp_path: Path) -> None:
+    project = make_project(FILES, config=CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    exported = snapshot(project.export())
+    moved = Project(tmp_path / "moved")
+    shutil.move(project.root, moved.root)
+    assert "(unchanged)" in moved.succeed("build", "--quiet").output
+    assert snapshot(moved.export()) == exported
+
+
+def test_export_without_state_is_the_same(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    exported = snapshot(project.export())
+    shutil.rmtree(project.root / ".foundry")
+    shutil.rmtree(project.root / "dist")
+    project.succeed("build", "--quiet")
+    assert snapshot(project.export()) == exported
+
+
+@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
+def test_query_prints_utf_8_in_every_locale(locale: str, make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    variables = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    done = foundry("query", project.root, "Maß", "--json", variables=variables)
+    assert done.returncode == 0, done.stderr
+    assert '"title":"Größe"' in done.stdout
+
+
+def test_modes_do_not_open_more_than_needed(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    assert foundry("build", project.root, umask=0o077).returncode == 0
+    state = (project.root / ".foundry").stat()
+    assert stat.S_IMODE(state.st_mode) == 0o700

@@ -1,0 +1,421 @@
+"""Damaged exports and indexes: verify names the file; servers refuse them and never crash."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, Project
+from processes import foundry
+from servers import in_checkout
+
+from foundry.cli import main
+from foundry.exporting.checksums import hash_file
+
+SAMPLE = (
+    "README.md",
+    "SHA256SUMS",
+    "pyproject.toml",
+    "notes/search.py",
+    "notes/settings.json",
+    "notes/py.typed",
+    "notes/index/manifest.json",
+    "notes/index/chunks.jsonl",
+    "notes/index/postings.impacts.npy",
+    "notes/index/encoder/pieces.txt",
+    "tests/test_app.py",
+)
+
+
+def make(root: Path, config: str = CONFIG) -> Project:
+    (root / "sources").mkdir(parents=True)
+    (root / "foundry.toml").write_text(config, encoding="utf-8")
+    note = "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"
+    (root / "sources" / "note.md").write_text(note, encoding="utf-8")
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("verify") / "project").export()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make(tmp_path_factory.mktemp("tamper") / "project")
+    project.ask("seal")
+    return project
+
+
+@pytest.fixture
+def damaged(built: Project, tmp_path: Path) -> Project:
+    """A project of one's own, to be damaged."""
+    shutil.copytree(built.root, tmp_path / "project")
+    return Project(tmp_path / "project")
+
+
+def findings(folder: Path) -> str:
+    """What verify says about a folder that it must refuse."""
+    result = CliRunner().invoke(main, ["verify", str(folder)])
+    assert result.exit_code == 1, result.output
+    assert "Traceback" not in result.output
+    return result.stderr
+
+
+def flip(path: Path, place: int, bits: int = 0x01) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= bits
+    path.write_bytes(content)
+
+
+def check_file(folder: Path, name: str) -> None:
+    """Damage one file in every way, each of which must be found, and mend it again."""
+    path, kept = folder / name, (folder / name).read_bytes()
+    damages: list[Callable[[], object]] = [
+        path.unlink,
+        lambda: path.write_bytes(kept + b"\n"),
+        lambda: (path.unlink(), path.mkdir()),
+    ]
+    if kept:
+        damages += [
+            lambda: flip(path, 0),
+            lambda: flip(path, len(kept) // 2, 0x80),
+            lambda: flip(path, len(kept) - 1, 0x20),
+            lambda: path.write_bytes(kept[:-1]),
+            lambda: path.write_bytes(b""),
+        ]
+    for damage in damages:
+        damage()
+        said = findings(folder)
+        assert name in said or name == "SHA256SUMS", said
+        if path.is_dir():
+            path.rmdir()
+        path.write_bytes(kept)
+
+
+def test_intact_export_passes(exported: Path) -> None:
+    result = CliRunner().invoke(main, ["verify", str(exported), "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)[0]
+    assert (report["documents"], report["findings"]) == (1, [])
+    for line in (exported / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, name = line.split("  ")
+        assert hash_file(exported / name) == digest
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_damage_of_a_file_is_found(name: str, exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    check_file(copy, name)
+
+
+@pytest.mark.slow
+def test_damage_of_any_file_is_found(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    names = [path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()]
+    assert len(names) > 60
+    for name in names:
+        check_file(copy, name)
+
+
+def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    one, two = copy / "notes" / "errors.py", copy / "notes" / "state.py"
+    kept = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(kept)
+    said = findings(copy)
+    assert "notes/errors.py: changed" in said
+    assert "notes/state.py: changed" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["evil.py", "notes/evil.so", "notes/index/evil.pkl", "new/evil.pth", "a\nb", ".hidden"]
+)
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_stranger_is_named(name: str, kind: str, exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    stranger = copy / name
+    stranger.parent.mkdir(exist_ok=True)
+    if kind == "file":
+        stranger.write_bytes(b"")
+    else:
+        stranger.symlink_to("/etc/passwd")
+    assert f"{name}: not part of the export" in findings(copy)
+
+
+def test_link_in_place_of_a_file_is_named(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    path = copy / "notes" / "search.py"
+    shutil.move(path, tmp_path / "search.py")
+    path.symlink_to(tmp_path / "search.py")
+    assert "notes/search.py: changed" in findings(copy)
+
+
+def test_planted_bytecode_is_not_run(exported: Path, tmp_path: Path) -> None:
+    import py_compile
+
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    source = copy / "notes" / "state.py"
+    planted = copy / "notes" / "__pycache__" / f"state.{sys.implementation.cache_tag}.pyc"
+    evil = tmp_path / "state.py"
+    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(evil), cfile=str(planted), dfile=str(source), invalidation_mode=mode)
+    assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("content", ["", "nonsense\n", f"{'0' * 64}  ../outside\n", "\xff"])
+def test_malformed_list_is_refused(content: str, exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    (copy / "SHA256SUMS").write_bytes(content.encode("latin-1"))
+    assert "SHA256SUMS" in findings(copy) or content == ""
+
+
+def test_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
+    assert "SHA256SUMS" in findings(tmp_path)
+    assert "no such folder" in findings(tmp_path / "nowhere")
+
+
+def test_verify_of_a_project_names_damage_in_its_index(damaged: Project) -> None:
+    assert damaged.run("verify").exit_code == 0
+    flip(damaged.index / "vectors.i8.npy", -1)
+    assert "vectors.i8.npy: content differs" in findings(damaged.root)
+    (damaged.index / "extra.pkl").write_bytes(b"")
+    assert "extra.pkl: not in the manifest" in findings(damaged.root)
+
+
+def refuse(project: Project, *names: str) -> None:
+    """Query, and the server that an export would be, must refuse the index and name a file."""
+    result = project.run("query", "pump seal", "--json")
+    assert result.exit_code == 1, result.output
+    assert "Traceback" not in result.output
+    assert any(name in result.stderr for name in names), result.stderr
+
+
+ARRAYS = sorted(
+    """
+    chunks.ids.npy chunks.offsets.npy documents.ids.npy documents.offsets.npy filters.modified.npy
+    filters.source.npy filters.tags.chunks.npy filters.tags.offsets.npy postings.chunks.npy
+    postings.impacts.npy postings.offsets.npy sketch.npy terms.offsets.npy vectors.centre.npy
+    vectors.i8.npy vectors.scale.npy encoder/table.i8.npy encoder/weights.npy
+    """.split()
+)
+
+
+def restamp(project: Project, name: str) -> None:
+    """Make the manifest agree with a file, as someone who tampers with both would."""
+    manifest = project.index / "manifest.json"
+    content = json.loads(manifest.read_bytes())
+    path = project.index / name
+    content["files"][name] = {"bytes": path.stat().st_size, "sha256": hash_file(path)}
+    manifest.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["chunks.jsonl", "terms.bin", "sketch.npy", "encoder/pieces.txt"])
+@pytest.mark.parametrize("kind", ["missing", "truncated", "empty", "longer"])
+def test_file_of_another_size_is_named(name: str, kind: str, damaged: Project) -> None:
+    path = damaged.index / name
+    content = path.read_bytes()
+    path.unlink()
+    if kind != "missing":
+        path.write_bytes(
+            {"truncated": content[:-1], "empty": b"", "longer": content + b"\0"}[kind]
+        )
+    refuse(damaged, name)
+    assert damaged.run("export").exit_code == 1
+    assert not (damaged.root / "dist").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ARRAYS)
+def test_array_that_lies_is_refused(name: str, built: Project, tmp_path: Path) -> None:
+    shutil.copytree(built.root, tmp_path / "project")
+    project = Project(tmp_path / "project")
+    path = project.index / name
+    original = np.load(path, allow_pickle=False)
+    lies: dict[str, Any] = {
+        "objects": np.array([{}, 1], dtype=object),
+        "another type": original.astype(np.complex64),
+        "another shape": original.reshape(-1, 1, 1),
+        "nothing": original[:0],
+    }
+    for lie, array in lies.items():
+        if lie == "nothing" and original.size == 0:
+            continue
+        np.save(path, array, allow_pickle=True)
+        restamp(project, name)
+        refuse(project, Path(name).name, "encoder")
+        assert project.run("export").exit_code == 1, lie
+
+
+def test_objects_are_never_unpickled(damaged: Project) -> None:
+    path = damaged.index / "vectors.scale.npy"
+    np.save(path, np.array([{}, 1], dtype=object), allow_pickle=True)
+    restamp(damaged, "vectors.scale.npy")
+    refuse(damaged, "vectors.scale.npy")
+
+
+def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path) -> None:
+    shutil.copytree(built.root, tmp_path / "empty")
+    project = Project(tmp_path / "empty")
+    (project.index / "filters.tags.chunks.npy").write_bytes(b"\x93NUMPY")
+    restamp(project, "filters.tags.chunks.npy")
+    refuse(project, "filters.tags.chunks.npy")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"format": 2}, "index format 2, this server reads format 1"),
+        ({"format": None}, "index format None"),
+        ({"tokenizer_version": 99}, "built with tokenizer 99"),
+        ({"dense": None}, "has no vectors"),
+        ({"surprise": 1}, "manifest.json: incomplete"),
+        ({"files": {"x": {}}}, "manifest.json: incomplete"),
+        ({"known_items": [1]}, "manifest.json: incomplete"),
+        ({"chunks": 3}, "expected"),
+        ({"documents": 0}, "expected"),
+        ({"terms": 1}, "expected"),
+    ],
+)
+def test_manifest_that_does_not_fit_is_refused(
+    change: dict[str, object], expected: str, damaged: Project
+) -> None:
+    manifest = damaged.index / "manifest.json"
+    content = {**json.loads(manifest.read_bytes()), **change}
+    manifest.write_text(json.dumps(content), encoding="utf-8")
+    refuse(damaged, expected)
+    result = damaged.run("export")
+    assert result.exit_code == 1
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
+def test_manifest_that_is_none_is_refused(content: bytes, damaged: Project) -> None:
+    (damaged.index / "manifest.json").write_bytes(content)
+    refuse(damaged, "manifest.json")
+
+
+@pytest.mark.parametrize("content", ["", "v9", "../../etc", "v1/../..", "v\u00b2", "\u00ff"])
+def test_current_that_names_no_version_is_refused(content: str, damaged: Project) -> None:
+    current = damaged.root / ".foundry" / "index" / "CURRENT"
+    current.write_text(content, encoding="utf-8")
+    refuse(damaged, "CURRENT", "v9")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "chunks.jsonl", "vectors.i8.npy", "report.json"])
+def test_next_build_mends_a_damaged_index(name: str, damaged: Project) -> None:
+    flip(damaged.index / name, -3)
+    result = damaged.succeed("build", "--quiet")
+    assert "(unchanged)" not in result.output
+    assert damaged.run("verify").exit_code == 0
+    assert damaged.ask("pump seal")["results"]
+
+
+def test_next_build_mends_a_lost_current(damaged: Project) -> None:
+    (damaged.root / ".foundry" / "index" / "CURRENT").write_text("nonsense", encoding="utf-8")
+    damaged.succeed("build", "--quiet")
+    assert damaged.ask("pump seal")["results"]
+
+
+FLIPPER = """
+import random, sys
+from pathlib import Path
+package, root, seed = sys.argv[1:4]
+server = __import__(package)
+from importlib import import_module
+ServerError = import_module(package + ".errors").ServerError
+generator = random.Random(int(seed))
+answered = refused = 0
+for path in sorted(path for path in Path(root).rglob("*") if path.is_file()):
+    content = path.read_bytes()
+    places = range(len(content)) if len(content) < 300 else generator.sample(range(len(content)), 40)
+    for place in places:
+        changed = bytearray(content)
+        changed[place] ^= 1 << generator.randrange(8)
+        path.write_bytes(changed)
+        try:
+            index = server.load(root)
+            for mode in ("hybrid", "semantic", "keyword"):
+                server.search_hybrid("pump seal", mode=mode).to_json()
+            for document in index.documents():
+                index.chunks_of(document)
+            index.sources()
+            answered += 1
+        except ServerError:
+            refused += 1
+        except Exception as error:
+            # An index that is hashed says where the damage is, so any error can be explained.
+            findings = index.verify()
+            assert any(path.name in finding for finding in findings), (path, place, error)
+            refused += 1
+    path.write_bytes(content)
+print(answered, refused)
+"""
+
+
+@pytest.mark.slow
+def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> None:
+    import subprocess
+
+    server = damaged.root / ".foundry" / "server"
+    start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
+    done = subprocess.run(
+        [sys.executable, "-B", "-W", "ignore", "-c", start, "notes", str(damaged.index), "7"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answered, refused = map(int, done.stdout.split())
+    assert answered > 50
+    assert refused > 1_000
+
+
+def test_damage_that_breaks_a_search_is_explained(damaged: Project) -> None:
+    flip(damaged.index / "postings.chunks.npy", -1, 0x40)
+    path = damaged.index / "postings.chunks.npy"
+    content = bytearray(path.read_bytes())
+    content[128:] = b"\x7f" * (len(content) - 128)
+    path.write_bytes(content)
+    refuse(damaged, "postings.chunks.npy: content differs from the manifest")
+
+
+def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
+    import subprocess
+
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    (copy / "notes" / "index" / "sketch.npy").write_bytes(b"")
+    done = subprocess.run(
+        [*in_checkout(copy), "serve", "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "sketch.npy" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_project_with_a_name_that_is_no_text(tmp_path: Path) -> None:
+    import os
+
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    project = make(root)
+    done = foundry("build", project.root)
+    assert done.returncode == 0, done.stderr
+    assert "\\udce9" in done.stdout
+    assert foundry("query", project.root, "seal", "--json").returncode == 0
+    assert foundry("export", project.root).returncode == 0
+    assert foundry("verify", project.root, "--json").returncode == 0
