@@ -104,20 +104,21 @@ def build(project: Path, reporter: Reporter) -> BuildResult:
     started = time.monotonic()
     embedder = open_embedder(config.embedding_provider)
     with hold_lock(config):
-        folder = begin_version(_index_folder(config))
         try:
-            manifest, report = _write_index(folder, config, embedder, reporter)
-            unchanged = _intact_version(config) == manifest.version
-            if not unchanged:
-                publish_version(folder)
+            folder = begin_version(_index_folder(config))
+            try:
+                manifest, report = _write_index(folder, config, embedder, reporter)
+                unchanged = _intact_version(config) == manifest.version
+                if not unchanged:
+                    publish_version(folder)
+            finally:
+                discard_version(folder)
         except OSError as error:
             raise BuildError(
-                f"{folder}: cannot be written: {error.strerror or error};"
+                f"{_index_folder(config)}: cannot be written: {error.strerror or error};"
                 " the index that was published last still stands",
                 hint="check the free space and the permissions of the folder",
             ) from None
-        finally:
-            discard_version(folder)
     return BuildResult(
         index=str(resolve_version(_index_folder(config))),
         version=manifest.version,

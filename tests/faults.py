@@ -1,110 +1,164 @@
-"""Faults put into system calls by strace, one call after the other until none is left to hit.
+"""Faults at the N-th change to a folder: the disk is full or broken, or the process is killed.
 
-`-P` knows paths by name at the start only, so calls are chosen by kind: whole processes are
-traced, and the calls that only start the interpreter are passed over by counting from the first
-call after a marker file has been opened.
+A forked child runs the action with those functions of `os` and `io` wrapped through which Python
+changes files. N goes up by one until a run ends without a fault, so that no change is left out.
 """
 
+import builtins
+import errno
+import io
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
-STRACE = shutil.which("strace")
-
-INJECTOR = r"""
-import builtins, errno, io, os, shutil, signal, sys
-kind, number, place = sys.argv[1], int(sys.argv[2]), os.path.realpath(sys.argv[3])
-count = 0
-
-def hit(what):
-    global count
-    count += 1
-    if count == number:
-        os.write(2, f"INJECTED {kind} {what}\n".encode())
-        if kind == "SIGKILL":
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise OSError(getattr(errno, kind), os.strerror(getattr(errno, kind)))
-
-def concerns(*paths):
-    return any(
-        isinstance(path, (str, bytes, os.PathLike))
-        and os.path.realpath(os.fsdecode(path)).startswith(place)
-        and not os.path.basename(os.fsdecode(path)).startswith("lock")
-        for path in paths
-    )
-
-def wrap(module, name):
-    original = getattr(module, name)
-    def wrapped(*arguments, **options):
-        if concerns(*arguments):
-            hit(f"{name} {arguments[0]}")
-        return original(*arguments, **options)
-    setattr(module, name, wrapped)
-
-for name in ("rename", "replace", "mkdir", "rmdir", "unlink", "chmod"):
-    wrap(os, name)
-original_fsync = os.fsync
-def fsync(descriptor):
-    if concerns(os.readlink(f"/proc/self/fd/{descriptor}")):
-        hit("fsync")
-    return original_fsync(descriptor)
-os.fsync = fsync
-
-original_open = io.open
-class Watched:
-    def __init__(self, file): self._file = file
-    def __getattr__(self, name): return getattr(self._file, name)
-    def __enter__(self): self._file.__enter__(); return self
-    def __exit__(self, *details): return self._file.__exit__(*details)
-    def __iter__(self): return iter(self._file)
-    def write(self, content):
-        hit("write")
-        return self._file.write(content)
-def watched_open(file, mode="r", *arguments, **options):
-    if set(mode) & set("wxa+") and concerns(file):
-        hit(f"open {file}")
-        return Watched(original_open(file, mode, *arguments, **options))
-    return original_open(file, mode, *arguments, **options)
-io.open = builtins.open = watched_open
-original_copy = shutil.copyfile
-shutil._USE_CP_SENDFILE = False
-
-sys.argv = sys.argv[3:]
-del sys.argv[0]
-import runpy
-runpy.run_module("foundry" if sys.argv[0] == "foundry" else sys.argv[0], run_name="__main__")
-"""
+FAULTS = ("SIGKILL", "ENOSPC", "EIO")
+_MARK = "INJECTED"
 
 
-def inject(
-    fault: str, number: int, place: Path, command: Sequence[str | Path]
-) -> "subprocess.CompletedProcess[str]":
-    """Run `foundry COMMAND`, failing its `number`-th call that changes something below `place`.
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run with a fault ended; `killed` runs have no exit code."""
 
-    `fault` is SIGKILL or the name of an errno.
+    number: int
+    injected: str
+    exit_code: int | None
+    output: str
+
+
+def each_fault(
+    fault: str, place: Path, action: Callable[[], tuple[int, str]], *, first: int = 1, step: int = 1
+) -> Iterator[Outcome]:
+    """Run `action` again and again, each time failing a later change below `place`.
+
+    `action` returns an exit code and what was printed. The last run, without a fault, must
+    succeed, and is not delivered.
     """
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", INJECTOR, fault, str(number), place, *command],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=dict(os.environ),
-    )
-
-
-def faults(
-    fault: str, place: Path, command: Sequence[str | Path], *, step: int = 1
-) -> Iterator[tuple[int, "subprocess.CompletedProcess[str]"]]:
-    """Fail one call after the other, until a run comes to its end without a fault."""
-    number = 1
+    number = first
     while True:
-        done = inject(fault, number, place, command)
-        if "INJECTED" not in done.stderr:
-            assert done.returncode == 0, done.stderr
+        outcome = run_with_fault(fault, number, place, action)
+        if not outcome.injected:
+            assert outcome.exit_code == 0, outcome
             return
-        yield number, done
+        yield outcome
         number += step
+
+
+def run_with_fault(
+    fault: str, number: int, place: Path, action: Callable[[], tuple[int, str]]
+) -> Outcome:
+    """Run `action` in a forked child, failing its `number`-th change below `place`."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _work(fault, number, place, action, writer)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8", errors="replace") as stream:
+        said = stream.read()
+    _, status = os.waitpid(child, 0)
+    injected, _, output = said.rpartition(f"{_MARK} ") if _MARK in said else ("", "", said)
+    if _MARK in said:
+        injected, _, output = output.partition("\n")
+    code = os.waitstatus_to_exitcode(status)
+    assert code >= 0 or (code == -signal.SIGKILL and fault == "SIGKILL"), said
+    return Outcome(number, injected, code if code >= 0 else None, output)
+
+
+def _work(
+    fault: str, number: int, place: Path, action: Callable[[], tuple[int, str]], report: int
+) -> NoReturn:
+    code = 99
+    try:
+        _Injection(fault, number, place, report).install()
+        code, output = action()
+        os.write(report, output.encode("utf-8", "replace"))
+    except BaseException as error:
+        os.write(report, f"escaped: {error!r}".encode("utf-8", "replace"))
+    finally:
+        os._exit(code)
+
+
+class _Injection:
+    def __init__(self, fault: str, number: int, place: Path, report: int) -> None:
+        self._fault, self._number, self._report = fault, number, report
+        self._place = os.path.realpath(place)
+        self._count = 0
+
+    def install(self) -> None:
+        for name in ("rename", "replace", "mkdir", "rmdir", "unlink", "chmod"):
+            self._wrap(name)
+        # Whole trees are removed through descriptors, whose paths the wrappers would not see.
+        shutil._use_fd_functions = False
+        # Copies then go through write, like everything else.
+        shutil._USE_CP_SENDFILE = False
+        fsync, opened = os.fsync, io.open
+
+        def fsync_or_fail(descriptor: int) -> None:
+            if self._concerns(os.readlink(f"/proc/self/fd/{descriptor}")):
+                self._hit("fsync")
+            fsync(descriptor)
+
+        def open_or_fail(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+            stream = opened(file, mode, *arguments, **options)
+            if set(mode) & set("wxa+") and self._concerns(file):
+                self._hit(f"open {file}")
+                return _Stream(stream, self._hit)
+            return stream
+
+        os.fsync = fsync_or_fail
+        io.open = builtins.open = open_or_fail
+
+    def _wrap(self, name: str) -> None:
+        original = getattr(os, name)
+
+        def call_or_fail(*arguments: Any, **options: Any) -> Any:
+            if self._concerns(*arguments):
+                self._hit(f"{name} {arguments[0]}")
+            return original(*arguments, **options)
+
+        setattr(os, name, call_or_fail)
+
+    def _concerns(self, *paths: object) -> bool:
+        names = [os.fspath(path) for path in paths if isinstance(path, str | os.PathLike)]
+        return any(
+            os.path.realpath(name).startswith(self._place)
+            and not os.path.basename(name).startswith(("lock", "server.lock"))
+            for name in names
+        )
+
+    def _hit(self, what: str) -> None:
+        self._count += 1
+        if self._count != self._number:
+            return
+        os.write(self._report, f"{_MARK} {what}\n".encode())
+        if self._fault == "SIGKILL":
+            os.kill(os.getpid(), signal.SIGKILL)
+        code = getattr(errno, self._fault)
+        raise OSError(code, os.strerror(code))
+
+
+class _Stream:
+    """A file whose writes may fail, after half of what was to be written."""
+
+    def __init__(self, stream: Any, hit: Callable[[str], None]) -> None:
+        self._stream, self._hit = stream, hit
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __enter__(self) -> "_Stream":
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._stream.close()
+
+    def write(self, content: Any) -> int:
+        half = len(content) // 2
+        self._stream.write(content[:half])
+        self._stream.flush()
+        self._hit("write")
+        return half + int(self._stream.write(content[half:]))

@@ -145,6 +145,7 @@ def distil(
     pieces: Sequence[str],
     rows: Matrix,
     options: Options,
+    repeats: NDArray[np.intp] | None = None,
     progress: Callable[[Epoch], object] | None = None,
 ) -> Student:
     """Train `rows` so that each text's sum of rows points where its target does.
@@ -155,13 +156,14 @@ def distil(
         pieces: V distinct pieces.
         rows: float32 (V, d) to start from, their weights included; not changed.
         options: How to train.
+        repeats: (n,), how often each text is seen in an epoch; once if not given.
         progress: Called after each epoch.
 
     Returns:
         The table of the epoch with the best held-out cosine; the untrained one if none was better.
     """
     counts = count_pieces(texts, pieces)
-    return train(counts, targets, pieces, rows, options, progress)
+    return train(counts, targets, pieces, rows, options, repeats, progress)
 
 
 def train(
@@ -170,6 +172,7 @@ def train(
     pieces: Sequence[str],
     rows: Matrix,
     options: Options,
+    repeats: NDArray[np.intp] | None = None,
     progress: Callable[[Epoch], object] | None = None,
 ) -> Student:
     """`distil` with the pieces counted already."""
@@ -178,6 +181,8 @@ def train(
     shuffled = generator.permutation(usable)
     held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
     held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
+    if repeats is not None:
+        training = np.repeat(training, repeats[training])
 
     adam = Adam(np.array(rows, dtype=np.float32))
     best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))

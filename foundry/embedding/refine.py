@@ -29,6 +29,7 @@ class RefineOptions:
     Attributes:
         seed: Decides the order, the sentences and the batches.
         batch: Passages a step.
+        most: Passages of one source, drawn by whole runs.
         run: Neighbouring passages that stay together in a batch.
         learning_rate: Adam's step at the start; it falls to zero along a half cosine.
         temperature: Of the softmax over fused scores.
@@ -42,6 +43,7 @@ class RefineOptions:
 
     seed: int = 0
     batch: int = 1024
+    most: int = 60_000
     run: int = 32
     learning_rate: float = 1e-3
     temperature: float = 0.03
@@ -158,7 +160,7 @@ def _draw_batches(
     usable = np.flatnonzero((np.diff(pairs.titles.indptr) > 0) | (pairs.lengths > 1))
     runs = [usable[start : start + options.run] for start in range(0, len(usable), options.run)]
     order = [runs[position] for position in generator.permutation(len(runs))]
-    shuffled = np.concatenate(order) if order else usable
+    shuffled = np.concatenate(order)[: options.most] if order else usable
     for start in range(0, len(shuffled), options.batch):
         chosen = shuffled[start : start + options.batch]
         if len(chosen) > options.run:

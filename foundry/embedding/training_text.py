@@ -15,6 +15,7 @@ from pathlib import Path
 
 PASSAGE_CHARACTERS = 1000
 SHORTEST_PARAGRAPH = 30
+LONG_TEXTS_A_SOURCE = 10_000
 
 BLOCKS = frozenset("p li dd para simpara title h1 h2 h3 h4 h5 dt blockquote item".split())
 HEADINGS = frozenset("title h1 h2 h3 h4 h5".split())
@@ -295,12 +296,12 @@ def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
     return sorted(texts, key=lambda text: _order(seed + 3, text))
 
 
-def long_texts(passages: dict[str, list[Passage]], seed: int, most: int) -> list[str]:
+def long_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
     """Texts of the length of a chunk, for which sums of many rows must still point the right way.
 
     Neighbouring passages of a file are joined to about a thousand characters; WordNet's files are
-    in topical order, so that neighbouring glosses make a text on one subject. At most `most` texts
-    are drawn, and at most a third of them from any one source.
+    in topical order, so that neighbouring glosses make a text on one subject. At most
+    `LONG_TEXTS_A_SOURCE` are drawn of each source; the order mixes all sources.
     """
     drawn: list[tuple[bytes, str]] = []
     for group in passages.values():
@@ -314,5 +315,5 @@ def long_texts(passages: dict[str, list[Passage]], seed: int, most: int) -> list
                     fresh.append((_order(seed + 4, gathered), gathered))
                 gathered = ""
             gathered = f"{gathered}\n{addition}".strip()
-        drawn.extend(sorted(fresh)[: most // 3])
-    return [text for _, text in sorted(drawn)[:most]]
+        drawn.extend(sorted(fresh)[:LONG_TEXTS_A_SOURCE])
+    return [text for _, text in sorted(drawn)]

@@ -18,7 +18,7 @@ LEAST_SOURCES = 2
 
 
 def latin_pieces(vocabulary: Iterable[str]) -> list[str]:
-    """The teacher's pieces of Latin letters and digits, which are those that an English text needs."""
+    """The teacher's pieces of Latin letters and digits: those that an English text needs."""
 
     def fits(character: str) -> bool:
         if character.isdecimal():

@@ -132,7 +132,10 @@ class PieceCutter:
         return [self._words.get(word) or self._remember(word) for word in split_words(text)]
 
     def cut_word(self, text: str) -> Word:
-        """Cut one folded word: greedy longest match from the left; a character that begins no piece is passed over."""
+        """Cut one folded word: the longest piece first, from the left.
+
+        A character that begins no piece is passed over.
+        """
         covered = [False] * len(text)
         rows: list[int] = []
         start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)

