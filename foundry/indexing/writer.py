@@ -5,8 +5,9 @@ Equal inputs give equal bytes: nothing here depends on time, place, locale or ha
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,9 +32,12 @@ HEADING_WEIGHT = 3
 """How many times a title and a heading path count in BM25, beside the text below them."""
 
 KNOWN_ITEMS = 5
+MAX_KNOWN_ITEM_LENGTH = 200
 SAMPLE_QUERIES = 128
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 256
+
+Item = TypeVar("Item")
 
 
 class IndexWriter:
@@ -51,6 +55,7 @@ class IndexWriter:
         self._vectors = VectorsBuilder(embedder.dimensions) if embedder else None
         self._pending_texts: list[str] = []
         self._heading_chunks: dict[str, list[str]] = {}
+        self._heading_terms: Counter[str] = Counter()
         self._chunk_ids: list[tuple[int, int]] = []
         self._document_ids: list[tuple[int, int]] = []
         self._chunk_lengths = array("Q")
@@ -188,7 +193,9 @@ class IndexWriter:
                 for term in self._tokenizer.terms(text):
                     counts[term] += weight
         tokenized = [self._tokenizer.tokenize(heading) for heading in headings]
-        self._postings.add(counts, {term for tokens in tokenized for term in heading_terms(tokens)})
+        named = {term for tokens in tokenized for term in heading_terms(tokens)}
+        self._heading_terms.update(named)
+        self._postings.add(counts, named)
         if self._vectors is not None:
             self._pending_texts.append("\n".join([*title, *chunk.heading_path, chunk.text]))
             if len(self._pending_texts) >= EMBEDDING_BATCH:
@@ -202,7 +209,7 @@ class IndexWriter:
     def _write_vectors(self) -> DenseManifest | None:
         if self._embedder is None or self._vectors is None:
             return None
-        queries = self._embedder.embed_queries([*_spread(list(self._heading_chunks))])
+        queries = self._embedder.embed_queries(_spread(list(self._heading_chunks)))
         measured = self._vectors.write(self._layout, queries[queries.any(axis=1)])
         encoder_sha256 = self._embedder.write_encoder(self._layout.encoder)
         probe = self._embedder.embed_queries([PROBE_TEXT])[0]
@@ -218,18 +225,16 @@ class IndexWriter:
         )
 
     def _known_items(self) -> list[KnownItem]:
-        unique = [
-            heading
-            for heading, chunk_ids in self._heading_chunks.items()
-            if len(chunk_ids) == 1 and heading_term(self._tokenizer.tokenize(heading))
-        ]
-        return [
-            KnownItem(query=text, chunk_ids=self._heading_chunks[text])
-            for text in _spread(sorted(unique), KNOWN_ITEMS)
-        ]
+        """Queries whose first answer is beyond doubt: headings that one chunk alone bears."""
+        found = []
+        for heading, chunk_ids in self._heading_chunks.items():
+            term = heading_term(self._tokenizer.tokenize(heading))
+            if self._heading_terms.get(term or "") == 1 and len(heading) <= MAX_KNOWN_ITEM_LENGTH:
+                found.append(KnownItem(heading, chunk_ids[0]))
+        return list(_spread(found, KNOWN_ITEMS))
 
 
-def _spread(values: Sequence[str], count: int = SAMPLE_QUERIES) -> Iterable[str]:
+def _spread(values: Sequence[Item], count: int = SAMPLE_QUERIES) -> Sequence[Item]:
     """At most `count` of `values`, evenly spread."""
     step = max(1, len(values) // count)
     return values[::step][:count]

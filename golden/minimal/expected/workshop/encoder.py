@@ -131,14 +131,11 @@ class PieceCutter:
         """The words of a text, in order."""
         return [self._words.get(word) or self._remember(word) for word in split_words(text)]
 
-    def _remember(self, text: str) -> Word:
-        if len(self._words) >= CACHED_WORDS:
-            self._words.clear()
-        word = self._words[text] = self._cut_word(text)
-        return word
+    def cut_word(self, text: str) -> Word:
+        """Cut one folded word: the longest piece first, from the left.
 
-    def _cut_word(self, text: str) -> Word:
-        """Greedy longest match from the left; a character that begins no piece is passed over."""
+        A character that begins no piece is passed over.
+        """
         covered = [False] * len(text)
         rows: list[int] = []
         start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
@@ -159,6 +156,12 @@ class PieceCutter:
             known for character, known in zip(text, covered, strict=True) if not character.isalpha()
         ]
         return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
+
+    def _remember(self, text: str) -> Word:
+        if len(self._words) >= CACHED_WORDS:
+            self._words.clear()
+        word = self._words[text] = self.cut_word(text)
+        return word
 
 
 @dataclass(slots=True)

@@ -144,10 +144,10 @@ class IndexLayout:
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A query made from a heading or an identifier of the corpus, and the chunks it must find."""
+    """A query made from a heading of the corpus, and the chunk it must find."""
 
     query: str
-    chunk_ids: list[str]
+    chunk_id: str
 
 
 @dataclass(frozen=True, slots=True)

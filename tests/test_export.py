@@ -1,0 +1,416 @@
+"""An export replaces only what Foundry wrote, whole or not at all, and holds nothing private."""
+
+import ast
+import getpass
+import json
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+from faults import FAULTS, each_fault
+from processes import foundry, leftovers, snapshot
+from servers import get, in_checkout, serving
+
+import foundry as installed
+from foundry.cli import main
+from foundry.config import load_config
+from foundry.exporting.checksums import compare
+from foundry.rendering.plan import RUNTIME, plan_server
+
+NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
+CANARY = "sk-canary-7d0c3f2e91"
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project(NOTE)
+    project.succeed("build", "--quiet")
+    return project
+
+
+def refused(project: Project, *arguments: str | Path) -> str:
+    """The message of an export that must be refused and change nothing."""
+    before = snapshot(project.root.parent)
+    result = project.run("export", *map(str, arguments))
+    assert result.exit_code == 1, result.output
+    assert "Traceback" not in result.output
+    assert "hint: " in result.stderr
+    assert {name: what for name, what in snapshot(project.root.parent).items() if "lock" not in name} == {
+        name: what for name, what in before.items() if "lock" not in name
+    }
+    return result.stderr
+
+
+def test_export_over_an_earlier_export_replaces_it(built: Project) -> None:
+    exported = built.export()
+    (exported / "notes" / "__pycache__").mkdir()
+    (exported / "notes" / "__pycache__" / "x.pyc").write_bytes(b"")
+    (exported / "README.md").unlink()
+    (built.root / "sources" / "note.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
+    built.succeed("build", "--quiet")
+    assert built.export() == exported
+    assert (exported / "README.md").exists()
+    assert "New text." in (exported / "notes" / "index" / "chunks.jsonl").read_text()
+    assert not compare(exported).findings()
+    assert leftovers(built.root) == []
+
+
+def test_empty_folder_may_be_the_target(built: Project, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    built.export("--output", str(tmp_path / "empty"))
+    assert not compare(tmp_path / "empty").findings()
+
+
+def test_target_of_others_is_refused(built: Project, tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("mine")
+    assert "holds files that Foundry did not write" in refused(built, "--output", foreign)
+    assert "did not write" in refused(built, "--output", foreign, "--force")
+    assert "is not a folder" in refused(built, "--output", foreign / "thesis.txt")
+
+
+def test_links_are_refused(built: Project, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    assert f"{tmp_path / 'link'} is a link" in refused(built, "--output", tmp_path / "link")
+    assert "is a link" in refused(built, "--output", tmp_path / "link" / "below")
+    assert "is a link" in refused(built, "--output", tmp_path / "dangling")
+
+
+def test_link_inside_an_earlier_export_is_not_followed(built: Project, tmp_path: Path) -> None:
+    exported = built.export()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "state.py").write_text("mine")
+    shutil.move(exported / "notes", tmp_path / "moved")
+    (exported / "notes").symlink_to(tmp_path / "outside")
+    assert "notes" in refused(built)
+    built.export("--force")
+    assert (tmp_path / "outside" / "state.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["/", "~", ".", "..", ".foundry", ".foundry/x", "sub/.."])
+def test_places_that_must_not_be_replaced_are_refused(
+    place: str, built: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "homes" / "me"
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    target = home if place == "~" else built.root / place
+    said = refused(built, "--output", target, "--force")
+    assert "holds it" in said or "own state" in said
+    if place == "~":
+        assert "home folder" in refused(built, "--output", home.parent)
+
+
+def test_user_without_a_home_can_export(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "")
+    built.export()
+
+
+def test_edited_and_added_files_stop_an_export(built: Project) -> None:
+    exported = built.export()
+    (exported / "notes" / "search.py").write_text("# mine\n")
+    (exported / ".env").write_text("API_TOKENS=secret\n")
+    said = refused(built)
+    assert "2 files were edited or added" in said
+    assert "\n  notes/search.py" in said
+    assert "\n  .env" in said
+
+
+def test_force_keeps_edited_and_added_files(built: Project) -> None:
+    exported = built.export()
+    original = (exported / "notes" / "search.py").read_bytes()
+    (exported / "notes" / "search.py").write_text("# first edit\n")
+    script = exported / "scripts" / "deploy.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    (exported / "link").symlink_to("README.md")
+    built.export("--force")
+    assert (exported / "notes" / "search.py").read_bytes() == original
+    assert (exported / "notes" / "search.py.orig").read_text() == "# first edit\n"
+    assert script.read_text() == "#!/bin/sh\n"
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+    assert (exported / "link").readlink() == Path("README.md")
+
+    (exported / "notes" / "search.py").write_text("# second edit\n")
+    built.export("--force")
+    assert (exported / "notes" / "search.py").read_bytes() == original
+    assert (exported / "notes" / "search.py.orig").read_text() == "# first edit\n"
+    assert (exported / "notes" / "search.py.orig2").read_text() == "# second edit\n"
+
+
+def test_added_file_whose_name_the_server_now_needs_is_kept_aside(built: Project) -> None:
+    exported = built.export()
+    (exported / "tests" / "questions.jsonl").write_text("mine\n")
+    question = '{"query": "which seal", "relevant": ["note.md"]}\n'
+    (built.root / "questions.jsonl").write_text(question)
+    built.export("--force")
+    assert (exported / "tests" / "questions.jsonl").read_text() == question
+    assert (exported / "tests" / "questions.jsonl.orig").read_text() == "mine\n"
+
+
+def test_edits_survive_an_export_that_was_killed_between_its_renames(built: Project) -> None:
+    exported = built.export()
+    (exported / "README.md").write_text("mine")
+    exported.rename(exported.with_name(".notes.foundry-old"))
+    exported.with_name(".notes.foundry-new").mkdir()
+    result = built.run("export")
+    assert result.exit_code == 1
+    assert "README.md" in result.stderr
+    assert (exported / "README.md").read_text() == "mine"
+    built.export("--force")
+    assert (exported / "README.md.orig").read_text() == "mine"
+    assert leftovers(built.root) == []
+
+
+def check_faults(project: Project, fault: str, step: int) -> int:
+    """Fail an export at one change after the other; returns how many faults were put in."""
+    target = project.root / "dist" / "notes"
+    planned = plan_server(load_config(project.root), None)
+
+    def export() -> tuple[int, str]:
+        import foundry.pipeline
+
+        # Planning changes nothing, and formatting takes longer than all the rest.
+        foundry.pipeline.plan_server = lambda *_: planned
+        result = CliRunner().invoke(main, ["export", str(project.root)])
+        return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (
+            result.output
+        )
+
+    project.export()
+    old = snapshot(target)
+    (project.root / "sources" / "note.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
+    project.succeed("build", "--quiet")
+    faults = 0
+    for outcome in each_fault(fault, target.parent, export, step=step):
+        faults += 1
+        retired = target.with_name(".notes.foundry-old")
+        standing = target if target.exists() else retired
+        found = snapshot(standing)
+        if outcome.exit_code == 0:
+            assert found != old, outcome
+        elif found != old:
+            assert not compare(standing).findings(), outcome
+            assert outcome.exit_code is None or "was written, but" in outcome.output, outcome
+        elif outcome.exit_code is not None:
+            assert outcome.exit_code == 1, outcome
+            assert "nothing was changed" in outcome.output, outcome
+            assert str(target) in outcome.output, outcome
+        if found != old:
+            shutil.rmtree(target, ignore_errors=True)
+            restore(old, target, project)
+    assert leftovers(project.root) == []
+    assert not compare(target).findings()
+    return faults
+
+
+def restore(old: dict[str, str], target: Path, project: Project) -> None:
+    """Put the export of the first index back in place."""
+    copy = project.root / "kept"
+    if not copy.exists():
+        note = project.root / "sources" / "note.md"
+        new = note.read_bytes()
+        note.write_text(NOTE["note.md"], encoding="utf-8")
+        project.succeed("build", "--quiet")
+        project.export("--output", str(copy))
+        note.write_bytes(new)
+        project.succeed("build", "--quiet")
+    shutil.rmtree(target, ignore_errors=True)
+    for leftover in target.parent.glob(".*.foundry-*"):
+        shutil.rmtree(leftover)
+    shutil.copytree(copy, target)
+    assert snapshot(target) == old
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_some_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=67) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_every_change_leaves_one_whole_export(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=1) >= 300
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become someone without rights")
+def test_parent_that_may_not_be_written(built: Project, tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    subprocess.run(["chmod", "-R", "a+rwX", built.root], check=True)
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    variables = {"HOME": "/nonexistent"}
+    done = foundry(
+        "export", built.root, "--output", locked / "x", prefix=prefix, variables=variables
+    )
+    if "Permission denied" in done.stderr and "foundry" not in done.stderr.split("\n")[0]:
+        pytest.skip("another user may not run this interpreter")
+    assert done.returncode == 1
+    assert f"{locked / 'x'}: cannot be written: Permission denied; nothing was changed" in done.stderr
+    assert list(locked.iterdir()) == []
+
+
+def test_target_below_missing_folders_is_made(built: Project, tmp_path: Path) -> None:
+    built.export("--output", str(tmp_path / "a" / "b" / "c"))
+    assert (tmp_path / "a" / "b" / "c" / "SHA256SUMS").exists()
+
+
+def test_nothing_private_is_exported(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "API_TOKENS", "LLM_API_KEY", "HF_TOKEN"):
+        monkeypatch.setenv(name, CANARY)
+    project = make_project({**NOTE, "empty.txt": "", "binary.dat": b"\x7fELF\0\1"})
+    (project.root / "sources" / ".env").write_text(f"KEY={CANARY}\n")
+    (project.root / ".env").write_text(f"KEY={CANARY}\n")
+    (project.root / "sources" / "outside.md").symlink_to(project.root / "foundry.toml")
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    private = [
+        CANARY,
+        str(project.root),
+        str(Path(installed.__file__).parent.parent),
+        str(Path.home()),
+        sys.prefix,
+        socket.gethostname(),
+        getpass.getuser(),
+    ]
+    # A short name, such as "vm" or "root", is part of innocent words.
+    private = [text for text in private if len(text) > 5]
+    for path in exported.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            for text in private:
+                assert text.encode() not in content, (path, text)
+            assert not re.search(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d", content), path
+            assert path.name != ".env"
+
+
+def imported(path: Path) -> set[str]:
+    """Modules that a module imports from its own package."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names |= {node.module} if node.module else {alias.name for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize(
+    ("options", "absent"),
+    [
+        ('[search]\nfusion = "linear"\n', {"fusion_rrf", "state_keyword"}),
+        ('[search]\nfusion = "rrf"\n', {"fusion_linear", "state_keyword"}),
+        (
+            '[embedding]\nprovider = "none"\n',
+            {"fusion_linear", "fusion_rrf", "dense_lane", "encoder", "hybrid_index", "lanes"}
+            | {"hybrid_candidates", "identifiers"} - {"identifiers"},
+        ),
+        ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"}),
+    ],
+)
+def test_only_modules_that_are_used_are_copied_unchanged(
+    options: str, absent: set[str], make_project: MakeProject
+) -> None:
+    project = make_project(NOTE, config=CONFIG + options)
+    project.succeed("build", "--quiet")
+    package = project.export() / "notes"
+    rendered = {"__init__", "__main__", "app", "search"}
+    copied = {path.stem: path for path in package.glob("*.py") if path.stem not in rendered}
+    assert not absent & set(copied)
+    for name, path in copied.items():
+        variants = {path.name, "state_keyword.py"} if name == "state" else {path.name}
+        assert path.read_bytes() in [(RUNTIME / variant).read_bytes() for variant in variants]
+    reached, waiting = set(), {"__init__", "__main__"}
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        path = package / f"{name}.py"
+        waiting |= {other for other in imported(path) if (package / f"{other}.py").exists()} - reached
+    assert {path.stem for path in package.glob("*.py")} == reached
+
+
+def test_export_without_vectors_answers(make_project: MakeProject) -> None:
+    config = CONFIG + '[embedding]\nprovider = "none"\n'
+    project = make_project(NOTE, config=config)
+    project.succeed("build", "--quiet")
+    answer = project.ask("seal")
+    assert (answer["mode"], answer["reason"], answer["degraded"]) == ("keyword", "no_vectors", False)
+    assert project.ask("seal", "--mode", "semantic")["degraded"] is True
+    exported = project.export()
+    assert not list((exported / "notes" / "index").glob("vectors*"))
+    assert not (exported / "notes" / "index" / "encoder").exists()
+    result = CliRunner().invoke(main, ["verify", str(exported)])
+    assert result.exit_code == 0, result.output
+    with serving(in_checkout(exported)) as address:
+        assert get(f"{address}/search?q=seal")["reason"] == "no_vectors"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    ["", '[embedding]\nprovider = "none"\n', '[search]\nfusion = "rrf"\nidentifier_fallback = false\n'],
+)
+def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -> None:
+    project = make_project(NOTE, config=CONFIG + options)
+    question = '{"query": "which seal is replaced", "relevant": ["note.md"]}\n'
+    (project.root / "questions.jsonl").write_text(question)
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
+        targets = ["."] if tool[0] in {"black", "ruff"} else []
+        done = subprocess.run(
+            [sys.executable, "-m", *tool, *targets],
+            cwd=exported,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (tool, done.stdout, done.stderr)
+
+
+def test_index_of_other_options_is_not_exported(built: Project) -> None:
+    file = built.root / "foundry.toml"
+    file.write_text(CONFIG.replace('"notes"', '"other"'), encoding="utf-8")
+    built.export()
+    without = built.root.parent / "without"
+    shutil.copytree(built.root, without, ignore=shutil.ignore_patterns("dist"))
+    project = Project(without)
+    (without / "foundry.toml").write_text(CONFIG + '[embedding]\nprovider = "none"\n')
+    project.succeed("build", "--quiet")
+    (without / "foundry.toml").write_text(CONFIG)
+    assert "has no vectors" in refused(project)
+
+
+def test_damaged_index_is_not_exported(built: Project) -> None:
+    with (built.index / "postings.impacts.npy").open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xff")
+    assert "postings.impacts.npy" in refused(built)
+    (built.index / "stranger.pkl").write_bytes(b"")
+    assert "stranger.pkl: not in the manifest" in refused(built)
+
+
+def test_export_needs_an_index(make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    assert "has no index yet" in refused(project)
+
+
+def test_json_names_the_folder(built: Project, tmp_path: Path) -> None:
+    result = built.succeed("export", "--json", "--output", str(tmp_path / "out"))
+    assert json.loads(result.stdout) == {"export": str(tmp_path / "out")}
+
+
