@@ -98,7 +98,7 @@ class _Injection:
         fsync, opened = os.fsync, io.open
 
         def fsync_or_fail(descriptor: int) -> None:
-            if self._concerns(os.readlink(f"/proc/self/fd/{descriptor}")):
+            if self._concerns(Path(f"/proc/self/fd/{descriptor}").readlink()):
                 self._hit("fsync")
             fsync(descriptor)
 
@@ -126,7 +126,7 @@ class _Injection:
         names = [os.fspath(path) for path in paths if isinstance(path, str | os.PathLike)]
         return any(
             os.path.realpath(name).startswith(self._place)
-            and not os.path.basename(name).startswith(("lock", "server.lock"))
+            and not Path(name).name.startswith(("lock", "server.lock"))
             for name in names
         )
 

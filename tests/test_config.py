@@ -202,7 +202,10 @@ def test_init_writes_a_file_that_builds_as_it_is(name: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("file", "content"),
-    [("t.csv", "id,title,text\n1,A,Some text\n"), ("t.jsonl", '{"id": "1", "text": "Some text"}\n')],
+    [
+        ("t.csv", "id,title,text\n1,A,Some text\n"),
+        ("t.jsonl", '{"id": "1", "text": "Some text"}\n'),
+    ],
 )
 def test_init_for_a_table_builds_as_it_is(file: str, content: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(content, encoding="utf-8")
@@ -260,7 +263,9 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
             if key in {"semantic_weight", "keyword_weight"}:
                 default = dict(
                     zip(
-                        ("semantic_weight", "keyword_weight"), DEFAULT_WEIGHTS["linear"], strict=True
+                        ("semantic_weight", "keyword_weight"),
+                        DEFAULT_WEIGHTS["linear"],
+                        strict=True,
                     )
                 )[key]
             if key == "package":

@@ -86,13 +86,13 @@ def check_faults(project: Project, fault: str, *, step: int) -> int:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_some_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
-    assert check_faults(built, fault, step=17) >= 5
+    assert check_faults(built, fault, step=29) >= 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault_at_every_change_leaves_an_index_that_answers(fault: str, built: Project) -> None:
-    assert check_faults(built, fault, step=1) >= 80
+def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=3) >= 27
     assert built.ask("seal")["results"]
 
 
@@ -124,12 +124,12 @@ def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
 def test_publishing_forces_files_then_folders_to_disk(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kill cannot lose what only the page cache holds, so the order of calls is what is tested."""
+    """A kill loses nothing that the page cache holds, so the order of calls is tested."""
     calls: list[tuple[str, str]] = []
     fsync, rename, replace = os.fsync, os.rename, os.replace
 
     def note_fsync(descriptor: int) -> None:
-        calls.append(("fsync", os.readlink(f"/proc/self/fd/{descriptor}")))
+        calls.append(("fsync", str(Path(f"/proc/self/fd/{descriptor}").readlink())))
         fsync(descriptor)
 
     def note_rename(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ from conftest import CONFIG, MakeProject, Project
 from processes import foundry, snapshot
 
 FILES = {
-    "guide.md": "---\ntags: [b, a]\ndate: 2024-05-31\n---\n# Guide\n\nReplace the D40 seal yearly.\n",
+    "guide.md": "---\ntags: [b, a]\ndate: 2024-05-31\n---\n# Guide\n\nReplace the D40 seal.\n",
     "sources/größe/maß.md": "# Größe\n\nStraße und Maß: 12 µm.\n",
     "sources/日本語.txt": "検索エンジン\n\nテスト\n",
     "page.html": "<title>Page</title><h1>Page</h1><p>Pumps &amp; seals",

@@ -1,1 +1,1 @@
-""""""
+"""Turns passages and queries into vectors."""

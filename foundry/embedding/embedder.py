@@ -16,12 +16,18 @@ class Embedder(Protocol):
     model: str
     dimensions: int
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, dimensions); a zero row for a text that cannot be embedded."""
+    def embed_documents(self, headings: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors (n, dimensions) of texts under their headings, of any length.
+
+        A zero row stands for a text that cannot be embedded.
+        """
         ...
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the server will embed these queries: (n, dimensions), zero rows as above."""
+        """As the server will embed these queries: unit vectors (n, dimensions), or zero rows.
+
+        To be asked when all documents have been embedded.
+        """
         ...
 
     def write_encoder(self, directory: Path) -> str:

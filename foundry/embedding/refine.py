@@ -3,9 +3,9 @@
 Distillation alone copies the teacher's directions as well as a bag of pieces can; what is left
 over is spent here where ranking needs it. Queries are sentences taken out of their passages (the
 inverse cloze task: Lee, Chang and Toutanova 2019) and titles; the other passages of a batch, all
-from one source and partly neighbours, are the wrong answers (in-batch negatives: Karpukhin et al.
-2020). The score that is trained is the one that is served: a weighted sum of cosine and BM25,
-divided by its maximum for the query. Half of every step still follows the teacher.
+from one source, are the wrong answers (in-batch negatives: Karpukhin et al. 2020). The score that
+is trained is the one that is served: a weighted sum of cosine and of BM25 divided by its maximum
+for the query. Every step follows the teacher too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,12 +29,10 @@ class RefineOptions:
     Attributes:
         seed: Decides the order, the sentences and the batches.
         batch: Passages a step.
-        most: Passages of one source, drawn by whole runs.
-        run: Neighbouring passages that stay together in a batch.
+        most: Passages of one source.
         learning_rate: Adam's step at the start; it falls to zero along a half cosine.
         temperature: Of the softmax over fused scores.
         semantic_weight: The cosine's share of the fused score.
-        common: As in `EncoderDescription.common`.
         title_share: How often a title stands for the query where there is one.
         keep_share: How often the sentence also stays in its passage.
         distillation_scale: Of the teacher's gradient against the ranking's.
@@ -44,11 +42,9 @@ class RefineOptions:
     seed: int = 0
     batch: int = 1024
     most: int = 60_000
-    run: int = 32
     learning_rate: float = 1e-3
-    temperature: float = 0.03
+    temperature: float = 0.05
     semantic_weight: float = 0.7
-    common: float = 0.3
     title_share: float = 0.4
     keep_share: float = 0.3
     distillation_scale: float = 10.0
@@ -57,7 +53,7 @@ class RefineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The passages of one source, in the order of its files, as occurrences of V pieces.
+    """The passages of one source as occurrences of V pieces.
 
     Attributes:
         sentences: float32 (s, V).
@@ -158,12 +154,10 @@ def _draw_batches(
     pairs: Pairs, options: RefineOptions, generator: np.random.Generator
 ) -> Iterator[NDArray[np.intp]]:
     usable = np.flatnonzero((np.diff(pairs.titles.indptr) > 0) | (pairs.lengths > 1))
-    runs = [usable[start : start + options.run] for start in range(0, len(usable), options.run)]
-    order = [runs[position] for position in generator.permutation(len(runs))]
-    shuffled = np.concatenate(order)[: options.most] if order else usable
+    shuffled = usable[generator.permutation(len(usable))][: options.most]
     for start in range(0, len(shuffled), options.batch):
         chosen = shuffled[start : start + options.batch]
-        if len(chosen) > options.run:
+        if len(chosen) > 1:
             yield chosen
 
 
@@ -211,9 +205,8 @@ def _ranking_gradient(
     lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-6)
     units = sums / lengths
     queries, passages = units[:size], units[size:]
-    cosine = options.common + (1 - options.common) * (queries @ passages.T)
     keyword = _keyword_scores(batch, stop_pieces)
-    scores = options.semantic_weight * np.maximum(cosine, 0)
+    scores = options.semantic_weight * np.maximum(queries @ passages.T, 0)
     scores += (1 - options.semantic_weight) * keyword
     # A passage under the query's own title may answer it too, so it is no wrong answer.
     same = batch.title_numbers[:, None] == batch.title_numbers[None, :]
@@ -224,7 +217,7 @@ def _ranking_gradient(
     exponentials = np.exp((scores - scores.max(axis=1, keepdims=True)) / options.temperature)
     error = exponentials / exponentials.sum(axis=1, keepdims=True)
     error[diagonal, diagonal] -= 1
-    error *= options.semantic_weight * (1 - options.common) / (size * options.temperature)
+    error *= options.semantic_weight / (size * options.temperature)
     slope = np.concatenate([error @ passages, error.T @ queries])
     slope -= np.sum(slope * units, axis=1, keepdims=True) * units
     gradient = np.asarray(local.T @ (slope / lengths), dtype=np.float32)

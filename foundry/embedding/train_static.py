@@ -12,6 +12,8 @@ the same packages and seed, and the teacher's vectors from the cache, the same f
 import argparse
 import subprocess
 import sys
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +36,14 @@ from foundry.embedding.training_text import (
     SOURCES,
     description_passages,
     draw_passages,
-    long_texts,
     read_passages,
     training_texts,
 )
 from foundry.embedding.vector_cache import VectorCache
-from foundry.embedding.vocabulary import choose_pieces, count_words, latin_pieces
+from foundry.runtime.encoder import CONTINUATION
 
 NAME = "static-en"
 DIMENSIONS = 256
-PIECES = 31_800
 MINIMUM_COVERAGE = 0.6
 COMMON = 0.3
 RARITY_POWER = 0.3
@@ -89,6 +89,21 @@ def fetch(work: Path) -> tuple[Path, Path, Path]:
     return packages, descriptions, next(downloads.glob("*.whl"))
 
 
+def latin_pieces(vocabulary: Iterable[str]) -> list[str]:
+    """The teacher's pieces of Latin letters and digits: those that an English text needs."""
+
+    def fits(character: str) -> bool:
+        if character.isdecimal():
+            return character.isascii()
+        return unicodedata.name(character, "").startswith("LATIN")
+
+    return [
+        piece
+        for piece in vocabulary
+        if (bare := piece.removeprefix(CONTINUATION)).isalnum() and all(map(fits, bare))
+    ]
+
+
 def principal_axes(vectors: Matrix, dimensions: int) -> Matrix:
     """float32 (D, dimensions): the directions that keep most of the vectors' squared length."""
     moments = (vectors.T @ vectors).astype(np.float64) / len(vectors)
@@ -109,7 +124,6 @@ def build(arguments: argparse.Namespace) -> Student:
     passages = read_passages(packages, descriptions)
     texts = training_texts(draw_passages(passages, arguments.seed), arguments.seed)
     texts = texts[: arguments.texts]
-    texts += long_texts(passages, arguments.seed)[: arguments.long_texts]
 
     teacher = Teacher.open(wheel)
     cache = VectorCache(arguments.work / "vectors.sqlite")
@@ -118,12 +132,11 @@ def build(arguments: argparse.Namespace) -> Student:
     axes = principal_axes(vectors, DIMENSIONS)
     targets = unit_rows(vectors @ axes)
 
-    kept, words = choose_pieces(latin_pieces(teacher.vocabulary), count_words(passages), PIECES)
-    say(f"{len(kept)} pieces of the teacher's and {len(words)} words")
-    own = np.concatenate([teacher.embed_pieces(kept), teacher.embed(words)])
-    pieces = [*kept, *words]
+    pieces = latin_pieces(teacher.vocabulary)
+    say(f"counting {len(pieces)} pieces")
     counts = count_pieces(texts, pieces)
-    rows = unit_rows(own @ axes) * inverse_frequency_weights(counts)[:, None]
+    rows = unit_rows(teacher.embed_pieces(pieces) @ axes)
+    rows *= inverse_frequency_weights(counts)[:, None]
 
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     repeats = np.where(lengths > LONG_TEXT_PIECES, LONG_TEXT_REPEATS, 1)
@@ -138,7 +151,7 @@ def build(arguments: argparse.Namespace) -> Student:
         pairs,
         counts[index],
         targets[index],
-        RefineOptions(seed=arguments.seed, common=COMMON),
+        RefineOptions(seed=arguments.seed),
         report_step,
     )
     frequency = np.asarray((counts > 0).sum(axis=0), dtype=np.float64).ravel()
@@ -163,8 +176,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="downloads and vectors are kept")
     parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "models" / NAME)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--texts", type=int, default=212_992, help="short and mixed texts")
-    parser.add_argument("--long-texts", type=int, default=9_000, help="texts as long as a chunk")
+    parser.add_argument("--texts", type=int, default=212_992, help="how many to learn from")
     arguments = parser.parse_args()
     student = build(arguments)
     written = write_encoder(

@@ -15,7 +15,6 @@ from pathlib import Path
 
 PASSAGE_CHARACTERS = 1000
 SHORTEST_PARAGRAPH = 30
-LONG_TEXTS_A_SOURCE = 10_000
 
 BLOCKS = frozenset("p li dd para simpara title h1 h2 h3 h4 h5 dt blockquote item".split())
 HEADINGS = frozenset("title h1 h2 h3 h4 h5".split())
@@ -178,8 +177,8 @@ class Source:
 
 SOURCES = (
     Source("wordnet-base", "WordNet", wordnet_passages, 120_000),
-    Source("dict-gcide", "GPL-3+", dictionary_passages, 40_000),
-    Source("dict-foldoc", "GFDL-1.2+", dictionary_passages, 20_000),
+    Source("dict-gcide", "GPL-2+", dictionary_passages, 40_000),
+    Source("dict-foldoc", "GFDL-1.1+", dictionary_passages, 20_000),
     Source("debian-handbook", "GPL-2+ or CC-BY-SA-3.0", _marked_up(r"/en-US/.*\.html$"), 4_000),
     Source("debian-reference-en", "GPL-2+", _marked_up(r"\.en\.html$"), 3_000),
     Source("postgresql-doc-15", "PostgreSQL", _marked_up(r"\.html$"), 8_000),
@@ -197,12 +196,12 @@ SOURCES = (
     Source(
         "python-statsmodels-doc", "BSD-3-Clause", _marked_up(r"/(?!generated)[\w]+\.html$"), 3_000
     ),
-    Source("gnome-user-docs", "CC-BY-3.0", _marked_up(r"/help/C/.*\.page$"), 6_000),
-    Source("gnucash-docs", "GFDL-1.1+", _marked_up(r"/C/.*(\.html|\.docbook|\.xml)$"), 6_000),
-    Source("kstars-data", "GFDL-1.2+", _marked_up(r"/HTML/en/.*\.docbook$"), 3_000),
+    Source("gnome-user-docs", "CC-BY-SA-3.0", _marked_up(r"/help/C/.*\.page$"), 6_000),
+    Source("gnucash-docs", "GFDL-NIV-1.1+", _marked_up(r"/C/.*(\.html|\.docbook|\.xml)$"), 6_000),
+    Source("kstars-data", "GFDL-NIV-1.2+", _marked_up(r"/HTML/en/.*\.docbook$"), 3_000),
     Source("stellarium-data", "GPL-2+", _marked_up(r"description\.en\.utf8$"), 4_000),
-    Source("calculix-ccx-doc", "GPL-2+", _marked_up(r"\.html$"), 4_000),
-    Source("kicad-doc-en", "GPL-3+ or CC-BY-3.0", _marked_up(r"/en/.*\.html$"), 4_000),
+    Source("calculix-ccx-doc", "GPL-2", _marked_up(r"\.html$"), 4_000),
+    Source("kicad-doc-en", "GPL-3+", _marked_up(r"/en/.*\.html$"), 4_000),
     Source(
         "python-astropy-doc",
         "BSD-3-Clause",
@@ -211,7 +210,7 @@ SOURCES = (
     ),
     Source("sqlite3-doc", "public domain", _marked_up(r"\.html$"), 6_000),
     Source("linux-doc-6.1", "GPL-2", _marked_up(r"/html/(?!translations).*\.html$"), 16_000),
-    Source("r-doc-html", "GPL-2+", _marked_up(r"\.html$"), 3_000),
+    Source("r-doc-html", "GPL-2", _marked_up(r"\.html$"), 3_000),
     Source("apt descriptions", "as the packages", description_passages, 50_000),
 )
 
@@ -294,26 +293,3 @@ def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
         else:
             texts[head] = None
     return sorted(texts, key=lambda text: _order(seed + 3, text))
-
-
-def long_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
-    """Texts of the length of a chunk, for which sums of many rows must still point the right way.
-
-    Neighbouring passages of a file are joined to about a thousand characters; WordNet's files are
-    in topical order, so that neighbouring glosses make a text on one subject. At most
-    `LONG_TEXTS_A_SOURCE` are drawn of each source; the order mixes all sources.
-    """
-    drawn: list[tuple[bytes, str]] = []
-    for group in passages.values():
-        fresh: list[tuple[bytes, str]] = []
-        gathered = ""
-        for passage in group:
-            separator = ": " if len(passage.text) < 250 else "\n"
-            addition = f"{passage.title}{separator}{passage.text}".strip()
-            if len(gathered) + len(addition) > PASSAGE_CHARACTERS:
-                if len(gathered) > PASSAGE_CHARACTERS // 2:
-                    fresh.append((_order(seed + 4, gathered), gathered))
-                gathered = ""
-            gathered = f"{gathered}\n{addition}".strip()
-        drawn.extend(sorted(fresh)[:LONG_TEXTS_A_SOURCE])
-    return [text for _, text in sorted(drawn)]

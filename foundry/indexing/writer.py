@@ -53,7 +53,7 @@ class IndexWriter:
         self._embedder = embedder
         self._postings = PostingsBuilder()
         self._vectors = VectorsBuilder(embedder.dimensions) if embedder else None
-        self._pending_texts: list[str] = []
+        self._pending: list[tuple[str, str]] = []
         self._heading_chunks: dict[str, list[str]] = {}
         self._heading_terms: Counter[str] = Counter()
         self._chunk_ids: list[tuple[int, int]] = []
@@ -197,14 +197,15 @@ class IndexWriter:
         self._heading_terms.update(named)
         self._postings.add(counts, named)
         if self._vectors is not None:
-            self._pending_texts.append("\n".join([*title, *chunk.heading_path, chunk.text]))
-            if len(self._pending_texts) >= EMBEDDING_BATCH:
+            self._pending.append(("\n".join([*title, *chunk.heading_path]), chunk.text))
+            if len(self._pending) >= EMBEDDING_BATCH:
                 self._embed_pending()
 
     def _embed_pending(self) -> None:
-        if self._embedder is not None and self._vectors is not None and self._pending_texts:
-            self._vectors.add(self._embedder.embed_documents(self._pending_texts))
-            self._pending_texts.clear()
+        if self._embedder is not None and self._vectors is not None and self._pending:
+            headings, texts = zip(*self._pending, strict=True)
+            self._vectors.add(self._embedder.embed_documents(headings, texts))
+            self._pending.clear()
 
     def _write_vectors(self) -> DenseManifest | None:
         if self._embedder is None or self._vectors is None:

@@ -55,7 +55,7 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         document_count=1,
         chunk_count=2,
         verify=lambda: list(findings),
-        manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", [known])]),
+        manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
     monkeypatch.setattr(commands, "current_index", lambda: index)
 

@@ -1,0 +1,191 @@
+"""Which module may import which, and what no module may contain."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOUNDRY = ROOT / "foundry"
+MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
+RUNTIME = sorted((FOUNDRY / "runtime").glob("*.py"))
+
+LEAVES = {"", "config", "config_file", "errors", "files", "package_names", "records"}
+STAGES = {
+    "sources",
+    "readers",
+    "chunking",
+    "embedding",
+    "indexing",
+    "rendering",
+    "exporting",
+}
+OTHERS = {"cli", "pipeline", "progress", "locking", "__main__", "runtime", "models", "__init__"}
+
+BETWEEN_STAGES = {
+    # The writer takes embeddings as they come, by the protocol that every embedder follows.
+    ("indexing.writer", "embedding.embedder"),
+}
+UNLIMITED = {
+    # A script that makes the embedded model, run by hand.
+    "embedding/distill.py",
+    "embedding/training_text.py",
+}
+MAX_LINES = 300
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(FOUNDRY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Level and absolute or relative name of every import, at whatever depth it stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield 0, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            if node.module == "foundry":
+                for alias in node.names:
+                    yield node.level, f"foundry.{alias.name}"
+            else:
+                yield node.level, node.module or ""
+
+
+def imported_from_foundry(path: Path) -> set[str]:
+    """Modules of Foundry, without the first name; "" stands for the package itself."""
+    found = set()
+    for level, name in imports(path):
+        assert level == 0 or path in RUNTIME, f"{path}: relative import"
+        if level == 0 and (name + ".").startswith("foundry."):
+            module = name.removeprefix("foundry").removeprefix(".")
+            is_module = (FOUNDRY / module.replace(".", "/")).with_suffix(".py").exists()
+            is_package = (FOUNDRY / module.replace(".", "/")).is_dir()
+            found.add(module if is_module or is_package else module.rpartition(".")[0])
+    return found
+
+
+def stage_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_module_is_known() -> None:
+    assert {stage_of(name_of(path)) for path in MODULES} <= LEAVES | STAGES | OTHERS
+
+
+def test_command_line_imports_the_pipeline_and_nothing_below() -> None:
+    allowed = {"", "pipeline", "config", "errors", "progress", "runtime.errors"}
+    assert imported_from_foundry(FOUNDRY / "cli.py") <= allowed
+    assert imported_from_foundry(FOUNDRY / "__main__.py") <= {"cli"}
+
+
+def test_nothing_below_imports_the_pipeline_or_the_command_line() -> None:
+    for path in MODULES:
+        if path.name not in {"cli.py", "__main__.py", "pipeline.py"}:
+            assert not imported_from_foundry(path) & {"cli", "pipeline", "locking"}, path
+
+
+def test_stages_do_not_import_each_other() -> None:
+    for path in MODULES:
+        name = name_of(path)
+        if stage_of(name) not in STAGES:
+            continue
+        for other in imported_from_foundry(path):
+            if stage_of(other) in STAGES and stage_of(other) != stage_of(name):
+                assert (name, other) in BETWEEN_STAGES, f"{name} imports {other}"
+            else:
+                assert stage_of(other) in LEAVES | STAGES | {"runtime"}, f"{name} imports {other}"
+
+
+def test_leaves_import_leaves_and_the_runtime() -> None:
+    for name in LEAVES - {""}:
+        imported = {stage_of(other) for other in imported_from_foundry(FOUNDRY / f"{name}.py")}
+        assert imported <= LEAVES | {"runtime"}, name
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda path: path.stem)
+def test_runtime_needs_only_what_an_export_installs(path: Path) -> None:
+    template = (ROOT / "templates/server/pyproject.toml.jinja").read_text(encoding="utf-8")
+    plain = re.sub(r'"?\{\{.*?\}\}"?', '"x"', template)
+    plain = plain.replace('""', '"')
+    listed = re.search(r"(?s)dependencies = (\[.*?\])", plain)
+    assert listed
+    dependencies = tomllib.loads(f"d = {listed[1]}")["d"]
+    # Pydantic's own errors are raised and caught under the name of its core.
+    installed = {"pydantic_core"} | {re.match(r"[\w-]+", entry)[0].replace("-", "_") for entry in dependencies}  # type: ignore[index]
+    siblings = {module.stem for module in RUNTIME}
+    for level, name in imports(path):
+        top = name.partition(".")[0]
+        if level:
+            assert level == 1, f"{path.name}: imports from above"
+            assert not name or top in siblings | {"__init__"}, f"{path.name}: {name}"
+        else:
+            assert top != "foundry", f"{path.name} imports foundry"
+            assert top in sys.stdlib_module_names | installed, f"{path.name}: {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: name_of(path))
+def test_module_is_documented_and_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    if path.relative_to(FOUNDRY).as_posix() not in UNLIMITED:
+        assert len(text.splitlines()) <= MAX_LINES
+
+
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint"}
+FORBIDDEN_MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
+FORBIDDEN_METHODS = {
+    ("yaml", "load"),
+    ("yaml", "load_all"),
+    ("yaml", "unsafe_load"),
+    ("yaml", "full_load"),
+    ("os", "system"),
+    ("os", "popen"),
+    ("tempfile", "mktemp"),
+}
+
+
+def is_safe_yaml(path: Path, call: ast.Call) -> bool:
+    """Whether a call of yaml.load is with a loader of the module's own that is a safe one."""
+    loaders = [option.value.id for option in call.keywords if isinstance(option.value, ast.Name)]
+    text = path.read_text(encoding="utf-8")
+    return len(loaders) == 1 and bool(
+        re.search(rf"class {loaders[0]}\((yaml\.|\w+, )?C?SafeLoader\)", text)
+        or re.search(rf"(?m)^{loaders[0]}\b.*= .*(Safe|Base)Loader", text)
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: name_of(path))
+def test_nothing_runs_what_it_reads(path: Path) -> None:
+    for _, name in imports(path):
+        assert name.partition(".")[0] not in FORBIDDEN_MODULES, name
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        place = f"{path}:{node.lineno}"
+        if isinstance(node.func, ast.Name):
+            assert node.func.id not in FORBIDDEN_CALLS, place
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            method = (node.func.value.id, node.func.attr)
+            assert method not in FORBIDDEN_METHODS or is_safe_yaml(path, node), place
+        for option in node.keywords:
+            value = option.value.value if isinstance(option.value, ast.Constant) else None
+            assert not (option.arg == "shell" and value is not False), place
+            assert not (option.arg == "allow_pickle" and value is not False), place
+        if isinstance(node.func, ast.Attribute) and node.func.attr in {"load", "save"}:
+            is_numpy = isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
+            assert not is_numpy or any(o.arg == "allow_pickle" for o in node.keywords), place
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: name_of(path))
+def test_only_command_lines_print(path: Path) -> None:
+    if path.relative_to(FOUNDRY).as_posix() in {"cli.py", "embedding/distill.py"}:
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id != "print", f"{path}:{node.lineno}"

@@ -1,0 +1,104 @@
+"""What can be typed is documented, and what is documented can be typed."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from packaging.requirements import Requirement
+from pydantic import BaseModel
+
+from foundry.cli import main
+from foundry.config_file import (
+    ChunkingSection,
+    EmbeddingSection,
+    ExportSection,
+    FolderSection,
+    ProjectSection,
+    RecordsSection,
+    SearchSection,
+    ServerSection,
+)
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEMPLATE = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
+SECTIONS: list[type[BaseModel]] = [
+    ProjectSection,
+    FolderSection,
+    RecordsSection,
+    ChunkingSection,
+    EmbeddingSection,
+    SearchSection,
+    ServerSection,
+    ExportSection,
+]
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_command_and_its_options_are_in_the_readme(name: str) -> None:
+    assert re.search(rf"\bfoundry {name}\b", README)
+    missing = [
+        option
+        for parameter in main.commands[name].params
+        if isinstance(parameter, click.Option)
+        for option in parameter.opts
+        if not re.search(rf"(?<![\w-]){re.escape(option)}\b", README)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
+def test_every_key_is_described(section: type[BaseModel]) -> None:
+    missing = [
+        key
+        for key in section.model_fields
+        if not re.search(rf"`{key}`|(?m:^(?:# )?{key} = )", README + TEMPLATE)
+    ]
+    assert not missing
+
+
+def test_commands_in_the_readme_exist() -> None:
+    blocks = "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", README, re.DOTALL))
+    names = set(re.findall(r"(?m)^(?:\$ )?foundry ([a-z]+)", blocks))
+    assert names <= set(main.commands)
+
+
+def test_every_command_and_option_explains_itself() -> None:
+    for command in main.commands.values():
+        assert command.help
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                described = parameter.help or isinstance(parameter.type, click.Choice)
+                assert described or parameter.type.name == "integer range", parameter.name
+
+
+def test_module_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "foundry", "--help"], capture_output=True, text=True, check=True
+    )
+    for name in main.commands:
+        assert f"foundry {name}" in done.stdout or f"\n  {name} " in done.stdout
+    for code in ("0 ", "1 ", "2 ", "130 "):
+        assert re.search(rf"\n +{code}", done.stdout)
+
+
+def test_lock_fits_the_project() -> None:
+    lock = ROOT / "uv.lock"
+    if not lock.exists():
+        pytest.skip("there is no uv.lock")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = {
+        package["name"]: package.get("version")
+        for package in tomllib.loads(lock.read_text(encoding="utf-8"))["package"]
+    }
+    optional = project["optional-dependencies"].values()
+    for text in (*project["dependencies"], *(text for group in optional for text in group)):
+        requirement = Requirement(text)
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        assert name in locked, text
+        if locked[name] is not None and name != project["name"]:
+            assert requirement.specifier.contains(locked[name]), (text, locked[name])

@@ -1,0 +1,336 @@
+"""Texts that would break out of code, markup and data if anything were pasted together."""
+
+import ast
+import json
+import os
+import tomllib
+import urllib.parse
+from itertools import product
+from pathlib import Path
+
+import jinja2
+import pytest
+from conftest import CONFIG, MakeProject, Project
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from processes import snapshot
+from servers import get, in_checkout, serving
+
+from foundry.rendering.encoders import (
+    ENCODERS,
+    encode_markdown,
+    encode_number,
+    encode_python,
+    encode_slug,
+    encode_toml,
+)
+from foundry.rendering.environment import _environment, _require_encoded, templates_folder
+from foundry.rendering.formatting import parse_back
+
+# fmt: off
+ALPHABET = [
+    '"', "'", '"""', "'''", "\\", '\\"', "\r", "\n", "\r\n", "\x00", "\x0c", "\u2028", "\u2029",
+    "\x85", "\u202e", "\ud800", "{{7*7}}", "{% x %}", "${x}", "{0}", "%s", "#", "*/", "</script>",
+    "`", "$(id)", "é", "\U0001f600", " ", "", "None", '__import__("os")',
+]
+# fmt: on
+STRINGS = [*ALPHABET, *(one + two for one, two in product(ALPHABET, repeat=2))]
+OPENINGS = [
+    "- a",
+    "+ a",
+    "* a",
+    "1. a",
+    "1) a",
+    "# a",
+    "> a",
+    "---",
+    "===",
+    "    a",
+    "\ta",
+    "| a |",
+]
+
+HOSTILE = (
+    "A\"B'C\"\"\"D'''E\\F{{7*7}}{% raw %}${x}%s{0}</script><img src=x onerror=alert(1)>"
+    '`$(id)`;"""+__import__(\'os\').system(\'id\')+""" \U0001f600 [x](javascript:y) *z* '
+)
+CONTROLS = "\u202eBIDI\u2028LINE\x85NEXT\rCR\x0cFF"
+
+
+def is_text(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+@pytest.mark.parametrize("text", STRINGS + OPENINGS, ids=ascii)
+def test_encoders_round_trip(text: str) -> None:
+    check_python(text)
+    check_toml(text)
+    check_markdown(text)
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_encoders_round_trip_any_text(text: str) -> None:
+    check_python(text)
+    check_toml(text)
+    check_markdown(text)
+
+
+def check_python(text: str) -> None:
+    source = f"x = {encode_python(text)}\n"
+    tree = ast.parse(source.encode("ascii"))
+    assert len(tree.body) == 1
+    assert ast.literal_eval(tree.body[0].value) == text  # type: ignore[attr-defined]
+
+
+def check_toml(text: str) -> None:
+    source = f"x = {encode_toml(text)}\n".encode()
+    expected = text if is_text(text) else "".join(c if is_text(c) else "\ufffd" for c in text)
+    assert tomllib.loads(source.decode()) == {"x": expected}
+
+
+def check_markdown(text: str) -> None:
+    encoded = encode_markdown(text)
+    assert "\n" not in encoded
+    encoded.encode()
+    for source, block in ((f"{encoded}\n", "paragraph_open"), (f"# {encoded}\n", "heading_open")):
+        tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
+        if not encoded:
+            continue
+        assert next(token.type for token in tokens) == block
+        assert len(tokens) == 3
+        children = tokens[1].children or []
+        assert {child.type for child in children} <= {"text", "text_special"}, encoded
+        shown = "".join(child.content for child in children)
+        wanted = "".join(c if is_shown(c) else " " for c in text)
+        assert shown.split() == wanted.split()
+
+
+def is_shown(character: str) -> bool:
+    import unicodedata
+
+    return unicodedata.category(character)[0] not in "CZ"
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+def test_slug_takes_no_text_that_is_none(text: str) -> None:
+    if text == "" or not text.isascii() or not text.islower() or not text.isalnum():
+        with pytest.raises(ValueError, match="not a slug"):
+            encode_slug(text)
+
+
+@pytest.mark.parametrize(
+    "value", [True, "1", None, float("nan"), float("inf"), -float("inf"), [1], 1j]
+)
+def test_number_takes_no_value_that_is_none(value: object) -> None:
+    with pytest.raises(ValueError, match="number"):
+        encode_number(value)
+
+
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+def test_number_is_the_same_in_every_syntax(value: float) -> None:
+    encoded = encode_number(value)
+    assert ast.literal_eval(encoded) == value
+    if -(2**63) <= value < 2**63 or isinstance(value, float):
+        assert tomllib.loads(f"x = {encoded}") == {"x": value}
+        assert json.loads(encoded) == value
+
+
+TEMPLATES = [
+    "{{ title }}",
+    "{{ number }}",
+    "{{ title | slug | upper }}",
+    "{{ (slug | slug) ~ title }}",
+    "{{ (slug | slug) + title }}",
+    "{% set x %}{{ slug | slug }}{% endset %}{{ x }}",
+    "{% for part in parts %}{{ part }}{% endfor %}",
+    "{% for part in parts %}{{ loop.index }}{% endfor %}",
+    "{{ 'literal' }}",
+    "{{ none }}",
+    "{{ [] }}",
+    "{{ title | safe }}",
+    "{{ title | tojson }}",
+]
+
+
+@pytest.mark.parametrize("source", TEMPLATES)
+def test_value_without_an_encoder_is_an_error(source: str) -> None:
+    values = {"title": "x", "slug": "x", "number": 7, "parts": ["a"]}
+    with pytest.raises(ValueError, match="is printed without an encoder"):
+        _environment().from_string(source).render(values)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["{{ typo }}", "{{ typo | slug }}", "{% if typo %}{% endif %}", "{{ title.typo | python }}"],
+)
+def test_undefined_variable_is_an_error(source: str) -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        _environment().from_string(source).render(title="x")
+
+
+def test_every_encoder_marks_what_it_encoded() -> None:
+    for name, value in (("slug", "a"), ("number", 1), ("python", "a"), ("toml", "a")):
+        assert _require_encoded(ENCODERS[name](value)) == ENCODERS[name](value)
+    assert set(ENCODERS) == {"slug", "number", "python", "toml", "markdown"}
+
+
+def test_python_templates_print_only_names_and_numbers() -> None:
+    """Free text has no business in code, not even encoded."""
+    import re
+
+    for path in (templates_folder() / "server").rglob("*.py.jinja"):
+        for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8")):
+            assert re.search(r"\|\s*(slug|number)\s*$", expression), (path, expression)
+
+
+def test_lines_of_json_are_split_at_newlines_only() -> None:
+    text = '{"query": "a\u2028b\u0085c"}\n\n{"query": "d"}\n'
+    assert parse_back("questions.jsonl", text.encode()) == [
+        {"query": "a\u2028b\u0085c"},
+        {"query": "d"},
+    ]
+
+
+def write_project(
+    make_project: MakeProject, name: str, *, text: str, row: dict[str, object], file: bytes
+) -> Project:
+    config = f"""
+[project]
+name = "notes"
+title = {encode_toml(text)}
+description = {encode_toml("- " + text + CONTROLS)}
+
+[[sources]]
+type = "folder"
+path = "sources"
+include = ["**/*.md"]
+tags = [{encode_toml(text)}]
+
+[[sources]]
+type = "records"
+name = "rows"
+path = "sources/rows.jsonl"
+metadata = ["note"]
+
+[search]
+identifier_patterns = [{encode_toml("^(" + __import__("re").escape(text.strip()) + ")$")}]
+"""
+    project = make_project(
+        {
+            "plain.md": f"# {text}\n\nThe zebra eats {text} here.\n\n## Two\n\nMore.\n",
+            "rows.jsonl": json.dumps(row) + "\n",
+        },
+        config=config,
+        name=name,
+    )
+    path = os.fsencode(project.root / "sources") + b"/" + file
+    Path(os.fsdecode(path)).write_text("# Okapi\n\nThe okapi sleeps.\n", encoding="utf-8")
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture
+def hostile(make_project: MakeProject) -> Project:
+    row = {
+        "id": "row-1" + HOSTILE,
+        "title": "Quagga " + HOSTILE,
+        "text": "The quagga says " + HOSTILE + CONTROLS + "\ud800 \x00 end",
+        "url": "https://example.com/?q=" + HOSTILE + "\ud800",
+        "tags": ["t" + HOSTILE, "bad\ud800tag"],
+        "note": HOSTILE + "\ud800",
+    }
+    name = HOSTILE.replace("/", "").encode()[:200] + b"\xff\n.md"
+    return write_project(make_project, "hostile", text=HOSTILE, row=row, file=name)
+
+
+def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: MakeProject) -> None:
+    row = {"id": "1", "title": "Quagga", "text": "The quagga says x", "url": "", "note": "x"}
+    plain = write_project(make_project, "plain", text="x", row=row, file=b"okapi.md")
+    one, two = hostile.export(), plain.export()
+    code = [
+        {name: what for name, what in snapshot(export).items() if name.endswith(".py")}
+        for export in (one, two)
+    ]
+    assert code[0] == code[1]
+    assert len(code[0]) > 30
+    different = {
+        name
+        for name, what in snapshot(one).items()
+        if snapshot(two).get(name) != what and "/index/" not in name
+    }
+    assert different == {"README.md", "pyproject.toml", "SHA256SUMS", "notes/settings.json"}
+
+    for path in one.rglob("*"):
+        if path.suffix in {".py", ".toml", ".json", ".jsonl"}:
+            parse_back(path.name, path.read_bytes())
+    description = "- " + HOSTILE + CONTROLS
+    project = tomllib.loads((one / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    settings_bytes = (one / "notes" / "settings.json").read_bytes()
+    settings = json.loads(settings_bytes)
+    assert project["description"] == settings["description"] == description
+    assert settings["title"] == HOSTILE
+    assert settings_bytes.isascii()
+    hidden = "\u202e\u2028\x85\r\x0c"
+    for name in ("README.md", "pyproject.toml"):
+        text = (one / name).read_bytes().decode()
+        assert not any(character in text for character in hidden), name
+
+    tokens = MarkdownIt("commonmark").enable("table").parse((one / "README.md").read_text("utf-8"))
+    assert [token.type for token in tokens[:4]] == [
+        "heading_open",
+        "inline",
+        "heading_close",
+        "paragraph_open",
+    ]
+    for inline in (tokens[1], tokens[4]):
+        assert {child.type for child in inline.children or []} <= {"text", "text_special"}
+    shown = "".join(child.content for child in tokens[1].children or [])
+    assert shown == " ".join(HOSTILE.split())
+
+
+def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
+    zebra = hostile.ask("zebra")["results"][0]
+    assert HOSTILE.strip() in zebra["text"]
+    assert zebra["tags"] == [" ".join(HOSTILE.split())[:100].strip()]
+    quagga = hostile.ask("quagga", "--source", "rows")["results"][0]
+    assert quagga["text"].startswith("The quagga says " + HOSTILE)
+    assert quagga["title"].startswith("Quagga A\"B'C")
+    okapi = hostile.ask("okapi")["results"][0]
+    assert "\ufffd" in okapi["path"]
+    assert "\\x0a" in okapi["path"]
+    for hit in (zebra, quagga, okapi):
+        written = json.dumps(hit, ensure_ascii=False)
+        written.encode()
+        assert "\\u0000" not in written
+        for name in ("title", "path", "url"):
+            assert not hit[name] or hit[name].splitlines() == [hit[name]]
+    assert hostile.ask(HOSTILE)["mode"] == "keyword"
+
+    exported = hostile.export()
+    with serving(in_checkout(exported)) as address:
+        for wanted, query in ((zebra, "zebra"), (okapi, "okapi")):
+            served = get(f"{address}/search?q={query}")["results"][0]
+            assert served == wanted
+        documents = get(f"{address}/documents?limit=100")["documents"]
+        assert {document["title"] for document in documents} >= {quagga["title"], zebra["title"]}
+        for document in documents:
+            place = urllib.parse.quote(document["id"], safe="")
+            assert get(f"{address}/documents/{place}")["title"] == document["title"]
+        assert get(f"{address}/openapi.json")["info"]["title"] == HOSTILE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [text for text in STRINGS if is_text(text)][::25], ids=ascii)
+def test_each_text_is_rendered_inertly(text: str, make_project: MakeProject) -> None:
+    config = CONFIG.replace(
+        'name = "notes"',
+        f'name = "notes"\ntitle = {encode_toml(text)}\ndescription = {encode_toml(text)}',
+    )
+    project = make_project({"a.md": "# A\n\nText.\n"}, config=config)
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    settings = json.loads((exported / "notes" / "settings.json").read_bytes())
+    assert (settings["title"] or "notes", settings["description"]) == (text or "notes", text)
+    written = tomllib.loads((exported / "pyproject.toml").read_text(encoding="utf-8"))
+    assert written["project"]["description"] == text

@@ -1,0 +1,133 @@
+"""The wheel, installed where no checkout is, does everything; and without a network."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import MakeProject
+from servers import in_checkout
+
+ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what is in the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    checkout = folder / "checkout"
+    ignored = shutil.ignore_patterns("__pycache__", ".foundry", "dist")
+    for name in ("foundry", "templates"):
+        shutil.copytree(ROOT / name, checkout / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, checkout / name)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "out"],
+        cwd=checkout,
+        check=True,
+        capture_output=True,
+    )
+    return next((folder / "out").glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`foundry` in an environment of its own."""
+    environment = tmp_path_factory.mktemp("installed") / "environment"
+    venv.create(environment, with_pip=True)
+    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "install", wheel], check=True)
+    return environment / "bin" / "foundry"
+
+
+def run(command: Sequence[str | Path], folder: Path) -> str:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def test_wheel_holds_what_it_needs_and_nothing_else(wheel: Path) -> None:
+    import zipfile
+
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "foundry/_templates/server/package/search.py.jinja" in names
+    assert "foundry/_templates/foundry.toml.jinja" in names
+    assert "foundry/models/static-en/pieces.txt" in names
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"foundry", "rag_foundry"}
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
+
+
+def test_installed_wheel_does_everything(command: Path, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    note = "# Seals\n\nReplace the D40 seal yearly.\n"
+    (tmp_path / "docs" / "note.md").write_text(note, encoding="utf-8")
+    run([command, "init", "project", "--source", "docs"], tmp_path)
+    run([command, "build", "project"], tmp_path)
+    assert "note.md" in run([command, "query", "project", "seal"], tmp_path)
+    run([command, "export", "project"], tmp_path)
+    assert "ok: " in run([command, "verify", "project"], tmp_path)
+    python = command.with_name("python")
+    where = "from foundry.rendering.environment import templates_folder as f; print(f())"
+    assert "site-packages/foundry/_templates" in run([python, "-c", where], tmp_path)
+
+
+def test_wheel_exports_the_same_as_the_checkout(
+    command: Path, tmp_path: Path, make_project: MakeProject
+) -> None:
+    from processes import snapshot
+
+    project = make_project({"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"})
+    project.succeed("build", "--quiet")
+    exported = snapshot(project.export())
+    shutil.rmtree(project.root / "dist")
+    shutil.rmtree(project.root / ".foundry")
+    for name in ("build", "export"):
+        run([command, name, project.root], tmp_path)
+    assert snapshot(project.root / "dist" / "notes") == exported
+
+
+OFFLINE = """
+import json, re, subprocess, sys, urllib.request
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+command = [*sys.argv[1:], "serve", "--port", "0"]
+server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+try:
+    address = re.search(r"http://\\S+?:\\d+", server.stderr.readline())[0]
+    with urllib.request.urlopen(address + "/search?q=seal", timeout=30) as reply:
+        print(json.load(reply)["results"][0]["path"])
+finally:
+    server.terminate()
+    server.wait()
+"""
+
+
+def test_everything_works_without_a_network(command: Path, tmp_path: Path) -> None:
+    offline = ["unshare", "--net", "--map-root-user"]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*offline, "true"], check=False).returncode
+    ):
+        pytest.skip("unshare --net is not permitted here")
+    (tmp_path / "docs").mkdir()
+    note = "# Seals\n\nReplace the D40 seal yearly.\n"
+    (tmp_path / "docs" / "note.md").write_text(note, encoding="utf-8")
+    for arguments in (
+        ["init", "project", "--source", "docs"],
+        ["build", "project"],
+        ["query", "project", "seal"],
+        ["export", "project"],
+        ["verify", "project"],
+    ):
+        run([*offline, command, *arguments], tmp_path)
+    if shutil.which("ip") is None:
+        pytest.skip("served queries need ip, to bring up the loopback interface")
+    start = in_checkout(tmp_path / "project" / "dist" / "project")
+    assert run([*offline, sys.executable, "-c", OFFLINE, *start], tmp_path) == "note.md\n"
