@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from foundry.embedding.distill import (
     Epoch,
@@ -45,8 +46,10 @@ from foundry.runtime.encoder import CONTINUATION
 NAME = "static-en"
 DIMENSIONS = 256
 MINIMUM_COVERAGE = 0.6
-COMMON = 0.3
+COMMON = 0.5
 RARITY_POWER = 0.3
+WHITENING_POWER = 0.25
+WHITENING_TEXTS = 8_000
 LONG_TEXT_PIECES = 45
 LONG_TEXT_REPEATS = 5
 
@@ -117,6 +120,19 @@ def rarity(frequency: NDArray[np.float64], texts: int) -> Matrix:
     return np.asarray(np.maximum(inverse / inverse.max(), 0.02), dtype=np.float32)
 
 
+def partly_whiten(rows: Matrix, short: "sparse.csr_matrix", long: "sparse.csr_matrix") -> Matrix:
+    """Turn rows (V, d) so that no direction dominates the texts' vectors (Su et al. 2021).
+
+    Directions that most texts share say little about any of them. Each is scaled by its mean square
+    over short and long texts to the power of -`WHITENING_POWER`; -0.5 would make all of them equal.
+    """
+    vectors = unit_rows(sparse.vstack([long, short]) @ rows)
+    moments = (vectors.T @ vectors).astype(np.float64) / len(vectors)
+    squares, directions = np.linalg.eigh(moments)
+    scaled = directions * np.maximum(squares, 1e-9) ** -WHITENING_POWER
+    return np.asarray(rows @ scaled, dtype=np.float32)
+
+
 def build(arguments: argparse.Namespace) -> Student:
     """Gather, teach, train and refine."""
     packages, descriptions, wheel = fetch(arguments.work)
@@ -151,12 +167,14 @@ def build(arguments: argparse.Namespace) -> Student:
         pairs,
         counts[index],
         targets[index],
-        RefineOptions(seed=arguments.seed),
+        RefineOptions(seed=arguments.seed, learning_rate=3e-3),
         report_step,
     )
     frequency = np.asarray((counts > 0).sum(axis=0), dtype=np.float64).ravel()
     weighted = refined * rarity(frequency, len(texts))[:, None] ** RARITY_POWER
-    return Student(pieces, weighted, student.history)
+    short, long = counts[lengths <= LONG_TEXT_PIECES], counts[lengths > LONG_TEXT_PIECES]
+    final = partly_whiten(weighted, short[:WHITENING_TEXTS], long[:WHITENING_TEXTS])
+    return Student(pieces, final, student.history)
 
 
 def report_epoch(epoch: Epoch) -> None:
