@@ -42,8 +42,6 @@ class Options:
         epochs: At most this many passes over the texts.
         batch: Texts a step.
         learning_rate: Adam's step at the start; it falls to zero along a half cosine.
-        similarity_weight: Share of the loss that compares similarities within a batch.
-        temperature: Of the softmax over those similarities.
         held_out: Share of the texts that only measure when to stop.
         patience: Epochs without a better held-out cosine before stopping.
     """
@@ -52,8 +50,6 @@ class Options:
     epochs: int = 5
     batch: int = 256
     learning_rate: float = 2e-3
-    similarity_weight: float = 0.0
-    temperature: float = 0.05
     held_out: float = 0.02
     patience: int = 1
 
@@ -194,9 +190,7 @@ def train(
         for start in range(0, len(order), options.batch):
             chosen = order[start : start + options.batch]
             rate = options.learning_rate * 0.5 * (1 + np.cos(np.pi * adam.steps / total_steps))
-            touched, gradient = distillation_gradient(
-                counts[chosen], targets[chosen], adam.rows, options
-            )
+            touched, gradient = distillation_gradient(counts[chosen], targets[chosen], adam.rows)
             adam.step(touched, gradient, float(rate))
         epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
         history.append(epoch)
@@ -210,13 +204,9 @@ def train(
 
 
 def distillation_gradient(
-    counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix, options: Options
+    counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
 ) -> tuple[NDArray[np.intp], Matrix]:
-    """The rows that a batch touches, and the loss's gradient (touched, d) for them.
-
-    The loss is the batch's mean of 1 - cosine, blended with the Kullback-Leibler divergence of the
-    student's from the teacher's softmax over each text's similarities to the others.
-    """
+    """The rows that a batch touches, and the gradient (touched, d) of its mean 1 - cosine."""
     touched, columns = np.unique(counts.indices, return_inverse=True)
     local = sparse.csr_matrix(
         (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))
@@ -224,26 +214,10 @@ def distillation_gradient(
     sums = local @ rows[touched]
     lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-6)
     units = sums / lengths
-    size = len(units)
-    slope = -(1 - options.similarity_weight) * targets / size
-    if options.similarity_weight:
-        wanted = _neighbour_softmax(targets, options.temperature)
-        found = _neighbour_softmax(units, options.temperature)
-        difference = (found - wanted) / size
-        # Scaling by the temperature keeps this gradient comparable to the cosine's.
-        slope += options.similarity_weight * (difference + difference.T) @ units
+    slope = -targets / len(units)
     slope -= np.sum(slope * units, axis=1, keepdims=True) * units
     gradient = local.T @ (slope / lengths)
     return touched, np.asarray(gradient, dtype=np.float32)
-
-
-def _neighbour_softmax(units: Matrix, temperature: float) -> Matrix:
-    """float32 (b, b): softmax over each row's similarities to the other rows."""
-    similarity = units @ units.T / temperature
-    np.fill_diagonal(similarity, -np.inf)
-    similarity -= similarity.max(axis=1, keepdims=True)
-    exponentials = np.exp(similarity)
-    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:

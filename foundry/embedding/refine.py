@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from foundry.embedding.distill import Adam, Matrix, Options, count_pieces, distillation_gradient
+from foundry.embedding.distill import Adam, Matrix, count_pieces, distillation_gradient
 from foundry.embedding.training_text import Passage, sentences
 
 BM25_K1 = 1.5
@@ -136,9 +136,7 @@ def refine(
         batch = _make_batch(*batches[number], options, generator)
         touched, gradient, accuracy = _ranking_gradient(batch, adam.rows, stop_pieces, options)
         taught = generator.integers(0, counts.shape[0], options.batch)
-        also, taught_gradient = distillation_gradient(
-            counts[taught], targets[taught], adam.rows, Options()
-        )
+        also, taught_gradient = distillation_gradient(counts[taught], targets[taught], adam.rows)
         union = np.union1d(touched, also)
         total = np.zeros((len(union), rows.shape[1]), dtype=np.float32)
         total[np.searchsorted(union, touched)] += gradient
