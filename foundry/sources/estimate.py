@@ -20,5 +20,7 @@ def estimate(source: Source) -> int:
 
 
 class _Count(Walk):
-    def _read_file(self, folder: int, path: bytes, name: bytes) -> RawDocument | Skipped:
+    def _read_file(
+        self, folder: int, path: bytes, name: bytes  # noqa: ARG002
+    ) -> RawDocument | Skipped:
         return self._skip(path, "counted")

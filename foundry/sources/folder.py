@@ -120,7 +120,7 @@ class Walk:
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISLNK(status.st_mode):
-                return self._skip(path, "symbolic link", self._describe_link(folder, path, name))
+                return self._skip(path, "symbolic link", self._describe_link(path))
             if not stat.S_ISREG(status.st_mode):
                 return self._skip(path, "not a regular file", _kind(status.st_mode))
             for _ in range(2):
@@ -155,11 +155,11 @@ class Walk:
             modified=modified if source.modified_from_file else None,
         )
 
-    def _describe_link(self, folder: int, path: bytes, name: bytes) -> str:
+    def _describe_link(self, path: bytes) -> str:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
         where = "inside" if os.path.realpath(root + path).startswith(root) else "outside"
-        target = printable(_to_text(os.readlink(name, dir_fd=folder)))
-        return f"leads {where} the folder, to {target}"
+        # Not where to: the report travels with the export.
+        return f"leads {where} the folder"
 
     def _skip(self, path: bytes, reason: str, detail: str = "") -> Skipped:
         name = printable(_to_text(path)).rstrip("/") or "."

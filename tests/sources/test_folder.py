@@ -118,8 +118,8 @@ def test_links_are_listed_and_not_followed(tmp_path: Path) -> None:
     assert [item.key for item in found if isinstance(item, RawDocument)] == ["a.md", "sub/b.md"]
     assert {item.reason for item in skipped.values()} == {"symbolic link"}
     assert len(skipped) == 7
-    assert skipped["passwd"].detail == "leads outside the folder, to /etc/passwd"
-    assert skipped["inside.md"].detail == "leads inside the folder, to a.md"
+    assert skipped["passwd"].detail == "leads outside the folder"
+    assert skipped["inside.md"].detail == "leads inside the folder"
 
 
 def test_pipes_and_sockets_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
