@@ -5,8 +5,8 @@
     python -m foundry.embedding.train_static --work /tmp/static-en
 
 Needs a Debian system with apt (packages are unpacked, not installed) and pip. Whatever was fetched
-or computed is kept in the work folder, so that an interrupted run goes on where it stopped. With
-the same packages and seed, and the teacher's vectors from the cache, the same files come out.
+or computed is kept in the work folder, so that an interrupted run goes on where it stopped. The
+same packages and seed give the same table but for float sums: see the folder's CARD.md.
 """
 
 import argparse

@@ -29,7 +29,8 @@ from foundry.runtime.tokens import Tokenizer, heading_term, heading_terms
 
 TITLE_WEIGHT = 2
 HEADING_WEIGHT = 3
-"""How many times a title and a heading path count in BM25, beside the text below them."""
+TAG_WEIGHT = 1
+"""How many times title, heading path and tags count in BM25, beside the text itself."""
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
@@ -188,7 +189,11 @@ class IndexWriter:
     def _index_text(self, document: Document, chunk: Chunk, headings: Sequence[str]) -> None:
         title = () if document.title in chunk.heading_path else (document.title,)
         counts = Counter(self._tokenizer.terms(chunk.text))
-        for weight, texts in ((TITLE_WEIGHT, title), (HEADING_WEIGHT, chunk.heading_path)):
+        for weight, texts in (
+            (TITLE_WEIGHT, title),
+            (HEADING_WEIGHT, chunk.heading_path),
+            (TAG_WEIGHT, document.tags),
+        ):
             for text in texts:
                 for term in self._tokenizer.terms(text):
                     counts[term] += weight
