@@ -90,7 +90,7 @@ def measure(folder: Path, work: Path) -> dict[str, float]:
     weighted = [
         (
             ours.terms(" ".join([*[chunk.title] * TITLE_WEIGHT, chunk.text]))
-            if chunk.title not in chunk.section
+            if chunk.title not in (*chunk.section, chunk.document_id)
             else ours.terms(" ".join([*chunk.section * HEADING_WEIGHT, chunk.text]))
         )
         for chunk in chunks

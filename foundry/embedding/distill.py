@@ -9,22 +9,16 @@ The result is written as the integer files that `foundry.runtime.encoder` reads,
 into pieces by that module itself, so that the student is trained on what the server will compute.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from foundry.runtime.encoder import (
-    MAX_WEIGHT,
-    EncoderDescription,
-    EncoderLayout,
-    PieceCutter,
-)
+from foundry.embedding.encoder_files import write_encoder_files
+from foundry.runtime.encoder import MAX_WEIGHT, EncoderDescription, PieceCutter
 
 Matrix = NDArray[np.float32]
 
@@ -236,22 +230,12 @@ def write_encoder(
     largest = np.abs(student.rows).max(axis=1).astype(np.float64)
     table = np.rint(student.rows / np.maximum(largest, 1e-30)[:, None] * 127).astype(np.int8)
     weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)
-    directory.mkdir(parents=True, exist_ok=True)
-    layout = EncoderLayout(directory)
-    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in student.pieces).encode())
-    for path, array in ((layout.table, table), (layout.weights, weights)):
-        with path.open("wb") as file:
-            np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
-    digest = hashlib.sha256()
-    for path in (layout.pieces, layout.table, layout.weights):
-        digest.update(path.read_bytes())
-    description = EncoderDescription(
+    return write_encoder_files(
+        directory,
+        "".join(f"{piece}\n" for piece in student.pieces).encode(),
+        table,
+        weights,
         name=name,
-        dimensions=table.shape[1],
         minimum_coverage=minimum_coverage,
         common=common,
-        sha256=digest.hexdigest(),
     )
-    content = json.dumps(asdict(description), indent=1, sort_keys=True)
-    layout.description.write_bytes(content.encode() + b"\n")
-    return description

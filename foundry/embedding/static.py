@@ -6,9 +6,7 @@ not drowned by the many below them. And queries weigh each piece by how rare it 
 which the table cannot know: the index's encoder is the table with those weights.
 """
 
-import json
 import math
-import shutil
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 import foundry
 from foundry.embedding.embedder import hash_encoder
+from foundry.embedding.encoder_files import write_encoder_files
 from foundry.runtime.encoder import EncoderLayout, PieceEncoder
 
 MODEL = "static-en"
@@ -72,13 +71,17 @@ class StaticEmbedder:
 
     def write_encoder(self, directory: Path) -> str:
         """Write the table with the corpus's weights; returns the SHA-256 over the files."""
-        directory.mkdir()
-        source, target = EncoderLayout(MODEL_FOLDER), EncoderLayout(directory)
-        shutil.copyfile(source.pieces, target.pieces)
-        shutil.copyfile(source.table, target.table)
-        np.save(target.weights, self._query_weights(), allow_pickle=False)
-        description = json.loads(source.description.read_bytes())
-        target.description.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+        source = EncoderLayout(MODEL_FOLDER)
+        description = self._encoder.description
+        write_encoder_files(
+            directory,
+            source.pieces.read_bytes(),
+            np.load(source.table, allow_pickle=False),
+            self._query_weights(),
+            name=description.name,
+            minimum_coverage=description.minimum_coverage,
+            common=description.common,
+        )
         return hash_encoder(directory)
 
     def _query_weights(self) -> NDArray[np.int32]:

@@ -187,7 +187,9 @@ class IndexWriter:
         self._chunk_lengths.append(len(line))
 
     def _index_text(self, document: Document, chunk: Chunk, headings: Sequence[str]) -> None:
-        title = () if document.title in chunk.heading_path else (document.title,)
+        # A record without a title is shown under its id, which says nothing about its content.
+        is_told = document.title in (*chunk.heading_path, document.id)
+        title = () if is_told else (document.title,)
         counts = Counter(self._tokenizer.terms(chunk.text))
         for weight, texts in (
             (TITLE_WEIGHT, title),

@@ -19,7 +19,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -204,6 +204,15 @@ class PieceEncoder:
         """Length of the vectors."""
         return self.description.dimensions
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The pieces' weights (V,), whole numbers."""
+        return self._weights
+
+    def reweighted(self, weights: NDArray[np.int32]) -> "PieceEncoder":
+        """The same table under other weights (V,)."""
+        return replace(self, _weights=weights.astype(np.float64))
+
     def encode(self, text: str) -> NDArray[np.float32] | None:
         """The unit vector (dimensions,) of a text.
 
@@ -211,7 +220,14 @@ class PieceEncoder:
         `minimum_coverage`, as with a script that the table was not made for: a vector of the few
         covered words would rank by chance.
         """
-        words = self._pieces.cut(text[:MAX_CHARACTERS])
+        return self.encode_words(self.cut(text))
+
+    def cut(self, text: str) -> list[Word]:
+        """The words of a text, as `encode_words` takes them."""
+        return self._pieces.cut(text[:MAX_CHARACTERS])
+
+    def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
+        """What `encode` gives for a text of these words."""
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:

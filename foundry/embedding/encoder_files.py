@@ -1,0 +1,43 @@
+"""Writes the folder of an encoder; what reads it is `foundry.runtime.encoder`."""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.runtime.encoder import EncoderDescription, EncoderLayout
+
+
+def write_encoder_files(
+    directory: Path,
+    pieces: bytes,
+    table: NDArray[np.int8],
+    weights: NDArray[np.int32],
+    *,
+    name: str,
+    minimum_coverage: float,
+    common: float,
+) -> EncoderDescription:
+    """Write pieces (one a line), table (V, d) and weights (V,) into a folder that may exist."""
+    directory.mkdir(parents=True, exist_ok=True)
+    layout = EncoderLayout(directory)
+    layout.pieces.write_bytes(pieces)
+    for path, array in ((layout.table, table), (layout.weights, weights)):
+        with path.open("wb") as file:
+            np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
+    digest = hashlib.sha256()
+    for path in (layout.pieces, layout.table, layout.weights):
+        digest.update(path.read_bytes())
+    description = EncoderDescription(
+        name=name,
+        dimensions=table.shape[1],
+        minimum_coverage=minimum_coverage,
+        common=common,
+        sha256=digest.hexdigest(),
+    )
+    content = json.dumps(asdict(description), indent=1, sort_keys=True)
+    layout.description.write_bytes(content.encode() + b"\n")
+    return description
