@@ -6,7 +6,6 @@
     ├── BuildError              the build cannot produce an index
     │   ├── EmptyBuildError     the sources hold no document that can be indexed
     │   └── BusyError           another build or export holds the lock
-    ├── EmbeddingError          an embedder cannot be loaded, or answered something impossible
     ├── IndexUnusableError      an index is missing, damaged, or of another format version
     ├── RenderError             a template or a formatter failed; nothing was written
     ├── ExportError             the target folder cannot be written
@@ -58,10 +57,6 @@ class EmptyBuildError(BuildError):
 
 class BusyError(BuildError):
     """Another process holds the project's lock."""
-
-
-class EmbeddingError(FoundryError):
-    """An embedder is missing, cannot be loaded or answered something impossible."""
 
 
 class IndexUnusableError(FoundryError):

@@ -101,7 +101,6 @@ def _settings(config: Config) -> bytes:
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "identifier_patterns": list(config.identifier_patterns),
-        "foundry_version": foundry.__version__,
     }
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"

@@ -132,11 +132,6 @@ class IndexLayout:
         return self.root / "filters.tags.chunks.npy"
 
     @property
-    def links(self) -> Path:
-        """uint32 (2, l): document numbers of each link between documents, from and to."""
-        return self.root / "links.npy"
-
-    @property
     def encoder(self) -> Path:
         """The query encoder's folder."""
         return self.root / "encoder"

@@ -31,7 +31,6 @@ class Settings:
     semantic_weight: float
     keyword_weight: float
     identifier_patterns: tuple[re.Pattern[str], ...]
-    foundry_version: str
 
 
 @cache
@@ -58,7 +57,6 @@ def read_settings(file: Path) -> Settings:
             semantic_weight=semantic,
             keyword_weight=keyword,
             identifier_patterns=patterns,
-            foundry_version=str(values["foundry_version"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"{file}: unusable: {error!r}", hint=hint) from None
