@@ -18,21 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from foundry.embedding.distill import (
-    Epoch,
-    Matrix,
-    Options,
-    Student,
-    count_pieces,
-    inverse_frequency_weights,
-    train,
-    unit_rows,
-    write_encoder,
-)
-from foundry.embedding.refine import Pairs, RefineOptions, refine
-from foundry.embedding.teacher import WHEEL, Teacher
 from foundry.embedding.training_text import (
     SOURCES,
     description_passages,
@@ -42,6 +28,25 @@ from foundry.embedding.training_text import (
 )
 from foundry.embedding.vector_cache import VectorCache
 from foundry.runtime.encoder import CONTINUATION
+
+try:
+    from scipy import sparse
+
+    from foundry.embedding.distill import (
+        Epoch,
+        Matrix,
+        Options,
+        Student,
+        count_pieces,
+        inverse_frequency_weights,
+        train,
+        unit_rows,
+        write_encoder,
+    )
+    from foundry.embedding.refine import Pairs, RefineOptions, refine
+    from foundry.embedding.teacher import WHEEL, Teacher
+except ImportError as missing:
+    raise SystemExit(f"{missing}; training needs: pip install 'rag-foundry[train]'") from None
 
 NAME = "static-en"
 DIMENSIONS = 256
