@@ -1,10 +1,17 @@
-"""Files that survive a crash: forced to disk, replaced in one step, with modes of their own."""
+"""Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes."""
 
+import hashlib
 import os
 from pathlib import Path
 
 FILE_MODE = 0o644
 FOLDER_MODE = 0o755
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_tree(root: Path) -> None:

@@ -1,11 +1,11 @@
 """SHA256SUMS: the list of everything that an export consists of."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import VerificationError
+from foundry.files import hash_file
 
 CHECKSUMS = "SHA256SUMS"
 
@@ -28,12 +28,6 @@ class Differences:
             *(f"{name}: missing" for name in self.missing),
             *(f"{name}: not part of the export" for name in self.unknown),
         ]
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file's content, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:

@@ -10,14 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.exporting.checksums import (
-    CHECKSUMS,
-    Differences,
-    compare,
-    format_checksums,
-    hash_file,
-)
-from foundry.files import set_modes, sync_folder, sync_tree
+from foundry.exporting.checksums import CHECKSUMS, Differences, compare, format_checksums
+from foundry.files import hash_file, set_modes, sync_folder, sync_tree
 
 
 def write_export(

@@ -1,6 +1,5 @@
 """Writing an index's files so that equal content gives equal bytes."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from foundry.files import hash_file
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -26,10 +27,8 @@ def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
     """Size and SHA-256 of every file below `root`, by path, sorted."""
     entries: dict[str, dict[str, int | str]] = {}
     for path in _files_below(root):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
         name = path.relative_to(root).as_posix()
-        entries[name] = {"bytes": path.stat().st_size, "sha256": digest}
+        entries[name] = {"bytes": path.stat().st_size, "sha256": hash_file(path)}
     return entries
 
 

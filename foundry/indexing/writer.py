@@ -24,6 +24,7 @@ from foundry.runtime.layout import (
     Manifest,
     hash_key,
 )
+from foundry.runtime.records import ChunkRecord, DocumentRecord, record_fields
 from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.tokens import Tokenizer, heading_term, heading_terms
 
@@ -80,13 +81,14 @@ class IndexWriter:
     def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
         first = self.chunk_count
+        source = self._sources.index(document.source)
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
         previous_path: tuple[str, ...] | None = None
         for place, chunk in enumerate(chunks):
             number = self.chunk_count
             self._write_chunk(document, chunk)
             self._chunk_ids.append((hash_key(chunk.id), number))
-            self._chunk_sources.append(self._sources.index(document.source))
+            self._chunk_sources.append(source)
             self._modified.append(modified)
             for tag in document.tags:
                 self._tags.setdefault(tag, []).append(number)
@@ -97,24 +99,23 @@ class IndexWriter:
             for heading in dict.fromkeys(headings):
                 self._heading_chunks.setdefault(heading, []).append(chunk.id)
             self._index_text(document, chunk, headings)
-        line = encode_json(
-            {
-                "id": document.id,
-                "title": document.title,
-                "source": document.source,
-                "path": document.path,
-                "url": document.url,
-                "media_type": document.media_type,
-                "sha256": document.sha256,
-                "bytes": document.bytes,
-                "modified": document.modified,
-                "tags": list(document.tags),
-                "metadata": dict(sorted(document.metadata.items())),
-                "reader": document.reader,
-                "chunk_start": first,
-                "chunk_end": self.chunk_count,
-            }
+        record = DocumentRecord(
+            id=document.id,
+            title=document.title,
+            source=document.source,
+            path=document.path,
+            url=document.url,
+            media_type=document.media_type,
+            sha256=document.sha256,
+            bytes=document.bytes,
+            modified=document.modified,
+            tags=list(document.tags),
+            metadata=dict(sorted(document.metadata.items())),
+            reader=document.reader,
+            chunk_start=first,
+            chunk_end=self.chunk_count,
         )
+        line = encode_json(record_fields(record))
         self._document_ids.append((hash_key(document.id), self.document_count))
         self._documents_file.write(line)
         self._document_lengths.append(len(line))
@@ -163,26 +164,25 @@ class IndexWriter:
         self._documents_file.close()
 
     def _write_chunk(self, document: Document, chunk: Chunk) -> None:
-        line = encode_json(
-            {
-                "id": chunk.id,
-                "document_id": document.id,
-                "title": document.title,
-                "text": chunk.text,
-                "section": list(chunk.heading_path),
-                "position": {
-                    "start": chunk.start,
-                    "end": chunk.end,
-                    "line_start": chunk.line_start,
-                    "line_end": chunk.line_end,
-                },
-                "source": document.source,
-                "path": document.path,
-                "url": document.url,
-                "tags": list(document.tags),
-                "modified": document.modified,
-            }
+        record = ChunkRecord(
+            id=chunk.id,
+            document_id=document.id,
+            title=document.title,
+            text=chunk.text,
+            section=list(chunk.heading_path),
+            position={
+                "start": chunk.start,
+                "end": chunk.end,
+                "line_start": chunk.line_start,
+                "line_end": chunk.line_end,
+            },
+            source=document.source,
+            path=document.path,
+            url=document.url,
+            tags=list(document.tags),
+            modified=document.modified,
         )
+        line = encode_json(record_fields(record))
         self._chunks_file.write(line)
         self._chunk_lengths.append(len(line))
 
@@ -217,10 +217,11 @@ class IndexWriter:
     def _write_vectors(self) -> DenseManifest | None:
         if self._embedder is None or self._vectors is None:
             return None
-        queries = self._embedder.embed_queries(_spread(list(self._heading_chunks)))
+        samples = _spread(list(self._heading_chunks))
+        embedded = self._embedder.embed_queries([*samples, PROBE_TEXT])
+        queries, probe = embedded[:-1], embedded[-1]
         measured = self._vectors.write(self._layout, queries[queries.any(axis=1)])
         encoder_sha256 = self._embedder.write_encoder(self._layout.encoder)
-        probe = self._embedder.embed_queries([PROBE_TEXT])[0]
         return DenseManifest(
             provider=self._embedder.provider,
             model=self._embedder.model,

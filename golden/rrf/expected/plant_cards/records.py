@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 
-def _fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dict[str, Any]:
+def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dict[str, Any]:
+    """All fields by name, in the order in which they stand on disk; values are not copied."""
     # Not dataclasses.asdict, which copies lists and dictionaries and takes ten times as long.
     return {name: getattr(record, name) for name in record.__slots__}
 
@@ -27,7 +28,7 @@ class ChunkRecord:
 
     def to_json(self) -> dict[str, Any]:
         """All fields, by name."""
-        return _fields(self)
+        return record_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class DocumentRecord:
 
     def to_json(self) -> dict[str, Any]:
         """All fields but the chunk range, whose numbers mean nothing outside the index."""
-        values = _fields(self)
+        values = record_fields(self)
         del values["chunk_start"], values["chunk_end"]
         return {**values, "chunks": self.chunk_end - self.chunk_start}
 
@@ -66,4 +67,4 @@ class SourceSummary:
 
     def to_json(self) -> dict[str, Any]:
         """All fields, by name."""
-        return _fields(self)
+        return record_fields(self)
