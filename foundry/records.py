@@ -74,7 +74,8 @@ class Reading:
     """What a reader finds in one document's bytes.
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at
-    which front matter ends and content begins.
+    which front matter ends and content begins. `pages` are the offsets at which page, slide or
+    sheet 1, 2, ... begin, for formats that have them; `language` is what the content states.
     """
 
     text: str
@@ -85,6 +86,8 @@ class Reading:
     tags: tuple[str, ...] = ()
     modified: str | None = None
     body_start: int = 0
+    pages: tuple[int, ...] = ()
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A verbatim passage: `text == document.reading.text[start:end]`."""
+    """A verbatim passage: `text == document.reading.text[start:end]`.
+
+    `page` is the page, slide or sheet on which it begins, from 1, where its format has them.
+    """
 
     id: str
     document_id: str
@@ -132,3 +138,4 @@ class Chunk:
     end: int
     line_start: int
     line_end: int
+    page: int | None = None

@@ -11,7 +11,11 @@ from foundry.config import ChunkingOptions
 from foundry.records import Chunk, Document
 
 _STRATEGIES = {"headings": headings.split, "recursive": recursive.split, "none": none.split}
-_MARKDOWN = frozenset({"text/markdown", "text/html"})
+_MARKDOWN_READERS = frozenset(
+    "docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()
+)
+"""Readers whose text is written as Markdown, whatever the file was."""
+
 _NEWLINE = re.compile("\n")
 _WORD = re.compile(r"[^\W_]")
 
@@ -24,7 +28,8 @@ def chunk(document: Document, options: ChunkingOptions) -> list[Chunk]:
     same input gives the same ids in every process. The strategy "none" knows no limit.
     """
     text = document.reading.text
-    packer = Packer(text, document.reading.blocks, document.media_type in _MARKDOWN, options)
+    is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
+    packer = Packer(text, document.reading.blocks, is_markdown, options)
     line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
@@ -46,6 +51,7 @@ def chunk(document: Document, options: ChunkingOptions) -> list[Chunk]:
                 end=end,
                 line_start=bisect_right(line_starts, start),
                 line_end=bisect_right(line_starts, end - 1),
+                page=bisect_right(document.reading.pages, start) or None,
             )
         )
     return chunks

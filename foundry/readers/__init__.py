@@ -1,60 +1,109 @@
 """One file per format: bytes to documents. The content decides first, then what its name says.
 
-A new format is one module with a `READER`, and one line in `_READERS`.
+A new format is one module with a `READER`, and one line: in `_READERS` for a format that is text
+and takes linear time to read, in `formats.FILE_READERS` for all others. These are read in worker
+processes, which are started when the first such file comes.
 """
 
 import hashlib
 import re
 from pathlib import PurePosixPath
 
-from foundry.readers import code, html, markdown, mdx, text
-from foundry.readers.contract import Reader, UnreadableError
+from foundry.readers import (
+    asciidoc,
+    code,
+    html,
+    latex,
+    markdown,
+    mdx,
+    notebook,
+    structured,
+    subtitles,
+    text,
+)
+from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.formats import FILE_READERS
+from foundry.readers.sandbox import Sandbox
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.records import Document, RawDocument, Reading, Skipped
 
-_READERS: tuple[Reader, ...] = (markdown.READER, mdx.READER, html.READER, text.READER, code.READER)
-_BY_NAME = {
-    name: (reader, media_type)
-    for reader in _READERS
-    for name, media_type in reader.media_types.items()
+_READERS: tuple[Reader, ...] = (
+    markdown.READER,
+    mdx.READER,
+    html.READER,
+    text.READER,
+    code.READER,
+    asciidoc.READER,
+    latex.READER,
+    notebook.READER,
+    subtitles.READER,
+    *structured.READERS,
+)
+_NAMED_BY_FILE = (code.READER, *structured.READERS)
+"""Formats without titles, of which the whole name of a file is one."""
+_ALL: tuple[Reader | FileReader, ...] = (*_READERS, *FILE_READERS)
+_BY_NAME: dict[str, tuple[Reader | FileReader, str]] = {
+    name: (reader, media_type) for reader in _ALL for name, media_type in reader.media_types.items()
 }
 _BY_MEDIA_TYPE = {media_type: reader for reader, media_type in reversed(_BY_NAME.values())}
+_BY_KIND = {
+    kind: (reader, media_type)
+    for reader in FILE_READERS
+    for kind, media_type in reader.kinds.items()
+}
 _WORD = re.compile(r"[^\W_]")
 
 
-def read(raw: RawDocument) -> Document | Skipped:
+def read(raw: RawDocument, sandbox: Sandbox | None = None) -> Document | Skipped:
     """Turn bytes into a document with text, structure and metadata in one normal form.
 
-    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason.
+    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason. Formats
+    that are not read in this process are read in `sandbox`; without one, each has its own.
     """
-    problem = _refuse(raw)
+    if not raw.content:
+        return _skip(raw, "empty file")
+    kind = document_kind(raw.content)
+    found = _BY_KIND.get(kind or "")
+    problem = None if found else _refuse(raw, kind)
     if problem:
         return problem
-    reader, media_type = _choose(raw)
-    declared = html.declared_charset(raw.content) if reader is html.READER else None
-    content, replaced = decode(raw.content, declared)
+    reader, media_type = found or _choose(raw)
+    replaced = 0
     try:
-        reading = reader.read(content)
+        if isinstance(reader, Reader):
+            declared = html.declared_charset(raw.content) if reader is html.READER else None
+            content, replaced = decode(raw.content, declared)
+            reading = reader.read(content)
+        elif kind is None and reader.kinds:
+            return _skip(raw, "not what its name says")
+        else:
+            reading = _read_apart(reader, raw.content, sandbox)
     except UnreadableError as error:
         return _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
-        return _skip(raw, "too much for its reader", type(error).__name__)
+        return _skip(raw, TOO_MUCH, type(error).__name__)
     if not _WORD.search(reading.text, reading.body_start):
         return _skip(raw, "no text")
     return _assemble(raw, reader, media_type, reading, replaced)
 
 
-def _refuse(raw: RawDocument) -> Skipped | None:
-    if not raw.content:
-        return _skip(raw, "empty file")
-    document = document_kind(raw.content)
+def _read_apart(reader: FileReader, content: bytes, sandbox: Sandbox | None) -> Reading:
+    if sandbox is not None:
+        return sandbox.read(reader.version, content)
+    with Sandbox() as own:
+        return own.read(reader.version, content)
+
+
+def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
     kind = document or binary_kind(raw.content)
     if kind is None:
         return None
     if kind == "private key":
         return _skip(raw, "looks like a secret", kind)
+    if kind == "encrypted Office":
+        return _skip(raw, "encrypted")
     if raw.media_type or _by_name(raw.path):
         return _skip(raw, "not what its name says", kind)
     return (
@@ -64,7 +113,7 @@ def _refuse(raw: RawDocument) -> Skipped | None:
     )
 
 
-def _choose(raw: RawDocument) -> tuple[Reader, str]:
+def _choose(raw: RawDocument) -> tuple[Reader | FileReader, str]:
     if raw.media_type in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
     reader, media_type = _by_name(raw.path) or (text.READER, "text/plain")
@@ -74,13 +123,17 @@ def _choose(raw: RawDocument) -> tuple[Reader, str]:
     return reader, media_type
 
 
-def _by_name(path: str) -> tuple[Reader, str] | None:
+def _by_name(path: str) -> tuple[Reader | FileReader, str] | None:
     name = PurePosixPath(path).name.lower()
     return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
 
 
 def _assemble(
-    raw: RawDocument, reader: Reader, media_type: str, reading: Reading, replaced: int
+    raw: RawDocument,
+    reader: Reader | FileReader,
+    media_type: str,
+    reading: Reading,
+    replaced: int,
 ) -> Document:
     path = normalise_line(raw.path, 4_096)
     tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
@@ -98,9 +151,15 @@ def _assemble(
         replaced=replaced,
         tags=tuple(sorted(tags - {""})),
         modified=normalise_date(raw.modified) or normalise_date(reading.modified),
-        metadata={normalise_line(name): normalise(value) for name, value in raw.metadata.items()},
+        metadata=_merge_metadata(raw, reading),
         reading=reading,
     )
+
+
+def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
+    stated = {"language": reading.language} if reading.language else {}
+    metadata = {**stated, **raw.metadata}
+    return {normalise_line(name): normalise(value) for name, value in metadata.items()}
 
 
 def _make_id(raw: RawDocument) -> str:
@@ -108,9 +167,9 @@ def _make_id(raw: RawDocument) -> str:
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 
 
-def _title_from(path: str, reader: Reader) -> str:
+def _title_from(path: str, reader: Reader | FileReader) -> str:
     name = PurePosixPath(path).name
-    if reader is code.READER:
+    if reader in _NAMED_BY_FILE:
         return name or path
     return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
 

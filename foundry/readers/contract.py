@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from foundry.records import Reading
 
+TOO_MUCH = "too much for its reader"
+"""The reason for skipping what took a reader's memory, time or stack."""
+
 
 class UnreadableError(Exception):
     """A document that its reader gives up on; `reason` is a short constant phrase."""
@@ -17,7 +20,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One format: which names and media types it answers to, and how its text is read.
+    """A format that is text: which names and media types it answers to, and how it is read.
 
     `version` goes into every document's `reader` and changes whenever the same bytes give another
     reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
@@ -27,3 +30,18 @@ class Reader:
     version: str
     media_types: dict[str, str]
     read: Callable[[str], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader:
+    """A format whose parser must not be trusted: its bytes are read in a worker process.
+
+    `kinds` maps what `sniffing.document_kind` calls the bytes to a media type, whatever their name
+    is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
+    imports its libraries itself, so that only workers load them, and may raise anything.
+    """
+
+    version: str
+    kinds: dict[str, str]
+    media_types: dict[str, str]
+    read: Callable[[bytes], Reading]

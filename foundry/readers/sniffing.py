@@ -3,6 +3,7 @@
 import re
 
 from foundry.readers.decoding import byte_order_mark, decode, looks_like_wide_text
+from foundry.readers.sniffing_zip import zip_kind
 
 SAMPLE_BYTES = 32_768
 # More control characters than this in a sample, and it is binary. A stray NUL is dropped instead.
@@ -48,12 +49,14 @@ _BINARIES = (
     (b"-----BEGIN ENCRYPTED PRIVATE KEY", "private key"),
     (b"-----BEGIN OPENSSH PRIVATE KEY", "private key"),
 )
-_ZIP_MEMBERS = (
-    (b"word/", "Word"),
-    (b"xl/", "Excel"),
-    (b"ppt/", "PowerPoint"),
-    (b"mimetypeapplication/epub", "EPUB"),
-    (b"mimetypeapplication/vnd.oasis", "OpenDocument"),
+# Streams of old Office's files, whose names are in UTF-16.
+_STREAMS = (
+    ("EncryptedPackage", "encrypted Office"),
+    ("__substg1.0_", "Outlook message"),
+    ("WordDocument", "old Word"),
+    ("PowerPoint Document", "old PowerPoint"),
+    ("Workbook", "old Excel"),
+    ("Book", "old Excel"),
 )
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
 _HTML_START = re.compile(
@@ -73,10 +76,10 @@ def document_kind(content: bytes) -> str | None:
     if b"%PDF-1." in start and _is_binary(content):
         return "PDF"
     if start.startswith(b"PK\x03\x04"):
-        members = content[:SAMPLE_BYTES] + content[-SAMPLE_BYTES:]
-        return next((kind for name, kind in _ZIP_MEMBERS if name in members), None)
+        return zip_kind(content)
     if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        return "old Office or Outlook"
+        names = ((name.encode("utf-16-le"), kind) for name, kind in _STREAMS)
+        return next((kind for name, kind in names if name in content), "old Office")
     return None
 
 

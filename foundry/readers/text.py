@@ -7,7 +7,7 @@ from foundry.records import Reading
 
 MAX_TITLE_CHARS = 100
 _UNDERLINE = re.compile(r"([=\-~^*#\"'+])\1{2,}[ \t]*$")
-_SUFFIXES = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log", ".wiki")
+_SUFFIXES = (".txt", ".text", ".org", ".log", ".wiki")
 
 
 def read(text: str) -> Reading:

@@ -1,0 +1,110 @@
+"""Text put together piece by piece, with the offsets of everything noted on the way."""
+
+from collections.abc import Sequence
+
+from foundry.readers.decoding import normalise, normalise_line
+from foundry.readers.markdown_links import find_links
+from foundry.records import Heading, Link, Reading, Span
+
+MAX_CELL_CHARS = 2_000
+ROWS_CHARS = 1_000
+"""A table's rows come in blocks of about so many characters, each with the header again."""
+
+
+class Composer:
+    """Collects a document's parts in their order; `finish` makes the reading."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._headings: list[Heading] = []
+        self._blocks: list[Span] = []
+        self._links: list[Link] = []
+        self._pages: list[int] = []
+
+    def page(self) -> None:
+        """Begin the next page, slide or sheet; the first call begins page 1."""
+        self._pages.append(self._length)
+
+    def heading(self, level: int, text: str) -> None:
+        """A heading on a line of its own, written as in Markdown."""
+        title = normalise_line(text)
+        if title:
+            start = self._append("#" * min(max(level, 1), 6) + " " + title)
+            self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
+
+    def text(self, text: str, *, is_block: bool = False) -> None:
+        """A paragraph or several; a block stays whole if it fits into a chunk."""
+        content = normalise(text).strip("\n").rstrip()
+        if content.strip():
+            start = self._append(content)
+            if is_block:
+                self._blocks.append(Span(start, self._end()))
+
+    def table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Rows of cells, the first being the header, as one or several Markdown tables."""
+        cells = [[_cell(value) for value in row] for row in rows]
+        width = max((len(row) for row in cells), default=0)
+        if not width:
+            return
+        head = [_line(cells[0], width), "|" + " --- |" * width]
+        lines: list[str] = []
+        size = 0
+        for row in cells[1:]:
+            line = _line(row, width)
+            if lines and size + len(line) > ROWS_CHARS:
+                self.text("\n".join(head + lines), is_block=True)
+                lines, size = [], 0
+            lines.append(line)
+            size += len(line)
+        self.text("\n".join(head + lines), is_block=True)
+
+    def include(self, reading: Reading) -> None:
+        """Another document's reading, with its outline."""
+        if not reading.text.strip():
+            return
+        base = self._append(reading.text)
+        self._headings += [
+            Heading(heading.level, heading.text, base + heading.start, base + heading.end)
+            for heading in reading.headings
+        ]
+        self._blocks += [Span(base + block.start, base + block.end) for block in reading.blocks]
+        self._links += reading.links
+
+    def finish(
+        self,
+        *,
+        title: str | None = None,
+        modified: str | None = None,
+        language: str | None = None,
+    ) -> Reading:
+        """The whole reading; without a title, the first heading of level 1 is it."""
+        text = "\n\n".join(self._parts)
+        first = next((heading.text for heading in self._headings if heading.level == 1), None)
+        return Reading(
+            text=text,
+            title=normalise_line(title or "") or first,
+            headings=tuple(self._headings),
+            blocks=tuple(self._blocks),
+            links=tuple(dict.fromkeys((*self._links, *find_links(text, {})))),
+            modified=modified,
+            pages=tuple(min(offset, len(text)) for offset in self._pages),
+            language=language,
+        )
+
+    def _append(self, part: str) -> int:
+        start = self._length
+        self._parts.append(part)
+        self._length += len(part) + 2
+        return start
+
+    def _end(self) -> int:
+        return self._length - 2
+
+
+def _cell(value: str) -> str:
+    return normalise_line(value, MAX_CELL_CHARS).replace("|", "\\|")
+
+
+def _line(cells: Sequence[str], width: int) -> str:
+    return "| " + " | ".join([*cells, *[""] * (width - len(cells))]) + " |"

@@ -1,0 +1,30 @@
+"""The formats that worker processes read, one module each."""
+
+from foundry.readers import (
+    docx,
+    epub,
+    mail,
+    opendocument,
+    outlook,
+    pdf,
+    pptx,
+    rst,
+    rtf,
+    sheets,
+    xml,
+)
+from foundry.readers.contract import FileReader
+
+FILE_READERS: tuple[FileReader, ...] = (
+    pdf.READER,
+    docx.READER,
+    pptx.READER,
+    sheets.READER,
+    opendocument.READER,
+    epub.READER,
+    rtf.READER,
+    mail.READER,
+    outlook.READER,
+    xml.READER,
+    rst.READER,
+)

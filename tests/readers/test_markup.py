@@ -1,0 +1,256 @@
+"""Mail, XML, reStructuredText, AsciiDoc, LaTeX, notebooks, subtitles, JSON, YAML and TOML."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from foundry.readers import read
+from foundry.readers.sandbox import Sandbox
+from foundry.records import Document, RawDocument, Skipped
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
+
+
+def read_file(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:
+    raw = content.encode() if isinstance(content, str) else content
+    result = read(RawDocument("s", path, path, raw), sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+def outline(document: Document) -> list[tuple[int, str]]:
+    text = document.reading.text
+    for heading in document.reading.headings:
+        assert text[heading.start : heading.end].strip(), heading
+    return [(heading.level, heading.text) for heading in document.reading.headings]
+
+
+MESSAGE = """\
+From: Ann <ann@example.org>
+To: bob@example.org
+Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=
+Date: Tue, 05 Mar 2024 10:00:00 +0200
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: text/plain; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+Sch=F6ne Reise!
+--X
+Content-Type: application/pdf; name="../../etc/plan.pdf"
+Content-Disposition: attachment; filename="../../etc/plan.pdf"
+
+%PDF-1.4 never opened
+--X--
+"""
+
+
+def test_a_message(sandbox: Sandbox) -> None:
+    document = read_file(MESSAGE, "a.eml", sandbox)
+    assert document.reading.text == (
+        "From: Ann <ann@example.org>\nTo: bob@example.org\nDate: Tue, 05 Mar 2024 10:00:00 +0200"
+        "\n\nSchöne Reise!\n\nAttachments: ../../etc/plan.pdf"
+    )
+    assert (document.title, document.modified) == ("Grüße", "2024-03-05T08:00:00Z")
+
+
+def test_a_message_in_html_alone(sandbox: Sandbox) -> None:
+    message = (
+        "Subject: S\nContent-Type: text/html; charset=utf-8\n\n<h1>Hi</h1><script>x</script><p>All"
+    )
+    assert read_file(message, "a.eml", sandbox).reading.text.split() == ["#", "Hi", "All"]
+
+
+def test_a_mailbox_has_a_section_for_each_message(sandbox: Sandbox) -> None:
+    begin = "From ann@example.org Tue Mar  5 10:00:00 2024\n"
+    box = begin + "Subject: One\n\nFirst words.\n\n" + begin + "Subject: Two\n\nFrom here on.\n"
+    document = read_file(box, "a.mbox", sandbox)
+    assert document.reading.text == "# One\n\nFirst words.\n\n# Two\n\nFrom here on."
+    assert outline(document) == [(1, "One"), (1, "Two")]
+
+
+def test_what_is_no_message_is_skipped(sandbox: Sandbox) -> None:
+    result = read(RawDocument("s", "a.eml", "a.eml", b"just some words"), sandbox)
+    assert isinstance(result, Skipped)
+    assert result.reason == "not a message"
+
+
+def test_xml_has_sections_named_by_what_they_name_themselves(sandbox: Sandbox) -> None:
+    feed = (
+        '<?xml version="1.0"?><rss><channel><title>News</title><item><title>First</title>'
+        "<description>&lt;p&gt;Some &lt;b&gt;bold&lt;/b&gt; words&lt;/p&gt;</description></item>"
+        "<item><title>Second</title><author><name>Ann</name></author></item></channel></rss>"
+    )
+    document = read_file(feed, "a.xml", sandbox)
+    assert outline(document) == [(1, "News"), (2, "First"), (2, "Second")]
+    assert "title: First\ndescription: Some bold words" in document.reading.text
+    assert "title: Second\nauthor.name: Ann" in document.reading.text
+
+
+def test_xml_with_text_between_tags_is_read_as_text(sandbox: Sandbox) -> None:
+    text = read_file(
+        "<a><p>One <b>bold</b> word.</p><!-- no --></a>", "a.xml", sandbox
+    ).reading.text
+    assert text == "p: One bold word."
+
+
+RST = """\
+Title
+=====
+
+See :py:func:`~os.path.join` and :ref:`the guide <guide>`.
+
+.. toctree::
+
+   other
+
+.. include:: /etc/hostname
+
+.. raw:: html
+
+   <script>bad</script>
+
+.. function:: load(path)
+
+   Loads it.
+
+Second
+------
+
+.. code-block:: python
+
+   x = 1
+"""
+
+
+def test_restructured_text(sandbox: Sandbox) -> None:
+    document = read_file(RST, "a.rst", sandbox)
+    assert outline(document) == [(1, "Title"), (2, "Second")]
+    assert document.title == "Title"
+    text = document.reading.text
+    assert "See os.path.join and the guide." in text
+    assert "load(path)\n\nLoads it." in text
+    assert "```\nx = 1\n```" in text
+    assert not {"other", "bad"} & set(text.split())
+
+
+def test_asciidoc() -> None:
+    source = (
+        "= Guide\n:revdate: 2024-03-05\n\nSee link:a.adoc[here].\n\n== One\n\n----\n== no\n----\n"
+    )
+    document = read_file(source, "a.adoc")
+    assert outline(document) == [(1, "Guide"), (2, "One")]
+    assert (document.title, document.modified) == ("Guide", "2024-03-05")
+    assert [(link.target, link.text) for link in document.reading.links] == [("a.adoc", "here")]
+    assert [document.reading.text[b.start : b.end] for b in document.reading.blocks] == [
+        "----\n== no\n----"
+    ]
+
+
+def test_latex() -> None:
+    source = (
+        "\\documentclass{article} % class\n\\title{My \\emph{Paper}}\n"
+        "\\begin{document}\n\\maketitle\n"
+        "\\section{Aims \\& ends}\\label{a}\nA \\textbf{bold \\emph{claim}}~\\cite{x}: 50\\%.\n"
+        "\\begin{itemize}\\item One\\end{itemize}\n\\subsection{More}\n"
+        "\\begin{equation}\na_1 = b % c\n\\end{equation}\n\\end{document} rest"
+    )
+    document = read_file(source, "a.tex")
+    assert outline(document) == [(1, "My Paper"), (2, "Aims & ends"), (3, "More")]
+    text = document.reading.text
+    assert "A bold claim: 50%." in text
+    assert "- One" in text
+    assert "\\begin{equation}\na_1 = b" in text
+    assert "rest" not in text
+    assert "article" not in text
+
+
+def test_a_notebook() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Study\n", "Text with $x$."]},
+        {
+            "cell_type": "code",
+            "source": "print(1)",
+            "outputs": [
+                {"output_type": "stream", "text": ["1\n"]},
+                {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo"}},
+            ],
+        },
+    ]
+    details = {"kernelspec": {"language": "python"}}
+    notebook = json.dumps({"cells": cells, "metadata": details, "nbformat": 4})
+    document = read_file(notebook, "a.ipynb")
+    assert document.reading.text == (
+        "# Study\nText with $x$.\n\n```python\nprint(1)\n```\n\n```\n1\n```"
+    )
+    assert outline(document) == [(1, "Study")]
+    assert document.title == "Study"
+    assert len(document.reading.blocks) == 2
+
+
+def test_subtitles() -> None:
+    srt = (
+        "1\n00:00:01,000 --> 00:00:02,500\n<i>Good</i> morning,\n\n"
+        "2\n00:00:02,500 --> 00:00:04,000\nmorning,\neverybody.\n\n"
+        "3\n01:00:10,000 --> 01:00:12,000\nLater.\n"
+    )
+    expected = "[00:00:01] Good morning, morning, everybody.\n\n[01:00:10] Later."
+    assert read_file(srt, "a.srt").reading.text == expected
+    vtt = "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello\n"
+    assert read_file(vtt, "a.vtt").reading.text == "[00:00:01] Hello"
+
+
+YAML = """\
+# Services of the shop.
+services:
+  web:
+    image: nginx
+  db: postgres
+version: 3
+flow: {a: {b: 1}}
+list:
+  - name: x
+"""
+
+
+def test_keys_are_the_outline_of_yaml() -> None:
+    document = read_file(YAML, "compose.yaml")
+    assert document.reading.text == YAML
+    assert outline(document) == [
+        *((1, "services"), (2, "web"), (2, "db"), (1, "version"), (1, "flow"), (1, "list")),
+    ]
+    assert document.title == "compose.yaml"
+
+
+def test_keys_are_the_outline_of_json_and_toml() -> None:
+    written = (
+        '{\n  "name": "x",\n  "scripts": {\n    "test": {"a": 1}\n  },\n  "license": "MIT"\n}\n'
+    )
+    document = read_file(written, "package.json")
+    assert document.reading.text == written
+    assert outline(document) == [(1, "scripts"), (1, "license")]
+    long = json.dumps({"paths": {"/a": {"get": "x " * 600}}})
+    assert outline(read_file(long, "a.json")) == [(1, "paths"), (2, "/a")]
+    toml = 'title = "x"\n[tool.ruff] # lint\nline = 1\n[[package]]\nname = "[y]"\n'
+    assert outline(read_file(toml, "a.toml")) == [(1, "tool.ruff"), (1, "package")]
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        ('{"a": 1, // comment\n}', "tsconfig.json"),
+        ('{"a": ' + "7" * 5_000 + "}", "a.json"),
+        ("a: [1\nb: }", "a.yaml"),
+        ("a: &a [x]\nb: !!python/object:os.system [x]\nc: *a\nd: *missing", "a.yaml"),
+        ("a: b\n\tc: d", "a.yaml"),
+    ],
+)
+def test_what_is_not_valid_is_still_text(content: str, path: str) -> None:
+    assert read_file(content, path).reading.text == content

@@ -1,0 +1,195 @@
+"""Worker processes: when they start, what ends them, and what they may not do."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import MakeProject
+from document_files import Text, pdf
+
+from foundry.readers import read
+from foundry.readers.contract import UnreadableError
+from foundry.readers.sandbox import FILES_PER_WORKER, Limits, Sandbox
+from foundry.readers.wire import parse_answer
+from foundry.records import Document, RawDocument, Skipped
+
+PDF = pdf([[Text(10, 600, "some words")]])
+SLOW = "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(60_000)).encode()
+
+
+def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
+    return read(RawDocument("s", path, path, content), sandbox)
+
+
+@pytest.fixture
+def count_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many processes were started since."""
+    started = []
+    start = subprocess.Popen.__init__
+
+    def counting(self: Any, *arguments: Any, **options: Any) -> None:
+        started.append(arguments)
+        start(self, *arguments, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", counting)
+    return lambda: len(started)
+
+
+def test_text_needs_no_worker(make_project: MakeProject, count_workers: Callable[[], int]) -> None:
+    names = ["a.md", "a.txt", "a.html", "a.py", "a.json", "a.yaml", "a.toml", "a.adoc", "a.tex"]
+    make_project(dict.fromkeys(names, "some words")).succeed("build")
+    assert count_workers() == 0
+
+
+def test_a_build_has_one_worker_for_all_files(
+    make_project: MakeProject, count_workers: Callable[[], int]
+) -> None:
+    project = make_project({"a.md": "text"})
+    for name in ("a.pdf", "b.pdf", "c.pdf"):
+        (project.root / "sources" / name).write_bytes(PDF)
+    project.succeed("build")
+    assert count_workers() == 1
+    hits = project.ask("some words")["results"]
+    assert {hit["position"].get("page") for hit in hits if hit["path"].endswith(".pdf")} == {1}
+
+
+def test_a_worker_that_takes_too_long_costs_one_file() -> None:
+    with Sandbox(Limits(wall=0.02)) as sandbox:
+        result = read_raw(SLOW, "a.rst", sandbox)
+        assert isinstance(result, Skipped)
+        assert (result.reason, result.detail) == ("too much for its reader", "time")
+
+
+def test_processor_time_is_limited_for_each_file() -> None:
+    with Sandbox(Limits(cpu=1)) as sandbox:
+        for _ in range(2):
+            result = read_raw(SLOW, "a.rst", sandbox)
+            assert isinstance(result, Skipped)
+            assert (result.reason, result.detail) == ("too much for its reader", "processor time")
+            assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
+
+
+def test_memory_is_limited() -> None:
+    deep = b"<a>" + b"<b>x</b>" * 3_000_000 + b"</a>"
+    with Sandbox(Limits(memory=350_000_000)) as sandbox:
+        result = read_raw(deep, "a.xml", sandbox)
+        assert isinstance(result, Skipped)
+        assert (result.reason, result.detail) == ("too much for its reader", "MemoryError")
+        assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
+
+
+def test_workers_are_replaced_after_many_files(count_workers: Callable[[], int]) -> None:
+    with Sandbox() as sandbox:
+        for _ in range(FILES_PER_WORKER + 1):
+            assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
+    assert count_workers() == 2
+
+
+def test_threads_share_a_sandbox() -> None:
+    results: list[Document | Skipped] = []
+    with Sandbox() as sandbox:
+        threads = [
+            threading.Thread(target=lambda: results.append(read_raw(PDF, "a.pdf", sandbox)))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert [isinstance(result, Document) for result in results] == [True] * 3
+
+
+ATTEMPTS = {
+    "socket": "import socket; socket.socket()",
+    "name": "import socket; socket.getaddrinfo('localhost', 80)",
+    "program": "import subprocess; subprocess.run(['true'])",
+    "fork": "import os; os.fork()",
+    "write": "open('/tmp/canary', 'w')",
+    "append": "import os; os.open('/tmp/canary', os.O_WRONLY | os.O_CREAT)",
+    "read": "open('/etc/passwd')",
+    "remove": "import os; os.remove('/tmp/canary')",
+}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS.keys())
+def test_a_worker_may_not(attempt: str) -> None:
+    program = (
+        "import sys; sys.path[:0] = [sys.argv[1]]\nfrom foundry.readers import worker\n"
+        f"import socket, subprocess\nworker._refuse()\ntry:\n  {attempt}\n"
+        "except PermissionError as error:\n  print('refused', error)\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", program, root], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("refused a reader may not"), done.stderr
+
+
+def test_a_worker_leaves_the_network_where_it_may() -> None:
+    program = (
+        "from foundry.readers import worker\nimport socket\nworker._leave_network()\n"
+        "print(sorted(name for _, name in socket.if_nameindex()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    # Where the system permits no namespaces, the audit hook alone refuses sockets.
+    assert done.stdout.strip() in {"['lo']", str(sorted(n for _, n in socket.if_nameindex()))}
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_a_worker_does_not_get_the_users_environment() -> None:
+    with Sandbox() as sandbox:
+        assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
+        (idle,) = sandbox._idle
+        environment = Path(f"/proc/{idle._process.pid}/environ").read_bytes()
+        assert b"PATH" not in environment
+        assert b"HOME" not in environment
+
+
+def test_a_worker_ends_with_its_parent() -> None:
+    program = (
+        "import os, sys\nfrom foundry.readers.sandbox import Sandbox\n"
+        "from foundry.readers.contract import UnreadableError\nsandbox = Sandbox()\n"
+        "try:\n  sandbox.read('rst/1', b'words')\nexcept UnreadableError:\n  pass\n"
+        "print(sandbox._idle[0]._process.pid, flush=True)\nos._exit(0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    process = int(done.stdout)
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+            state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError("the worker outlived its parent")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"[]",
+        b"{}",
+        b'{"text": "a"}',
+        b'{"text": "ab", "headings": [{"level": 1, "text": "x", "start": 0, "end": 9}],'
+        b' "blocks": [], "links": [], "tags": [], "pages": []}',
+        b'{"text": "ab", "headings": [], "blocks": [], "links": [], "tags": [], "pages": [2, 1]}',
+        b'{"text": "\\ud800", "headings": [], "blocks": [], "links": [], "tags": [], "pages": []}',
+        b'{"text": "a", "title": 7, "headings": [], "blocks": [], "links": [], "tags": [],'
+        b' "pages": []}',
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_refused(answer: bytes) -> None:
+    with pytest.raises(UnreadableError, match="reader failed"):
+        parse_answer(answer)
