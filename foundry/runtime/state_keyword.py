@@ -3,7 +3,7 @@
 from .index import Index
 from .served import Served
 
-_served = Served(Index.open)
+served = Served(Index.open)
 
-load = _served.load
-current_index = _served.current
+load = served.load
+current_index = served.current

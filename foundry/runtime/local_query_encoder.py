@@ -1,0 +1,84 @@
+"""Queries embedded by the model that embedded the documents, run by the server itself."""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .embedding_replies import EmbeddingFailure
+from .errors import ConfigurationError, IndexUnusableError
+from .layout import DenseManifest, IndexLayout
+from .query_probe import find_difference
+from .recent_vectors import RecentVectors
+from .settings import SETTINGS_FILE
+from .stages import stage
+
+_logger = logging.getLogger(__name__)
+
+
+def read_model(file: Path = SETTINGS_FILE) -> str:
+    """The name of the model, or the path of its folder: EMBEDDING_MODEL, else from settings.json.
+
+    Raises ConfigurationError.
+    """
+    try:
+        configured = str(json.loads(file.read_bytes())["embedding"]["model"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{file}: unusable: {error!r}",
+            hint="export the server again, or restore the file from a trusted copy",
+        ) from None
+    return os.environ.get("EMBEDDING_MODEL", "").strip() or configured
+
+
+class LocalModel(Protocol):
+    """A model, loaded."""
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"]
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts. Raises EmbeddingFailure."""
+        ...
+
+
+class LocalQueryEncoder:
+    """Runs a model on queries, one at a time; any number of threads may share one."""
+
+    def __init__(self, model: LocalModel, layout: IndexLayout, dense: DenseManifest) -> None:
+        """Run the model on the probe text. Raises IndexUnusableError if it is another model."""
+        self._model = model
+        self._query_prefix = dense.query_prefix
+        self._lock = threading.Lock()
+        self._recent = RecentVectors()
+        difference = find_difference(self._run(dense.probe_text), dense)
+        if difference is not None:
+            raise IndexUnusableError(
+                f"{layout.root}: built with {dense.provider} model {dense.model!r}, which is not"
+                f" what is installed under this name: the probe text's vector {difference}",
+                hint="install the model that the index was built with, or build the index again",
+            )
+
+    @stage("encode")
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """The unit vector (d,) of a query; None if the model gives none."""
+        vector = self._recent.get(text)
+        if vector is None:
+            try:
+                vector = self._run(text)
+            except EmbeddingFailure as failure:
+                _logger.warning("a query could not be embedded: %s", failure.message)
+                return None
+            self._recent.put(text, vector)
+        return vector
+
+    def _run(self, text: str) -> NDArray[np.float32]:
+        with self._lock:
+            vectors = self._model.embed([self._query_prefix + text], "query")
+        vector: NDArray[np.float32] = vectors[0]
+        return vector

@@ -1,0 +1,21 @@
+"""Queries are embedded by the documents' model, which Sentence Transformers runs in the server."""
+
+from .embedding_sentence_transformers import SentenceTransformersEmbeddings
+from .layout import DenseManifest, IndexLayout
+from .local_query_encoder import LocalQueryEncoder, read_model
+from .query_probe import require_model
+
+
+def open_query_encoder(layout: IndexLayout, dense: DenseManifest) -> LocalQueryEncoder:
+    """Load the model and run it on the probe text.
+
+    Raises IndexUnusableError if it is another model than the index's; EmbeddingFailure if it
+    cannot be loaded; ConfigurationError.
+    """
+    require_model(layout, dense, "sentence-transformers")
+    model = SentenceTransformersEmbeddings(
+        read_model(),
+        install="pip install sentence-transformers",
+        revision=dense.revision or None,
+    )
+    return LocalQueryEncoder(model, layout, dense)

@@ -1,0 +1,36 @@
+"""The vectors of recent queries, kept so that a query asked again costs no call."""
+
+import threading
+from collections import OrderedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+CAPACITY = 1024
+"""Queries; with 1,024 dimensions their vectors take 4 MB."""
+
+
+class RecentVectors:
+    """A bounded map from query to vector, the least recently used dropped first."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> NDArray[np.float32] | None:
+        """The vector (d,) of a query, if it is still known."""
+        with self._lock:
+            vector = self._vectors.get(text)
+            if vector is not None:
+                self._vectors.move_to_end(text)
+            return vector
+
+    def put(self, text: str, vector: NDArray[np.float32]) -> None:
+        """Keep a query's vector (d,), which is shared from now on and must not be written to."""
+        vector.flags.writeable = False
+        with self._lock:
+            self._vectors[text] = vector
+            self._vectors.move_to_end(text)
+            if len(self._vectors) > self._capacity:
+                self._vectors.popitem(last=False)
