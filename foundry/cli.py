@@ -11,6 +11,7 @@ import click
 
 import foundry
 from foundry import pipeline
+from foundry.building import BuildPlan
 from foundry.errors import FoundryError
 from foundry.progress import Reporter
 from foundry.runtime.errors import ServerError
@@ -96,25 +97,62 @@ def init(project: Path, source: Path) -> None:
 
 @main.command()
 @_project
+@click.option(
+    "--dry-run", is_flag=True, help="Only say what would be read and embedded, and at what cost."
+)
 @_json
 @_quiet
-def build(project: Path, as_json: bool, quiet: bool) -> None:
+def build(project: Path, dry_run: bool, as_json: bool, quiet: bool) -> None:
     """Read the sources and publish a new version of the index.
 
     The version before it goes on serving until the new one is complete.
     """
+    if dry_run:
+        _show_plan(pipeline.dry_run(project, Reporter(quiet=quiet)), as_json=as_json)
+        return
     result = pipeline.build(project, Reporter(quiet=quiet))
     if as_json:
         _print_json(asdict(result))
         return
-    skipped = sum(result.skipped.values())
     click.echo(
         f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"
         f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"
     )
-    if skipped:
-        click.echo(f"{skipped:,} skipped (listed in {result.index}/report.json):")
-        for reason, count in sorted(result.skipped.items(), key=lambda entry: -entry[1]):
+    if result.queries and result.queries.encoder != "own":
+        how = {
+            "distilled": "a table distilled from the model; the server needs numpy alone",
+            "same": "the model itself, which the server has to reach",
+        }[result.queries.encoder]
+        click.echo(f"queries are embedded by {how} ({result.queries.reason})")
+    if result.refused:
+        click.echo(
+            f"{result.refused:,} chunks have no vector, because the model refused them"
+            f" (listed in {result.index}/report.json)"
+        )
+    _show_skipped(result.skipped, f"listed in {result.index}/report.json")
+
+
+def _show_plan(plan: BuildPlan, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(asdict(plan))
+        return
+    click.echo(f"{plan.documents:,} documents, {plan.chunks:,} chunks; nothing was built")
+    if plan.embedding is not None:
+        needed = plan.embedding
+        cost = "" if needed.cost is None else f", costs about {needed.cost:,.4f}"
+        click.echo(
+            f"to embed: {needed.to_embed:,} texts of about {needed.tokens:,} tokens{cost};"
+            f" {needed.cached:,} are known from before"
+        )
+    if plan.training_texts:
+        click.echo(f"to train the query encoder: at most {plan.training_texts:,} short texts more")
+    _show_skipped(plan.skipped, "not read")
+
+
+def _show_skipped(reasons: dict[str, int], where: str) -> None:
+    if reasons:
+        click.echo(f"{sum(reasons.values()):,} skipped ({where}):")
+        for reason, count in sorted(reasons.items(), key=lambda entry: -entry[1]):
             click.echo(f"  {count:>6,}  {reason}")
 
 

@@ -4,15 +4,16 @@ Every problem of a file is found and reported at once, each with its key path an
 allowed.
 """
 
-import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from foundry import config_embedding, config_sources, config_targets
+from foundry.config_embedding import EmbeddingOptions
 from foundry.config_file import (
     ChunkingSection,
     ConfigFile,
@@ -23,52 +24,17 @@ from foundry.config_file import (
     RecordsSection,
     SearchSection,
     ServerSection,
+    Target,
 )
+from foundry.config_sources import CONFIG_NAME, Source
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
 from foundry.runtime.identifiers import compile_patterns
+from foundry.runtime.settings import Limits
 from foundry.runtime.tokens import LANGUAGES
-
-CONFIG_NAME = "foundry.toml"
-QUESTIONS_NAME = "questions.jsonl"
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class FolderSource:
-    """A folder of files, read recursively."""
-
-    name: str
-    path: Path
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    base_url: str | None
-    tags: tuple[str, ...]
-    modified_from_file: bool
-    max_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class RecordsSource:
-    """A CSV or JSONL table, one document a row; the fields name columns."""
-
-    name: str
-    path: Path
-    id: str
-    title: str | None
-    text: str
-    url: str | None
-    modified: str | None
-    tags_column: str | None
-    metadata: tuple[str, ...]
-    text_format: Literal["text", "markdown", "html"]
-    base_url: str | None
-    tags: tuple[str, ...]
-
-
-Source = FolderSource | RecordsSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +57,7 @@ class Config:
     language: str
     sources: tuple[Source, ...]
     chunking: ChunkingOptions
-    embedding_provider: Literal["static", "none"]
+    embedding: EmbeddingOptions
     fusion: Literal["linear", "rrf"]
     semantic_weight: float
     keyword_weight: float
@@ -100,8 +66,13 @@ class Config:
     port: int
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
+    limits: Limits
+    mcp: bool
+    chat: bool
+    chat_instructions: str
+    page: bool
     package: str
-    targets: tuple[Literal["docker"], ...]
+    targets: tuple[Target, ...]
 
     @property
     def state(self) -> Path:
@@ -177,7 +148,8 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
-    problems = []
+    problems = config_embedding.find_problems(parsed.embedding)
+    problems += config_targets.find_problems(parsed.export.targets, parsed.project.name)
     if parsed.project.language not in LANGUAGES:
         problems.append(
             f"project.language: must be one of {', '.join(sorted(LANGUAGES))},"
@@ -202,20 +174,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             f"{where}: {package!r} is the name of a Python module or keyword;"
             " set export.package to another name"
         )
-    names = _source_names(parsed)
-    problems += [
-        f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
-        for number, name in enumerate(names)
-        if name in names[:number]
-    ]
-    for number, source in enumerate(parsed.sources):
-        path = project / source.path
-        if isinstance(source, FolderSection) and not path.is_dir():
-            problems.append(f"sources[{number}].path: no such folder: {path}")
-        if isinstance(source, RecordsSection) and not path.is_file():
-            problems.append(f"sources[{number}].path: no such file: {path}")
-        if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
-            problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
+    problems += config_sources.find_problems(parsed.sources, project)
     return problems
 
 
@@ -227,36 +186,22 @@ def _weights(search: SearchSection) -> tuple[float, float]:
     )
 
 
-def _source_names(parsed: ConfigFile) -> list[str]:
-    names = []
-    for source in parsed.sources:
-        stem = Path(source.path).resolve().stem if source.path in {".", ".."} else source.path
-        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
-        slug = "-".join(part for part in slug.split("-") if part)
-        names.append(source.name or slug[:63] or "source")
-    return names
-
-
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
     semantic_weight, keyword_weight = _weights(parsed.search)
-    sources = tuple(
-        _resolve_source(source, name, root, parsed.project.name)
-        for source, name in zip(parsed.sources, _source_names(parsed), strict=True)
-    )
     return Config(
         root=root,
         name=parsed.project.name,
         title=parsed.project.title or parsed.project.name,
         description=parsed.project.description,
         language=parsed.project.language,
-        sources=sources,
+        sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
         chunking=ChunkingOptions(
             strategy=parsed.chunking.strategy,
             max_chars=parsed.chunking.max_chars,
             overlap=parsed.chunking.overlap,
         ),
-        embedding_provider=parsed.embedding.provider,
+        embedding=config_embedding.resolve(parsed.embedding),
         fusion=parsed.search.fusion,
         semantic_weight=semantic_weight,
         keyword_weight=keyword_weight,
@@ -265,28 +210,18 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         port=parsed.server.port,
         allowed_hosts=tuple(parsed.server.allowed_hosts),
         max_body_bytes=parsed.server.max_body_bytes,
+        limits=Limits(
+            connections=parsed.server.max_connections,
+            searches=parsed.server.concurrent_searches,
+            chats=parsed.server.concurrent_chats,
+            mcp_calls=parsed.server.concurrent_mcp_calls,
+            requests_per_minute=parsed.server.requests_per_minute,
+            chat_requests_per_minute=parsed.server.chat_requests_per_minute,
+        ),
+        mcp=parsed.server.mcp,
+        chat=parsed.server.chat,
+        chat_instructions=parsed.server.chat_instructions,
+        page=parsed.server.page,
         package=parsed.export.package or parsed.project.name.replace("-", "_"),
-        targets=tuple(dict.fromkeys(parsed.export.targets)),
+        targets=config_targets.resolve(parsed.export.targets),
     )
-
-
-def _resolve_source(
-    source: FolderSection | RecordsSection, name: str, root: Path, project_name: str
-) -> Source:
-    values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
-    path = (root / source.path).resolve()
-    if isinstance(source, FolderSection):
-        values["modified_from_file"] = values.pop("modified") == "file"
-        values["exclude"] += _own_files(path, root, project_name)
-        return FolderSource(name=name, path=path, **values)
-    return RecordsSource(name=name, path=path, **values)
-
-
-def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
-    """Patterns for the project's own files where a source holds them: they are no documents."""
-    if path != root and path not in root.parents:
-        return ()
-    parts = (re.sub(r"([^\w.-])", r"\\\1", part) for part in root.relative_to(path).parts)
-    prefix = "/" + "".join(f"{part}/" for part in parts)
-    return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))

@@ -4,9 +4,24 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from foundry.runtime.settings import ADDRESS
+
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 MAX_WEIGHT = 1_000_000.0
+
+Provider = Literal["static", "sentence-transformers", "fastembed", "openai", "cohere", "none"]
+Target = Literal[
+    "docker",
+    "compose",
+    "kubernetes",
+    "fly",
+    "render",
+    "railway",
+    "cloud-run",
+    "systemd",
+    "procfile",
+]
 
 
 class _Section(BaseModel):
@@ -54,6 +69,9 @@ class RecordsSection(_Section):
     tags: list[str] = []
 
 
+SourceSection = FolderSection | RecordsSection
+
+
 class ChunkingSection(_Section):
     """[chunking]: sizes in characters."""
 
@@ -63,9 +81,21 @@ class ChunkingSection(_Section):
 
 
 class EmbeddingSection(_Section):
-    """[embedding]."""
+    """[embedding]; which keys a provider takes is decided in `config`."""
 
-    provider: Literal["static", "none"] = "static"
+    provider: Provider = "static"
+    model: str | None = Field(default=None, min_length=1)
+    base_url: str | None = Field(default=None, pattern=f"^(?:{ADDRESS.pattern})$")
+    api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    dimensions: int | None = Field(default=None, ge=1, le=16_384)
+    document_prefix: str | None = None
+    query_prefix: str | None = None
+    max_tokens: int | None = Field(default=None, ge=16)
+    concurrency: int | None = Field(default=None, ge=1, le=64)
+    retry_seconds: int | None = Field(default=None, ge=0, le=86_400)
+    price_per_million_tokens: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
+    query: Literal["auto", "same", "distilled"] | None = None
+    distillation_texts: int | None = Field(default=None, ge=100, le=1_000_000)
 
 
 class SearchSection(_Section):
@@ -84,22 +114,30 @@ class ServerSection(_Section):
     port: int = Field(default=8000, ge=1, le=65535)
     allowed_hosts: list[str] = []
     max_body_bytes: int = Field(default=262_144, ge=1024)
+    max_connections: int = Field(default=2048, ge=8, le=1_000_000)
+    concurrent_searches: int = Field(default=8, ge=1, le=10_000)
+    concurrent_chats: int = Field(default=16, ge=1, le=10_000)
+    concurrent_mcp_calls: int = Field(default=16, ge=1, le=10_000)
+    requests_per_minute: int = Field(default=0, ge=0, le=1_000_000_000)
+    chat_requests_per_minute: int = Field(default=30, ge=0, le=1_000_000_000)
+    mcp: bool = True
+    chat: bool = True
+    chat_instructions: str = Field(default="", max_length=4000)
+    page: bool = True
 
 
 class ExportSection(_Section):
     """[export]."""
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
-    targets: list[Literal["docker"]] = ["docker"]
+    targets: list[Target] = ["docker"]
 
 
 class ConfigFile(_Section):
     """The file as written; optional fields are those that may be left out."""
 
     project: ProjectSection
-    sources: list[Annotated[FolderSection | RecordsSection, Field(discriminator="type")]] = Field(
-        min_length=1
-    )
+    sources: list[Annotated[SourceSection, Field(discriminator="type")]] = Field(min_length=1)
     chunking: ChunkingSection = ChunkingSection()
     embedding: EmbeddingSection = EmbeddingSection()
     search: SearchSection = SearchSection()

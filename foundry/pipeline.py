@@ -1,62 +1,50 @@
 """What Foundry does, each a short story: init, build, query, export, verify."""
 
-import hashlib
-import json
 import os
 import time
-from collections import Counter
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from foundry.chunking import chunk
-from foundry.config import (
-    CONFIG_NAME,
-    QUESTIONS_NAME,
-    Config,
-    FolderSource,
-    Source,
-    load_config,
-)
+from foundry.building import BuildPlan, count_reasons, plan_build, write_index
+from foundry.config import Config, load_config
+from foundry.config_sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.embedding.embedder import Embedder
-from foundry.embedding.registry import open_embedder
-from foundry.errors import (
-    BuildError,
-    EmptyBuildError,
-    FoundryError,
-    IndexUnusableError,
-)
+from foundry.embedding.registry import closing_embedder
+from foundry.errors import BuildError, FoundryError, IndexUnusableError
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.verify import run_server, verify_export
 from foundry.exporting.write import check_target, write_export
 from foundry.indexing.publish import begin_version, discard_version, publish_version
-from foundry.indexing.writer import IndexWriter
 from foundry.locking import hold_lock
 from foundry.package_names import is_taken
 from foundry.progress import Reporter
-from foundry.readers import read
-from foundry.records import Skipped
 from foundry.rendering.environment import render
 from foundry.rendering.plan import plan_server
 from foundry.rendering.preview import render_preview
+from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
 from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index, resolve_version, verify_files
-from foundry.runtime.layout import Manifest
-from foundry.sources import iterate
-from foundry.sources.estimate import estimate
+from foundry.runtime.layout import Manifest, QueryFigures
 
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did. `seconds` is wall time; `unchanged` means that nothing was published."""
+    """What a build did.
+
+    `refused` counts chunks that the model would not embed, `queries` says how queries will be
+    embedded. `seconds` is wall time; `unchanged` means that nothing was published.
+    """
 
     index: str
     version: str
     documents: int
     chunks: int
     skipped: dict[str, int]
+    refused: int
+    queries: QueryFigures | None
     seconds: float
     unchanged: bool
 
@@ -102,32 +90,29 @@ def build(project: Path, reporter: Reporter) -> BuildResult:
     """Read the sources, index them and publish a new version; the old one serves until then."""
     config = load_config(project)
     started = time.monotonic()
-    embedder = open_embedder(config.embedding_provider)
-    with hold_lock(config):
-        try:
-            folder = begin_version(_index_folder(config))
-            try:
-                manifest, report = _write_index(folder, config, embedder, reporter)
-                unchanged = _intact_version(config) == manifest.version
-                if not unchanged:
-                    publish_version(folder)
-            finally:
-                discard_version(folder)
-        except OSError as error:
-            raise BuildError(
-                f"{_index_folder(config)}: cannot be written: {error.strerror or error};"
-                " the index that was published last still stands",
-                hint="check the free space and the permissions of the folder",
-            ) from None
+    with _begun_version(config, reporter) as (folder, embedder):
+        manifest, report = write_index(folder, config, embedder, reporter)
+        unchanged = _intact_version(config) == manifest.version
+        if not unchanged:
+            publish_version(folder)
     return BuildResult(
         index=str(resolve_version(_index_folder(config))),
         version=manifest.version,
         documents=manifest.documents,
         chunks=manifest.chunks,
-        skipped=dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items())),
+        skipped=count_reasons(report),
+        refused=len(report.get("refused", ())),
+        queries=manifest.dense.query if manifest.dense else None,
         seconds=round(time.monotonic() - started, 3),
         unchanged=unchanged,
     )
+
+
+def dry_run(project: Path, reporter: Reporter) -> BuildPlan:
+    """Read and split the sources, and say what a build would embed; nothing is published."""
+    config = load_config(project)
+    with _begun_version(config, reporter) as (folder, embedder):
+        return plan_build(folder, config, embedder, reporter)
 
 
 def query(project: Path, arguments: list[str]) -> str:
@@ -136,8 +121,8 @@ def query(project: Path, arguments: list[str]) -> str:
     `arguments` are those of the server's own `search` command.
     """
     config = load_config(project)
-    _built_index(config)
-    server = render_preview(config)
+    manifest = Manifest.read(_built_index(config) / "manifest.json")
+    server = render_preview(config, choose_query_encoder(config, manifest))
     done = run_server(
         server, config.package, ["search", *arguments], index_dir=_index_folder(config)
     )
@@ -152,10 +137,10 @@ def export(project: Path, output: Path | None, *, force: bool) -> Path:
     index = _built_index(config)
     target = check_target(output or config.default_export, config.root)
     with hold_lock(config):
-        _check_index(index, project)
+        query_encoder = choose_query_encoder(config, _check_index(index, project))
         # As the exported server will: an index of other options or versions is refused here.
-        (Index if config.embedding_provider == "none" else HybridIndex).open(index)
-        files = plan_server(config, _questions(config))
+        (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+        files = plan_server(config, query_encoder, _questions(config))
         write_export(target, files, index, f"{config.package}/index", force=force)
     return target
 
@@ -181,68 +166,27 @@ def _check_index(index: Path, project: Path) -> Manifest:
     return manifest
 
 
-def _write_index(
-    folder: Path, config: Config, embedder: Embedder | None, reporter: Reporter
-) -> tuple[Manifest, dict[str, Any]]:
-    names = [source.name for source in config.sources]
-    writer = IndexWriter(folder, language=config.language, sources=names, embedder=embedder)
-    try:
-        report = _read_sources(config, writer, reporter)
-        if not writer.chunk_count:
-            raise EmptyBuildError(
-                _nothing_to_index(config, report["skipped"]),
-                hint="check path, include and exclude in foundry.toml",
-            )
-        with reporter.step("Indexing", "chunks", writer.chunk_count) as progress:
-            manifest = writer.finish(report, config_sha256=_hash_config(config))
-            progress.advance(writer.chunk_count)
-        return manifest, report
-    finally:
-        # What a full disk left in a buffer cannot be written now either.
-        with suppress(OSError):
-            writer.close()
-
-
-def _read_sources(config: Config, writer: IndexWriter, reporter: Reporter) -> dict[str, Any]:
-    skipped: list[Skipped] = []
-    summaries = []
-    seen: set[str] = set()
-    total = sum(estimate(source) for source in config.sources)
-    with reporter.step("Reading", "documents", total) as progress:
-        for source in config.sources:
-            documents, chunks = writer.document_count, writer.chunk_count
-            for raw in iterate(source):
-                progress.advance()
-                document = raw if isinstance(raw, Skipped) else read(raw)
-                if not isinstance(document, Skipped) and document.id in seen:
-                    document = Skipped(
-                        document.source, document.path, "duplicate id", f"id {document.id}"
-                    )
-                if isinstance(document, Skipped):
-                    skipped.append(document)
-                    continue
-                pieces = chunk(document, config.chunking)
-                if not pieces:
-                    skipped.append(Skipped(document.source, document.path, "no text"))
-                    continue
-                seen.add(document.id)
-                writer.add(document, pieces)
-            summaries.append(
-                {
-                    "name": source.name,
-                    "documents": writer.document_count - documents,
-                    "chunks": writer.chunk_count - chunks,
-                    "skipped": sum(entry.source == source.name for entry in skipped),
-                }
-            )
-    return {"sources": summaries, "skipped": [asdict(entry) for entry in skipped]}
-
-
-def _nothing_to_index(config: Config, skipped: list[dict[str, str]]) -> str:
-    reasons = Counter(entry["reason"] for entry in skipped)
-    places = ", ".join(str(source.path) for source in config.sources)
-    listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
-    return f"no documents to index in {places}{listed}"
+@contextmanager
+def _begun_version(config: Config, reporter: Reporter) -> Iterator[tuple[Path, Embedder | None]]:
+    """A folder for a new version, which is gone afterwards unless it was published."""
+    with (
+        hold_lock(config),
+        closing_embedder(
+            config.embedding, config.language, config.root, config.state, reporter.step
+        ) as embedder,
+    ):
+        try:
+            folder = begin_version(_index_folder(config))
+            try:
+                yield folder, embedder
+            finally:
+                discard_version(folder)
+        except OSError as error:
+            raise BuildError(
+                f"{_index_folder(config)}: cannot be written: {error.strerror or error};"
+                " the index that was published last still stands",
+                hint="check the free space and the permissions of the folder",
+            ) from None
 
 
 def _index_folder(config: Config) -> Path:
@@ -269,19 +213,3 @@ def _intact_version(config: Config) -> str | None:
 def _questions(config: Config) -> bytes | None:
     file = config.root / QUESTIONS_NAME
     return file.read_bytes() if file.is_file() else None
-
-
-def _hash_config(config: Config) -> str:
-    """Over everything that decides the index; paths as they stand relative to the project."""
-    values = {
-        "language": config.language,
-        "chunking": asdict(config.chunking),
-        "embedding": config.embedding_provider,
-        "sources": [_source_values(source, config.root) for source in config.sources],
-    }
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-def _source_values(source: Source, root: Path) -> dict[str, object]:
-    kind = "folder" if isinstance(source, FolderSource) else "records"
-    return {**asdict(source), "path": os.path.relpath(source.path, root), "type": kind}

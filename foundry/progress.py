@@ -29,6 +29,14 @@ class Progress(Protocol):
         ...
 
 
+class StartStep(Protocol):
+    """Begins a step of work with a label, what is counted, and how many there are if known."""
+
+    def __call__(self, label: str, unit: str, total: int | None = None) -> Progress:
+        """Begin a step."""
+        ...
+
+
 class Silence:
     """No progress at all."""
 

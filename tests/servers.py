@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
 
@@ -21,10 +23,13 @@ def wheelhouse(export: Path) -> Path:
     """The wheels of everything that an export needs to be built and run."""
     requirements = (export / "pyproject.toml").read_bytes()
     folder = WHEELS / hashlib.sha256(requirements).hexdigest()[:16]
-    if not (folder / "complete").exists():
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
-        subprocess.run([*pip, "--dest", folder, str(export), "hatchling"], check=True)
-        (folder / "complete").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not (folder / "complete").exists():
+            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+            command = [*pip, "download", "--dest", folder, str(export), "hatchling"]
+            subprocess.run(command, check=True)
+            (folder / "complete").touch()
     return folder
 
 
@@ -50,11 +55,13 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     command = [*command, "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
+        said = ""
         try:
-            address = re.search(r"http://\S+?:\d+", line)
-            assert address, line + process.stderr.read()
-            yield address[0]
+            while not (address := re.search(r"Serving .* on (http://\S+?:\d+)", said)):
+                line = process.stderr.readline()
+                assert line, said
+                said += line
+            yield address[1]
         finally:
             process.terminate()
     assert process.returncode == 0

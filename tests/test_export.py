@@ -24,6 +24,7 @@ from foundry.cli import main
 from foundry.config import load_config
 from foundry.exporting.checksums import compare
 from foundry.rendering.plan import RUNTIME, plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 CANARY = "sk-canary-7d0c3f2e91"
@@ -177,7 +178,7 @@ def test_edits_survive_an_export_that_was_killed_between_its_renames(built: Proj
 def check_faults(project: Project, fault: str, step: int) -> int:
     """Fail an export at one change after the other; returns how many faults were put in."""
     target = project.root / "dist" / "notes"
-    planned = plan_server(load_config(project.root), None)
+    planned = plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
 
     def export() -> tuple[int, str]:
         import foundry.pipeline

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from embedding_services import fake_service
 
 from foundry.cli import main
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))
+SERVICE_KEY = "key-of-the-golden-service"
 INPUTS = ("foundry.toml", "sources", "questions.jsonl")
 
 
@@ -27,9 +29,12 @@ def export_case(case: str, folder: Path) -> Path:
         source = GOLDEN / case / name
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         copy(source, project / name)
-    for command in ("build", "export"):
-        result = CliRunner().invoke(main, [command, str(project)])
-        assert result.exit_code == 0, result.output
+    # The service of the case that names one; its vectors are the same on every machine.
+    with fake_service("openai", key=SERVICE_KEY) as service:
+        variables = {"EMBEDDING_BASE_URL": service.base_url, "EMBEDDINGS_KEY": SERVICE_KEY}
+        for command in ("build", "export"):
+            result = CliRunner().invoke(main, [command, str(project)], env=variables)
+            assert result.exit_code == 0, result.output
     return next((project / "dist").iterdir())
 
 

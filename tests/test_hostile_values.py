@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import tomllib
 import urllib.parse
 from itertools import product
@@ -19,11 +20,13 @@ from servers import get, in_checkout, serving
 
 from foundry.rendering.encoders import (
     ENCODERS,
+    encode_json,
     encode_markdown,
     encode_number,
     encode_python,
     encode_slug,
     encode_toml,
+    encode_variable,
 )
 from foundry.rendering.environment import _environment, _require_encoded, templates_folder
 from foundry.rendering.formatting import parse_back
@@ -64,6 +67,7 @@ def is_text(text: str) -> bool:
 
 @pytest.mark.parametrize("text", STRINGS + OPENINGS, ids=ascii)
 def test_encoders_round_trip(text: str) -> None:
+    check_json(text)
     check_python(text)
     check_toml(text)
     check_markdown(text)
@@ -71,9 +75,18 @@ def test_encoders_round_trip(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_encoders_round_trip_any_text(text: str) -> None:
+    check_json(text)
     check_python(text)
     check_toml(text)
     check_markdown(text)
+
+
+def check_json(text: str) -> None:
+    written = encode_json(text)
+    assert written.isascii()
+    read = json.loads(written)
+    assert is_text(read)
+    assert read == text or not is_text(text)
 
 
 def check_python(text: str) -> None:
@@ -117,6 +130,13 @@ def test_slug_takes_no_text_that_is_none(text: str) -> None:
     if text == "" or not text.isascii() or not text.islower() or not text.isalnum():
         with pytest.raises(ValueError, match="not a slug"):
             encode_slug(text)
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=ascii)
+def test_variable_takes_no_text_that_is_none(text: str) -> None:
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", text):
+        with pytest.raises(ValueError, match="not the name of a variable"):
+            encode_variable(text)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +192,15 @@ def test_undefined_variable_is_an_error(source: str) -> None:
 def test_every_encoder_marks_what_it_encoded() -> None:
     for name, value in (("slug", "a"), ("number", 1), ("python", "a"), ("toml", "a")):
         assert _require_encoded(ENCODERS[name](value)) == ENCODERS[name](value)
-    assert set(ENCODERS) == {"slug", "number", "python", "toml", "markdown"}
+    assert set(ENCODERS) == {
+        "slug",
+        "variable",
+        "number",
+        "python",
+        "toml",
+        "json",
+        "markdown",
+    }
 
 
 def test_python_templates_print_only_names_and_numbers() -> None:
@@ -259,7 +287,8 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
         for name, what in snapshot(one).items()
         if snapshot(two).get(name) != what and "/index/" not in name
     }
-    assert different == {"README.md", "pyproject.toml", "SHA256SUMS", "notes/settings.json"}
+    texts = {"README.md", "pyproject.toml", "server.json", "notes/settings.json"}
+    assert different == {*texts, "SHA256SUMS"}
 
     for path in one.rglob("*"):
         if path.suffix in {".py", ".toml", ".json", ".jsonl"}:
@@ -272,7 +301,10 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
     assert settings["title"] == HOSTILE
     assert settings_bytes.isascii()
     hidden = "\u202e\u2028\x85\r\x0c"
-    for name in ("README.md", "pyproject.toml"):
+    entry = json.loads((one / "server.json").read_bytes())
+    assert entry["title"] == HOSTILE[:97] + "..."
+    assert len(entry["description"]) == 100
+    for name in ("README.md", "pyproject.toml", "server.json"):
         text = (one / name).read_bytes().decode()
         assert not any(character in text for character in hidden), name
 

@@ -213,7 +213,7 @@ def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     edit(built, "two")
-    monkeypatch.setattr("foundry.pipeline._read_sources", interrupt)
+    monkeypatch.setattr("foundry.building._read_sources", interrupt)
     result = built.run("build")
     assert result.exit_code == 130
     assert leftovers(built.root) == []

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foundry.config import load_config
-from foundry.embedding.registry import open_embedder
+from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.writer import IndexWriter
 from foundry.records import Chunk, Document, Reading
 from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 FUSIONS = ("linear", "rrf")
 
@@ -50,10 +51,15 @@ def make_documents(texts: list[tuple[str, str]]) -> list[tuple[Document, list[Ch
 def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "static") -> Path:
     """An index of these documents."""
     folder.mkdir(parents=True)
-    embedder = open_embedder("static") if provider == "static" else None
-    writer = IndexWriter(folder, language="english", sources=["s0", "s1"], embedder=embedder)
+    writer = IndexWriter(folder, language="english", sources=["s0", "s1"])
     for document, chunks in make_documents(texts):
         writer.add(document, chunks)
+    embedder = StaticEmbedder()
+    if provider == "static":
+        writer.embed(embedder)
+    writer.write_lanes()
+    if provider == "static":
+        writer.make_query_encoder(embedder)
     writer.finish({"sources": [], "skipped": []}, config_sha256="")
     return folder
 
@@ -75,7 +81,8 @@ def server(
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
         f'[export]\npackage = "{package}"\n'
     )
-    for name, content in plan_server(load_config(root), None).items():
+    encoder = QUERY_ENCODERS["none" if request.param == "none" else "pieces"]
+    for name, content in plan_server(load_config(root), encoder, None).items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -7,8 +7,13 @@ a batch.
 
 The result is written as the integer files that `foundry.runtime.encoder` reads, and texts are cut
 into pieces by that module itself, so that the student is trained on what the server will compute.
+
+On x86-64 the same vectors of the teacher give the same bytes, whatever the processor can do: sums
+run in a fixed order (scipy's sparse products and numpy's reductions along an axis; never BLAS,
+whose order depends on the machine), and everything else is elementwise.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +30,9 @@ Matrix = NDArray[np.float32]
 ADAM_FIRST = 0.9
 ADAM_SECOND = 0.999
 ADAM_EPSILON = 1e-8
+
+ROWS_AT_ONCE = 4096
+"""Rows worked on at a time where that bounds memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,8 @@ class Adam:
     rows: Matrix
     first: Matrix = field(init=False)
     second: Matrix = field(init=False)
-    steps: int = 0
+    _first_power: float = 1.0
+    _second_power: float = 1.0
 
     def __post_init__(self) -> None:
         self.first = np.zeros_like(self.rows)
@@ -89,12 +98,13 @@ class Adam:
 
     def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
         """Move the `touched` rows (t,) against their `gradient` (t, d)."""
-        self.steps += 1
+        self._first_power *= ADAM_FIRST
+        self._second_power *= ADAM_SECOND
         first = ADAM_FIRST * self.first[touched] + (1 - ADAM_FIRST) * gradient
         second = ADAM_SECOND * self.second[touched] + (1 - ADAM_SECOND) * gradient**2
         self.first[touched], self.second[touched] = first, second
-        first /= 1 - ADAM_FIRST**self.steps
-        second /= 1 - ADAM_SECOND**self.steps
+        first /= 1 - self._first_power
+        second /= 1 - self._second_power
         self.rows[touched] -= learning_rate * first / (np.sqrt(second) + ADAM_EPSILON)
 
 
@@ -164,13 +174,21 @@ def train(
     options: Options,
     repeats: NDArray[np.intp] | None = None,
     progress: Callable[[Epoch], object] | None = None,
+    held_out: NDArray[np.intp] | None = None,
 ) -> Student:
-    """`distil` with the pieces counted already."""
+    """`distil` with the pieces counted already.
+
+    `held_out` are the numbers of the texts that only measure when to stop; they are drawn if not
+    given.
+    """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))
-    shuffled = generator.permutation(usable)
-    held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
-    held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
+    if held_out is None:
+        shuffled = generator.permutation(usable)
+        held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
+        held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
+    else:
+        training = np.setdiff1d(usable, held_out)
     if repeats is not None:
         training = np.repeat(training, repeats[training])
 
@@ -178,14 +196,16 @@ def train(
     best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))
     best_rows = adam.rows.copy()
     history = [best]
-    total_steps = options.epochs * -(-len(training) // options.batch)
+    steps, total_steps = 0, options.epochs * -(-len(training) // options.batch)
     for number in range(1, options.epochs + 1):
         order = generator.permutation(training)
         for start in range(0, len(order), options.batch):
             chosen = order[start : start + options.batch]
-            rate = options.learning_rate * 0.5 * (1 + np.cos(np.pi * adam.steps / total_steps))
+            # Six digits: the last ones of a cosine may differ between machines.
+            share = round(0.5 * (1 + math.cos(math.pi * steps / total_steps)), 6)
             touched, gradient = distillation_gradient(counts[chosen], targets[chosen], adam.rows)
-            adam.step(touched, gradient, float(rate))
+            adam.step(touched, gradient, options.learning_rate * share)
+            steps += 1
         epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
         history.append(epoch)
         if progress is not None:
@@ -222,20 +242,34 @@ def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> fl
 def write_encoder(
     directory: Path, student: Student, *, name: str, minimum_coverage: float, common: float = 0.0
 ) -> EncoderDescription:
-    """Quantise a student's rows to int8 and write the encoder's files into `directory`.
-
-    A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
-    fixed-point units, is the piece's weight.
-    """
-    largest = np.abs(student.rows).max(axis=1).astype(np.float64)
-    table = np.rint(student.rows / np.maximum(largest, 1e-30)[:, None] * 127).astype(np.int8)
-    weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)
+    """Quantise a student's rows and write the encoder's files into `directory`."""
+    table, weights = quantise_rows(student.rows)
     return write_encoder_files(
         directory,
-        "".join(f"{piece}\n" for piece in student.pieces).encode(),
+        join_pieces(student.pieces),
         table,
         weights,
         name=name,
         minimum_coverage=minimum_coverage,
         common=common,
     )
+
+
+def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Table (V, d) and weights (V,) of rows (V, d).
+
+    A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
+    fixed-point units, is the piece's weight.
+    """
+    largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
+    weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)
+    table = np.empty(rows.shape, dtype=np.int8)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        table[part] = np.rint(rows[part] / np.maximum(largest[part], 1e-30)[:, None] * 127)
+    return table, weights
+
+
+def join_pieces(pieces: Sequence[str]) -> bytes:
+    """The content of `EncoderLayout.pieces`."""
+    return "".join(f"{piece}\n" for piece in pieces).encode()

@@ -1,37 +1,118 @@
-"""Embedders: what turns chunks into vectors when an index is built."""
+"""What the index writer asks of an embedder: vectors for chunks, then an encoder for queries."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.runtime.layout import QueryFigures
+from foundry.runtime.records import ChunkRecord
 
-class Embedder(Protocol):
-    """A document embedder, and the query encoder that goes with it into the index."""
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Which model embeds, and how; an index and its server must agree on all of it.
+
+    Attributes:
+        provider: As in foundry.toml.
+        model: As the provider names it.
+        revision: Of the weights, a hash or a commit; empty where the provider tells none.
+        dimensions: Length of a vector.
+        document_prefix: Put before every document by the embedder.
+        query_prefix: Put before every query.
+    """
 
     provider: str
     model: str
+    revision: str
     dimensions: int
+    document_prefix: str = ""
+    query_prefix: str = ""
 
-    def embed_documents(self, headings: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What embedding some texts would take.
+
+    Attributes:
+        texts: Different ones that are not blank.
+        cached: Of these, such as need no call.
+        to_embed: The others.
+        tokens: Of what is to be embedded, prefixes included; for a service rather too many.
+        cost: In the currency of `price_per_million_tokens`; None where that is not known.
+    """
+
+    texts: int
+    cached: int
+    to_embed: int
+    tokens: int
+    cost: float | None
+
+
+OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float]
+"""Of queries, their vectors (q, d) by the model and by an encoder: the mean share of the ten best
+chunks of the one linear ranking that are among the ten best of the other."""
+
+
+class QueryEncoder(Protocol):
+    """What will embed queries in the server."""
+
+    figures: QueryFigures
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, dimensions) as the server will make them, or zero rows."""
+        ...
+
+    def write(self, directory: Path) -> str:
+        """Write its files into a new folder; returns the SHA-256 over them.
+
+        Where the server asks the model itself there are none: nothing is written, and it is "".
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """A document embedder."""
+
+    @property
+    def contract(self) -> Contract:
+        """What goes into the manifest; complete once a text has been embedded."""
+        ...
+
+    def embed_documents(
+        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+    ) -> Vectors:
         """Vectors (n, dimensions) of texts under their headings, of any length.
 
-        A zero row stands for a text that cannot be embedded.
+        A zero row stands for a text that cannot be embedded. `progress` is told how many more
+        texts are done.
         """
         ...
 
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the server will embed these queries: unit vectors (n, dimensions), or zero rows.
-
-        To be asked when all documents have been embedded.
-        """
+    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
+        """What embedding these documents would ask of a model; None where none is asked."""
         ...
 
-    def write_encoder(self, directory: Path) -> str:
-        """Write the query encoder's files into a new folder; returns the SHA-256 over them."""
+    def refusals(self) -> list[dict[str, str]]:
+        """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
+        `reason` of each."""
+        ...
+
+    def make_query_encoder(
+        self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
+    ) -> QueryEncoder:
+        """The encoder for queries; asked once, when all documents have been embedded.
+
+        Args:
+            chunks: All chunks of the index, in its order; may be called more than once.
+            overlap: Compares an encoder's ranking with the model's own.
+        """
         ...
 
 
@@ -41,3 +122,15 @@ def hash_encoder(directory: Path) -> str:
     for path in sorted(directory.iterdir()):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def sum_estimates(estimates: Sequence[Estimate]) -> Estimate:
+    """All of them together; a text that occurs in two of them counts twice."""
+    costs = [estimate.cost for estimate in estimates if estimate.cost is not None]
+    return Estimate(
+        texts=sum(estimate.texts for estimate in estimates),
+        cached=sum(estimate.cached for estimate in estimates),
+        to_embed=sum(estimate.to_embed for estimate in estimates),
+        tokens=sum(estimate.tokens for estimate in estimates),
+        cost=sum(costs) if costs else None,
+    )

@@ -1,14 +1,15 @@
-"""Writes the folder of an encoder; what reads it is `foundry.runtime.encoder`."""
+"""Writes the folder of an encoder, and applies one; it is read by `foundry.runtime.encoder`."""
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.runtime.encoder import EncoderDescription, EncoderLayout
+from foundry.runtime.encoder import EncoderDescription, EncoderLayout, PieceEncoder
 
 
 def write_encoder_files(
@@ -41,3 +42,13 @@ def write_encoder_files(
     content = json.dumps(asdict(description), indent=1, sort_keys=True)
     layout.description.write_bytes(content.encode() + b"\n")
     return description
+
+
+def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Unit vectors (n, dimensions) of texts; a zero row where the encoder gives none."""
+    vectors = np.zeros((len(texts), encoder.dimensions), dtype=np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        vector = encoder.encode(text)
+        if vector is not None:
+            row += vector
+    return vectors

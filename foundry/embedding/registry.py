@@ -1,11 +1,52 @@
 """Embedders by the name that foundry.toml gives them."""
 
-from typing import Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
+from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.static import StaticEmbedder
+from foundry.progress import StartStep
+
+CACHE_NAME = "cache.sqlite"
 
 
-def open_embedder(provider: Literal["static", "none"]) -> Embedder | None:
-    """The embedder of a provider; None where the index is to have no vectors."""
-    return StaticEmbedder() if provider == "static" else None
+@contextmanager
+def closing_embedder(
+    options: EmbeddingOptions, language: str, root: Path, state: Path, step: StartStep
+) -> Iterator[Embedder | None]:
+    """The embedder that was chosen, closed in the end; None where there are to be no vectors.
+
+    Args:
+        options: The choice.
+        language: Of the documents, as in foundry.toml.
+        root: The project's folder, from which the path of a model starts.
+        state: The folder in which a model's vectors are kept from build to build.
+        step: Begins a step of work that is worth showing.
+    """
+    if options.provider == "none":
+        yield None
+        return
+    if options.provider == "static":
+        yield StaticEmbedder()
+        return
+    # Imported when needed: SciPy and HTTP take longer to load than a small project to build.
+    from foundry.embedding.batching import BatchedModel
+    from foundry.embedding.model_embedder import ModelEmbedder
+    from foundry.embedding.models import open_model
+    from foundry.embedding.vector_cache import VectorCache
+
+    if not options.base_url and (root / options.model).is_dir():
+        options = replace(options, model=str(root / options.model))
+    batched = BatchedModel(
+        open_model(options),
+        VectorCache(state / CACHE_NAME),
+        retry_seconds=options.retry_seconds,
+        price_per_million_tokens=options.price_per_million_tokens,
+    )
+    try:
+        yield ModelEmbedder(batched, options, language, step)
+    finally:
+        batched.close()

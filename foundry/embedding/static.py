@@ -6,8 +6,7 @@ not drowned by the many below them. And queries weigh each piece by how rare it 
 which the table cannot know: the index's encoder is the table with those weights.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -15,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.embedding.embedder import hash_encoder
-from foundry.embedding.encoder_files import write_encoder_files
+from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
+from foundry.embedding.encoder_files import encode_all, write_encoder_files
+from foundry.embedding.rarity import rarity_factors
 from foundry.runtime.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.layout import QueryFigures
+from foundry.runtime.records import ChunkRecord
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
@@ -25,28 +27,29 @@ MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
 HEADING_SHARE = 0.5
 """Length of the headings' vector where the text's is 1."""
 
-RARITY_POWER = 0.5
-"""Of a piece's inverse document frequency, scaled to at most 1, in its query weight."""
-
 
 class StaticEmbedder:
     """Embeds with a table of word pieces; needs no network and no other library."""
 
-    provider = "static"
-    model = MODEL
-
     def __init__(self) -> None:
         self._encoder = PieceEncoder.open(MODEL_FOLDER)
-        self.dimensions = self._encoder.dimensions
         self._texts = 0
         self._frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 
-    def embed_documents(self, headings: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
+    @property
+    def contract(self) -> Contract:
+        """What goes into the manifest."""
+        description = self._encoder.description
+        return Contract("static", MODEL, description.sha256, description.dimensions)
+
+    def embed_documents(
+        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+    ) -> Vectors:
         """Vectors (n, dimensions) of texts under their headings, of any length.
 
         A zero row stands for a text that cannot be embedded.
         """
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(texts), self._encoder.dimensions), dtype=np.float32)
         for row, heading, text in zip(vectors, headings, texts, strict=True):
             words = self._encoder.cut(text)
             self._texts += 1
@@ -57,44 +60,53 @@ class StaticEmbedder:
                 row += body
             if above is not None:
                 row += np.float32(1 if body is None else HEADING_SHARE) * above
+            progress(1)
         return vectors
 
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, dimensions) by the index's encoder; a zero row as above."""
-        encoder = self._encoder.reweighted(self._query_weights())
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            vector = encoder.encode(text)
-            if vector is not None:
-                row += vector
-        return vectors
+    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:
+        """Nothing is asked of any model."""
 
-    def write_encoder(self, directory: Path) -> str:
-        """Write the table with the corpus's weights; returns the SHA-256 over the files."""
+    def refusals(self) -> list[dict[str, str]]:
+        """None: a text without known words is found by keywords."""
+        return []
+
+    def make_query_encoder(
+        self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
+    ) -> "StaticQueryEncoder":
+        """The table with the corpus's weights."""
+        del chunks, overlap
+        return StaticQueryEncoder(self._encoder, self._query_weights())
+
+    def _query_weights(self) -> NDArray[np.int32]:
+        factors = rarity_factors(self._frequencies, self._texts)
+        weights: NDArray[np.float64] = np.rint(self._encoder.weights * factors)
+        return weights.astype(np.int32)
+
+
+class StaticQueryEncoder:
+    """The table of `StaticEmbedder` under the corpus's own weights (V,)."""
+
+    figures = QueryFigures("own", "documents and queries are embedded by the same table")
+
+    def __init__(self, encoder: PieceEncoder, weights: NDArray[np.int32]) -> None:
+        self._encoder = encoder.reweighted(weights)
+        self._weights = weights
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, dimensions), or zero rows."""
+        return encode_all(self._encoder, texts)
+
+    def write(self, directory: Path) -> str:
+        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
         source = EncoderLayout(MODEL_FOLDER)
         description = self._encoder.description
         write_encoder_files(
             directory,
             source.pieces.read_bytes(),
             np.load(source.table, allow_pickle=False),
-            self._query_weights(),
+            self._weights,
             name=description.name,
             minimum_coverage=description.minimum_coverage,
             common=description.common,
         )
         return hash_encoder(directory)
-
-    def _query_weights(self) -> NDArray[np.int32]:
-        largest = math.log(1 + 2 * (self._texts + 1))
-        # Logarithms may differ in the last bit between machines; six digits do not.
-        rarity = {
-            frequency: round(
-                (math.log(1 + (self._texts - frequency + 0.5) / (frequency + 0.5)) / largest)
-                ** RARITY_POWER,
-                6,
-            )
-            for frequency in np.unique(self._frequencies).tolist()
-        }
-        factors = np.array([rarity[frequency] for frequency in self._frequencies.tolist()])
-        weights: NDArray[np.float64] = np.rint(self._encoder.weights * factors)
-        return weights.astype(np.int32)

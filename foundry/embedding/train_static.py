@@ -147,7 +147,7 @@ def build(arguments: argparse.Namespace) -> Student:
     texts = texts[: arguments.texts]
 
     teacher = Teacher.open(wheel)
-    cache = VectorCache(arguments.work / "vectors.sqlite")
+    cache = VectorCache(arguments.work / "vectors.sqlite").space(WHEEL)
     say(f"embedding {len(texts)} texts")
     vectors = cache.embed(texts, teacher.embed, lambda done, total: say(f"{done} of {total}"))
     axes = principal_axes(vectors, DIMENSIONS)

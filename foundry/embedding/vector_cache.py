@@ -1,60 +1,250 @@
-"""Teacher vectors on disk by text, so that an interrupted training run goes on where it stopped."""
+"""Vectors on disk by text, so that nothing is embedded twice, whenever a build was interrupted.
+
+One SQLite file. A space holds the vectors of one model asked in one way; within it a vector is
+found by the SHA-256 of its text. Each carries a checksum: one that was damaged on disk is simply
+not there. A file that SQLite cannot read is set aside.
+"""
 
 import hashlib
+import logging
+import os
 import sqlite3
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.errors import BuildError
+
+Vectors = NDArray[np.float32]
+
 TEXTS_AT_ONCE = 512
+BUSY_SECONDS = 30.0
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS embedding_spaces (
+    id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, probe BLOB
+);
+CREATE TABLE IF NOT EXISTS embeddings (
+    space INTEGER NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (space, key)
+) WITHOUT ROWID;
+"""
 
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+_logger = logging.getLogger(__name__)
 
 
 class VectorCache:
-    """One SQLite file of float16 vectors."""
+    """One file of vectors; for one thread.
+
+    Raises:
+        BuildError: When the file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path)
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+        self._path = path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._connection = self._open()
+
+    def space(self, identity: str) -> "VectorSpace":
+        """The vectors of one model asked in one way, whatever `identity` says about both."""
+        return VectorSpace(self, identity)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextmanager
+    def guarded(self) -> Iterator[sqlite3.Connection]:
+        """The connection; a damaged file is set aside, and a failure says which file it is of."""
+        try:
+            yield self._connection
+        except sqlite3.DatabaseError as error:
+            if _is_damage(error):
+                self._connection.close()
+                self._set_aside(error)
+                self._connection = self._open()
+            else:
+                raise self._unusable(error) from None
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise self._unusable(error) from None
+            self._set_aside(error)
+        try:
+            return self._connect()
+        except sqlite3.DatabaseError as error:
+            raise self._unusable(error) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            # The texts' vectors are as private as the texts.
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            os.close(os.open(self._path, flags, 0o600))
+        except OSError as error:
+            raise self._unusable(error) from None
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS)
+        try:
+            # With a write-ahead log a commit survives a killed process without waiting for the
+            # disk; losing power may cost the last commits, never the file.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.executescript(_SCHEMA)
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return connection
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+        aside = self._path.with_name(self._path.name + ".damaged")
+        try:
+            self._path.replace(aside)
+            for suffix in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        except OSError as failure:
+            raise self._unusable(failure) from None
+        _logger.warning(
+            "%s: damaged (%s); kept as %s, and texts are embedded anew", self._path, error, aside
         )
 
-    def store(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors (len(texts), d)."""
-        halves = vectors.astype(np.float16)
-        rows = [(_key(text), half.tobytes()) for text, half in zip(texts, halves, strict=True)]
-        with self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+    def _unusable(self, error: Exception) -> BuildError:
+        return BuildError(
+            f"{self._path}: the cache of vectors cannot be used: {error}",
+            hint="check the free space and the permissions of the folder",
+        )
 
-    def find(self, text: str) -> NDArray[np.float16] | None:
-        """The vector of one text, if kept."""
-        query = "SELECT vector FROM vectors WHERE key = ?"
-        row = self._connection.execute(query, (_key(text),)).fetchone()
-        return None if row is None else np.frombuffer(row[0], dtype=np.float16)
+
+class VectorSpace:
+    """The vectors of one model asked in one way."""
+
+    def __init__(self, cache: VectorCache, identity: str) -> None:
+        self._cache = cache
+        self._identity = identity
+
+    @property
+    def dimensions(self) -> int | None:
+        """Width of the vectors that are kept; None if there are none."""
+        with self._cache.guarded() as connection:
+            rows = connection.execute(
+                "SELECT key, vector FROM embeddings WHERE space = ?", (self._id(connection),)
+            )
+            for key, content in rows:
+                vector = _unpack(key, content)
+                if vector is not None:
+                    return len(vector)
+        return None
+
+    @property
+    def probe(self) -> Vectors | None:
+        """The vector (d,) that the model gave for a known text when it was first asked."""
+        with self._cache.guarded() as connection:
+            row = connection.execute(
+                "SELECT probe FROM embedding_spaces WHERE identity = ?", (self._identity,)
+            ).fetchone()
+            return _unpack(b"", row[0]) if row and row[0] else None
+        return None
+
+    def keep_probe(self, vector: Vectors) -> None:
+        """Keep the vector (d,) of a known text."""
+        with self._cache.guarded() as connection, connection:
+            connection.execute(
+                "UPDATE embedding_spaces SET probe = ? WHERE id = ?",
+                (_pack(b"", vector), self._id(connection)),
+            )
+
+    def find(self, texts: Sequence[str]) -> list[Vectors | None]:
+        """The vector (d,) of each text; None where there is none."""
+        found: list[Vectors | None] = []
+        with self._cache.guarded() as connection:
+            space = self._id(connection)
+            for text in texts:
+                key = _key(text)
+                row = connection.execute(
+                    "SELECT vector FROM embeddings WHERE space = ? AND key = ?", (space, key)
+                ).fetchone()
+                found.append(None if row is None else _unpack(key, row[0]))
+        # Where the file turned out to be damaged, the rest is not there.
+        return found + [None] * (len(texts) - len(found))
+
+    def store(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keep the vectors (len(texts), d) exactly; they survive the process from here on."""
+        rows = []
+        for text, vector in zip(texts, vectors, strict=True):
+            key = _key(text)
+            rows.append((key, _pack(key, vector)))
+        # A file that turns out to be damaged has been replaced by a new one the second time.
+        for _ in range(2):
+            with self._cache.guarded() as connection, connection:
+                space = self._id(connection)
+                connection.executemany(
+                    "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)",
+                    [(space, key, content) for key, content in rows],
+                )
+                return
 
     def embed(
         self,
         texts: Sequence[str],
-        embed: Callable[[Sequence[str]], NDArray[np.float32]],
+        embed: Callable[[Sequence[str]], Vectors],
         progress: Callable[[int, int], object] | None = None,
-    ) -> NDArray[np.float32]:
+    ) -> Vectors:
         """Vectors (len(texts), d), computed by `embed` where none is kept.
 
         Args:
-            texts: Any number of texts.
-            embed: The teacher.
-            progress: Called with the number of texts done and their total.
+            texts: Any number of texts, at least one.
+            embed: The model.
+            progress: Called with the number of texts computed and how many there are to compute.
         """
-        missing = [text for text in dict.fromkeys(texts) if self.find(text) is None]
+        vectors = dict(zip(texts, self.find(texts), strict=True))
+        missing = [text for text, vector in vectors.items() if vector is None]
         for start in range(0, len(missing), TEXTS_AT_ONCE):
             part = missing[start : start + TEXTS_AT_ONCE]
-            self.store(part, embed(part))
+            computed = embed(part)
+            self.store(part, computed)
+            vectors.update(zip(part, computed, strict=True))
             if progress is not None:
-                progress(min(start + TEXTS_AT_ONCE, len(missing)), len(missing))
-        found = [vector for text in texts if (vector := self.find(text)) is not None]
-        return np.array(found, dtype=np.float32)
+                progress(start + len(part), len(missing))
+        return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+    def _id(self, connection: sqlite3.Connection) -> int:
+        # Asked for each time: a damaged file may have been replaced by a new one meanwhile.
+        query = "SELECT id FROM embedding_spaces WHERE identity = ?"
+        row = connection.execute(query, (self._identity,)).fetchone()
+        if row is None:
+            with connection:
+                connection.execute(
+                    "INSERT INTO embedding_spaces (identity) VALUES (?)", (self._identity,)
+                )
+            row = connection.execute(query, (self._identity,)).fetchone()
+        return int(row[0])
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).digest()
+
+
+def _pack(key: bytes, vector: Vectors) -> bytes:
+    content = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+    return content + zlib.crc32(key + content).to_bytes(4, "little")
+
+
+def _unpack(key: bytes, packed: object) -> Vectors | None:
+    """The vector (d,), if its checksum holds."""
+    if not isinstance(packed, bytes) or len(packed) < 8 or len(packed) % 4:
+        return None
+    content = packed[:-4]
+    if zlib.crc32(key + content).to_bytes(4, "little") != packed[-4:]:
+        return None
+    return np.frombuffer(content, dtype="<f4").astype(np.float32)
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGED

@@ -17,6 +17,29 @@ OWNERS_FILES = frozenset({".env", ".venv"})
 TIME_LIMIT = 120.0
 """Seconds that a server may take to verify itself or to answer."""
 
+VARIABLES = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "SEMANTIC_WEIGHT",
+        "KEYWORD_WEIGHT",
+        "EMBEDDING_BASE_URL",
+        "EMBEDDING_MODEL",
+        "HF_HOME",
+        "FASTEMBED_CACHE_PATH",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+        "SSL_CERT_FILE",
+    }
+)
+"""What a server gets of the caller's environment, beside the key of its embedding service."""
+
 _START = "import runpy, sys; sys.path.insert(0, {folder!r}); runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"  # noqa: E501
 
 
@@ -57,12 +80,8 @@ def run_server(
     Raises FoundryError when it does not end in time.
     """
     start = _START.format(folder=str(folder), package=package)
-    # Without the caller's environment but for what the server's own documentation names.
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name in {"PATH", "HOME", "LANG", "LC_ALL", "SEMANTIC_WEIGHT", "KEYWORD_WEIGHT"}
-    }
+    wanted = {*VARIABLES, _key_variable(folder / package / "settings.json")}
+    environment = {name: value for name, value in os.environ.items() if name in wanted}
     if index_dir is not None:
         environment["INDEX_DIR"] = str(index_dir)
     # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: no hash covers it.
@@ -81,3 +100,11 @@ def run_server(
         raise FoundryError(
             f"{folder}: the server did not answer within {TIME_LIMIT:.0f} seconds"
         ) from None
+
+
+def _key_variable(settings: Path) -> str:
+    """The variable that holds the key of a server's embedding service; "" if it has none."""
+    try:
+        return str(json.loads(settings.read_bytes())["embedding"]["api_key_env"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""

@@ -40,8 +40,8 @@ class VectorsBuilder:
         self._rows.append(rows)
         self._scales.append(scales)
 
-    def write(self, layout: IndexLayout, queries: NDArray[np.float32]) -> SketchDepth:
-        """Write the files, and measure the sketch on sample `queries` (q, d)."""
+    def write(self, layout: IndexLayout) -> "WrittenVectors":
+        """Write the files."""
         rows = np.concatenate([np.zeros((0, self.dimensions), dtype=np.int8), *self._rows])
         scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
         centre = _centre(rows, scales)
@@ -59,7 +59,21 @@ class VectorsBuilder:
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
-        return measure_sketch(rows, scales, centre, sketch, queries)
+        return WrittenVectors(rows, scales, centre, sketch)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenVectors:
+    """What was written: `rows` (n, d), `scales` (n,), `centre` (d,) and `sketch` (words, n)."""
+
+    rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    sketch: NDArray[np.uint64]
+
+    def measure(self, queries: NDArray[np.float32]) -> SketchDepth:
+        """How deep the sketch must be read for `queries` (q, d)."""
+        return measure_sketch(self.rows, self.scales, self.centre, self.sketch, queries)
 
 
 def measure_sketch(

@@ -3,18 +3,21 @@
 Equal inputs give equal bytes: nothing here depends on time, place, locale or hash order.
 """
 
+import json
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from foundry.embedding.embedder import Embedder
+from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
 from foundry.indexing.files import encode_json, hash_files, write_array
+from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
-from foundry.indexing.vectors import VectorsBuilder
+from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.records import Chunk, Document
 from foundry.runtime.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.layout import (
@@ -24,7 +27,7 @@ from foundry.runtime.layout import (
     Manifest,
     hash_key,
 )
-from foundry.runtime.records import ChunkRecord, DocumentRecord, record_fields
+from foundry.runtime.records import ChunkRecord, DocumentRecord, record_fields, telling_title
 from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.tokens import Tokenizer, heading_term, heading_terms
 
@@ -37,25 +40,29 @@ KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
 SAMPLE_QUERIES = 128
 PROBE_TEXT = "How do I find what I am looking for?"
-EMBEDDING_BATCH = 256
+EMBEDDING_BATCH = 1024
+"""Chunks handed to the embedder at a time, which it may group and reorder as suits it."""
 
 Item = TypeVar("Item")
 
 
 class IndexWriter:
-    """Takes documents with their chunks, in the order in which they are to stand in the index."""
+    """Takes documents with their chunks, in the order in which they are to stand in the index.
 
-    def __init__(
-        self, folder: Path, *, language: str, sources: Sequence[str], embedder: Embedder | None
-    ) -> None:
+    To be called in this order: `add` for each document, `embed`, `write_lanes`,
+    `make_query_encoder`, `finish`. Without `embed` and `make_query_encoder` there are no vectors.
+    """
+
+    def __init__(self, folder: Path, *, language: str, sources: Sequence[str]) -> None:
         self._layout = IndexLayout(folder)
         self._language = language
         self._tokenizer = Tokenizer(language)
         self._sources = list(sources)
-        self._embedder = embedder
         self._postings = PostingsBuilder()
-        self._vectors = VectorsBuilder(embedder.dimensions) if embedder else None
-        self._pending: list[tuple[str, str]] = []
+        self._terms = self._posting_count = 0
+        self._vectors: VectorsBuilder | None = None
+        self._written: WrittenVectors | None = None
+        self._dense: DenseManifest | None = None
         self._heading_chunks: dict[str, list[str]] = {}
         self._heading_terms: Counter[str] = Counter()
         self._chunk_ids: list[tuple[int, int]] = []
@@ -120,12 +127,64 @@ class IndexWriter:
         self._documents_file.write(line)
         self._document_lengths.append(len(line))
 
-    def finish(self, report: object, *, config_sha256: str) -> Manifest:
-        """Write everything that depends on the whole; returns the manifest, written last."""
-        layout = self._layout
+    def estimate(self, embedder: Embedder) -> Estimate | None:
+        """What `embed` would ask of a model; None where none is asked."""
         self.close()
-        self._embed_pending()
-        terms, postings = self._postings.write(layout)
+        estimates = [
+            estimate
+            for headings, texts in self._read_texts()
+            if (estimate := embedder.estimate(headings, texts)) is not None
+        ]
+        return sum_estimates(estimates) if estimates else None
+
+    def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
+        """Embed all chunks, when all have been added; `progress` is told how many more are done."""
+        self.close()
+        for headings, texts in self._read_texts():
+            vectors = embedder.embed_documents(headings, texts, progress)
+            if self._vectors is None:
+                self._vectors = VectorsBuilder(vectors.shape[1])
+            self._vectors.add(vectors)
+
+    def write_lanes(self) -> None:
+        """Write what both lanes read, when all chunks have been embedded that are to be."""
+        self.close()
+        self._terms, self._posting_count = self._postings.write(self._layout)
+        if self._vectors is not None:
+            self._written = self._vectors.write(self._layout)
+
+    def make_query_encoder(self, embedder: Embedder) -> None:
+        """Have the encoder made that is to embed queries, when the lanes have been written."""
+        assert self._written is not None
+        shape = self._written.rows.shape
+        overlap = RankingOverlap(
+            self._layout, self._tokenizer, self._terms, self._posting_count, shape
+        )
+        encoder = embedder.make_query_encoder(self._read_chunks, overlap)
+        samples = [PROBE_TEXT, *_spread(list(self._heading_chunks))]
+        queries = encoder.encode(samples)
+        # Without English words in the corpus, the usual probe may have no vector.
+        probe = int(np.argmax(queries.any(axis=1)))
+        measured = self._written.measure(queries[1:][queries[1:].any(axis=1)])
+        contract = embedder.contract
+        self._dense = DenseManifest(
+            provider=contract.provider,
+            model=contract.model,
+            revision=contract.revision,
+            dimensions=contract.dimensions,
+            document_prefix=contract.document_prefix,
+            query_prefix=contract.query_prefix,
+            query=encoder.figures,
+            encoder_sha256=encoder.write(self._layout.encoder),
+            candidates=measured.candidates,
+            recall_at_20=measured.recall,
+            probe_text=samples[probe],
+            probe_vector=[round(float(value), 6) for value in queries[probe]],
+        )
+
+    def finish(self, report: object, *, config_sha256: str) -> Manifest:
+        """Write everything else; returns the manifest, written last."""
+        layout = self._layout
         write_array(layout.chunk_offsets, offsets_of(self._chunk_lengths))
         write_array(layout.document_offsets, offsets_of(self._document_lengths))
         write_array(layout.chunk_ids, _key_table(self._chunk_ids))
@@ -140,15 +199,15 @@ class IndexWriter:
         manifest = Manifest(
             documents=self.document_count,
             chunks=self.chunk_count,
-            terms=terms,
-            postings=postings,
+            terms=self._terms,
+            postings=self._posting_count,
             tokenizer_version=TOKENIZER_VERSION,
             language=self._language,
             k1=K1,
             b=B,
             title_weight=TITLE_WEIGHT,
             heading_weight=HEADING_WEIGHT,
-            dense=self._write_vectors(),
+            dense=self._dense,
             sources=self._sources,
             tags=tags,
             config_sha256=config_sha256,
@@ -175,6 +234,7 @@ class IndexWriter:
                 "end": chunk.end,
                 "line_start": chunk.line_start,
                 "line_end": chunk.line_end,
+                **({} if chunk.page is None else {"page": chunk.page}),
             },
             source=document.source,
             path=document.path,
@@ -186,13 +246,21 @@ class IndexWriter:
         self._chunks_file.write(line)
         self._chunk_lengths.append(len(line))
 
+    def _read_chunks(self) -> Iterator[ChunkRecord]:
+        with self._layout.chunks.open("rb") as file:
+            for line in file:
+                yield ChunkRecord(**json.loads(line))
+
+    def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
+        """Headings and texts of all chunks, some at a time."""
+        chunks = self._read_chunks()
+        while batch := list(islice(chunks, EMBEDDING_BATCH)):
+            yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
+
     def _index_text(self, document: Document, chunk: Chunk, headings: Sequence[str]) -> None:
-        # A record without a title is shown under its id, which says nothing about its content.
-        is_told = document.title in (*chunk.heading_path, document.id)
-        title = () if is_told else (document.title,)
         counts = Counter(self._tokenizer.terms(chunk.text))
         for weight, texts in (
-            (TITLE_WEIGHT, title),
+            (TITLE_WEIGHT, telling_title(document.title, document.id, chunk.heading_path)),
             (HEADING_WEIGHT, chunk.heading_path),
             (TAG_WEIGHT, document.tags),
         ):
@@ -203,35 +271,6 @@ class IndexWriter:
         named = {term for tokens in tokenized for term in heading_terms(tokens)}
         self._heading_terms.update(named)
         self._postings.add(counts, named)
-        if self._vectors is not None:
-            self._pending.append(("\n".join([*title, *chunk.heading_path]), chunk.text))
-            if len(self._pending) >= EMBEDDING_BATCH:
-                self._embed_pending()
-
-    def _embed_pending(self) -> None:
-        if self._embedder is not None and self._vectors is not None and self._pending:
-            headings, texts = zip(*self._pending, strict=True)
-            self._vectors.add(self._embedder.embed_documents(headings, texts))
-            self._pending.clear()
-
-    def _write_vectors(self) -> DenseManifest | None:
-        if self._embedder is None or self._vectors is None:
-            return None
-        samples = _spread(list(self._heading_chunks))
-        embedded = self._embedder.embed_queries([*samples, PROBE_TEXT])
-        queries, probe = embedded[:-1], embedded[-1]
-        measured = self._vectors.write(self._layout, queries[queries.any(axis=1)])
-        encoder_sha256 = self._embedder.write_encoder(self._layout.encoder)
-        return DenseManifest(
-            provider=self._embedder.provider,
-            model=self._embedder.model,
-            dimensions=self._embedder.dimensions,
-            encoder_sha256=encoder_sha256,
-            candidates=measured.candidates,
-            recall_at_20=measured.recall,
-            probe_text=PROBE_TEXT,
-            probe_vector=[round(float(value), 6) for value in probe],
-        )
 
     def _known_items(self) -> list[KnownItem]:
         """Queries whose first answer is beyond doubt: headings that one chunk alone bears."""

@@ -4,11 +4,13 @@ A template may print nothing that has not passed through one of these filters: w
 them is `Encoded`, and the environment refuses everything else.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
 
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 _MARKDOWN_OPENING = re.compile(r"^([-+=]|[0-9]+(?=[.)]))")
 
@@ -22,6 +24,14 @@ def encode_slug(value: object) -> Encoded:
     text = str(value)
     if not _SLUG.fullmatch(text):
         raise ValueError(f"not a slug: {text!r}")
+    return Encoded(text)
+
+
+def encode_variable(value: object) -> Encoded:
+    """The name of an environment variable."""
+    text = str(value)
+    if not _VARIABLE.fullmatch(text):
+        raise ValueError(f"not the name of a variable: {text!r}")
     return Encoded(text)
 
 
@@ -44,6 +54,13 @@ def encode_toml(value: object) -> Encoded:
     return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
 
 
+def encode_json(value: object) -> Encoded:
+    """A string of JSON in ASCII; surrogates without a partner are replaced."""
+    return Encoded(
+        json.dumps(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    )
+
+
 def encode_markdown(value: object) -> Encoded:
     """Plain text for a line of Markdown: no markup, no HTML, no line break, no list item."""
     text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
@@ -53,9 +70,11 @@ def encode_markdown(value: object) -> Encoded:
 
 ENCODERS: dict[str, Callable[[object], Encoded]] = {
     "slug": encode_slug,
+    "variable": encode_variable,
     "number": encode_number,
     "python": encode_python,
     "toml": encode_toml,
+    "json": encode_json,
     "markdown": encode_markdown,
 }
 

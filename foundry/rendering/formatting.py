@@ -5,6 +5,7 @@ RenderError, and nothing has been written where the user would see it.
 """
 
 import ast
+import configparser
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import yaml
 
 from foundry.errors import RenderError
 
@@ -45,11 +48,24 @@ def parse_back(name: str, content: bytes) -> object:
             return tomllib.loads(text)
         if name.endswith(".json"):
             return json.loads(text)
+        if name.endswith(".yaml"):
+            return list(yaml.safe_load_all(text))
+        if name.endswith(".service"):
+            return _parse_unit(text)
         if name.endswith(".jsonl"):
             return [json.loads(line) for line in text.split("\n") if line.strip()]
         return text
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, yaml.YAMLError, configparser.Error) as error:
         raise RenderError(f"rendered {name} does not parse: {error}") from None
+
+
+def _parse_unit(text: str) -> configparser.ConfigParser:
+    # A unit may give a key more than once.
+    unit = configparser.ConfigParser(
+        delimiters=("=",), comment_prefixes=("#", ";"), interpolation=None, strict=False
+    )
+    unit.read_string(text)
+    return unit
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:

@@ -3,34 +3,64 @@
 import ast
 import hashlib
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import foundry
 from foundry.config import Config
+from foundry.config_file import Target
 from foundry.errors import RenderError
 from foundry.rendering.environment import render, templates_folder
 from foundry.rendering.formatting import format_python, parse_back
+from foundry.rendering.query_encoder import QueryEncoder
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 SUFFIX = ".jinja"
 PACKAGE_FOLDER = "package"
+ASSETS_FOLDER = "page"
+"""Where files lie, in the runtime and in a package, that modules name and do not import."""
+REGISTRY_LENGTH = 100
 
-_TARGET_FILES = {"docker": {"Dockerfile", ".dockerignore"}}
+UNIT = "name.service"
+"""The unit's template; the unit itself is called after the server."""
+
+_TARGET_FILES: dict[Target, set[str]] = {
+    "docker": {"Dockerfile", ".dockerignore"},
+    "compose": {"compose.yaml"},
+    "kubernetes": {"kubernetes.yaml"},
+    "fly": {"fly.toml"},
+    "render": {"render.yaml"},
+    "railway": {"railway.json"},
+    "cloud-run": {"cloud-run.yaml"},
+    "systemd": {UNIT},
+    "procfile": {"Procfile", "requirements.txt"},
+}
 """Files that are rendered only for a target that was chosen."""
 
+_CHAT_FILES = {"tests/test_chat.py"}
+_MCP_FILES = {"server.json", "tests/test_mcp.py"}
+_PAGE_FILES = {"tests/test_page.py"}
 
-def plan_server(config: Config, questions: bytes | None) -> dict[str, bytes]:
+
+def plan_server(
+    config: Config, query_encoder: QueryEncoder, questions: bytes | None
+) -> dict[str, bytes]:
     """Relative path -> content, sorted, for an exported project without its index.
 
-    Rendered, formatted, checked and parsed back. Raises RenderError.
+    `query_encoder` is what the index needs; see `choose_query_encoder`. Rendered, formatted,
+    checked and parsed back. Raises RenderError.
     """
     package = config.package
-    files = _render_templates(config, has_questions=questions is not None)
+    files = _render_templates(config, query_encoder, has_questions=questions is not None)
     rendered = [name for name in files if name.endswith(".py")]
-    files[f"{package}/settings.json"] = _settings(config)
+    files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
         files["tests/questions.jsonl"] = questions
-    files.update(_copy_runtime(files, package, vectors=config.embedding_provider != "none"))
+    variants = dict(query_encoder.variants)
+    if not config.page:
+        variants["citation_paths"] = "citation_paths_data"
+    files.update(_copy_runtime(files, package, variants))
     files.update(format_python(files, rendered))
     for name, content in files.items():
         parsed = parse_back(name, content)
@@ -39,18 +69,21 @@ def plan_server(config: Config, questions: bytes | None) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def plan_key(config: Config) -> str:
+def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
     """A hash over all that `plan_server` depends on, much faster than planning."""
-    digest = hashlib.sha256(_settings(config))
-    values = template_values(config, has_questions=False)
+    digest = hashlib.sha256(_settings(config, query_encoder))
+    values = template_values(config, query_encoder, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True).encode())
-    for folder, pattern in ((templates_folder(), f"*{SUFFIX}"), (RUNTIME, "*.py")):
-        for path in sorted(folder.rglob(pattern)):
+    templates = templates_folder().rglob(f"*{SUFFIX}")
+    for paths in (templates, RUNTIME.glob("*.py"), (RUNTIME / ASSETS_FOLDER).iterdir()):
+        for path in sorted(paths):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
-def template_values(config: Config, *, has_questions: bool) -> dict[str, object]:
+def template_values(
+    config: Config, query_encoder: QueryEncoder, *, has_questions: bool
+) -> dict[str, object]:
     """What templates may see."""
     return {
         "name": config.name,
@@ -58,26 +91,48 @@ def template_values(config: Config, *, has_questions: bool) -> dict[str, object]
         "title": config.title,
         "description": config.description,
         "fusion": config.fusion,
-        "vectors": config.embedding_provider != "none",
+        "vectors": query_encoder.kind != "none",
+        "query_encoder": query_encoder.name,
+        "query_encoder_kind": query_encoder.kind,
+        "api_key_env": config.embedding.api_key_env,
         "identifier_fallback": config.identifier_fallback,
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "port": config.port,
+        "mcp": config.mcp,
+        "chat": config.chat,
+        "page": config.page,
+        "short_title": _shorten(config.title),
+        "summary": _shorten(config.description or f"Search {config.title}"),
         "has_questions": has_questions,
         "targets": list(config.targets),
         "foundry_version": foundry.__version__,
     }
 
 
-def _render_templates(config: Config, *, has_questions: bool) -> dict[str, bytes]:
+def _shorten(text: str) -> str:
+    """The beginning of a text on one line, as long as the MCP registry allows."""
+    line = " ".join(text.split())
+    return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
+
+
+def _render_templates(
+    config: Config, query_encoder: QueryEncoder, *, has_questions: bool
+) -> dict[str, bytes]:
     root = templates_folder() / "server"
-    values = template_values(config, has_questions=has_questions)
+    values = template_values(config, query_encoder, has_questions=has_questions)
     unwanted = {
         name
         for target, names in _TARGET_FILES.items()
         if target not in config.targets
         for name in names
     }
+    if not config.chat:
+        unwanted |= _CHAT_FILES
+    if not config.mcp:
+        unwanted |= _MCP_FILES
+    if not config.page:
+        unwanted |= _PAGE_FILES
     files = {}
     for path in sorted(root.rglob(f"*{SUFFIX}")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -86,29 +141,44 @@ def _render_templates(config: Config, *, has_questions: bool) -> dict[str, bytes
         name = "/".join(parts)
         if name not in unwanted:
             source = f"server/{path.relative_to(root).as_posix()}"
-            files[name] = render(source, values).encode("utf-8")
+            written = f"{config.name}.service" if name == UNIT else name
+            files[written] = render(source, values).encode("utf-8")
     return files
 
 
-def _settings(config: Config) -> bytes:
-    values = {
+def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
+    values: dict[str, object] = {
         "name": config.name,
         "title": config.title,
         "description": config.description,
         "port": config.port,
         "allowed_hosts": list(config.allowed_hosts),
         "max_body_bytes": config.max_body_bytes,
+        "limits": asdict(config.limits),
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "identifier_patterns": list(config.identifier_patterns),
+        "chat_instructions": config.chat_instructions,
     }
+    if query_encoder.kind == "service":
+        values["embedding"] = {
+            "base_url": config.embedding.base_url,
+            "api_key_env": config.embedding.api_key_env,
+            "dimensions": config.embedding.dimensions,
+        }
+    elif query_encoder.kind == "model":
+        values["embedding"] = {"model": config.embedding.model}
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 
 
-def _copy_runtime(files: dict[str, bytes], package: str, *, vectors: bool) -> dict[str, bytes]:
-    """The runtime modules that the package's rendered modules reach by relative imports."""
-    variants = {} if vectors else {"state": "state_keyword"}
+def _copy_runtime(
+    files: dict[str, bytes], package: str, variants: Mapping[str, str]
+) -> dict[str, bytes]:
+    """The runtime modules that the package's rendered modules reach by relative imports.
+
+    `variants` are the modules to copy in place of those of the name that is imported.
+    """
     own = {Path(name).stem for name in files if name.startswith(package) and name.endswith(".py")}
     waiting = [
         module
@@ -128,6 +198,9 @@ def _copy_runtime(files: dict[str, bytes], package: str, *, vectors: bool) -> di
         except OSError as error:
             raise RenderError(f"runtime module {module} cannot be read: {error}") from None
         waiting += _relative_imports(copied[name], name)
+    for module in list(copied):
+        for asset in _assets(copied[module], module):
+            copied[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
     return copied
 
 
@@ -140,6 +213,25 @@ def _relative_imports(content: bytes, name: str) -> list[str]:
             # `from . import x` may name a module or something that __init__ defines.
             modules += [node.module] if node.module else _modules_among(node.names)
     return modules
+
+
+def _assets(content: bytes, name: str) -> list[str]:
+    """The files that a module names in its constant ASSETS."""
+    tree = parse_back(name, content)
+    assert isinstance(tree, ast.Module)
+    return [
+        asset
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ASSETS"
+        for asset in ast.literal_eval(node.value)
+    ]
+
+
+def _read_asset(name: str) -> bytes:
+    try:
+        return (RUNTIME / ASSETS_FOLDER / name).read_bytes()
+    except OSError as error:
+        raise RenderError(f"runtime file {name} cannot be read: {error}") from None
 
 
 def _modules_among(names: list[ast.alias]) -> list[str]:

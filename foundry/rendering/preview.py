@@ -7,21 +7,22 @@ from filelock import FileLock
 
 from foundry.config import Config
 from foundry.rendering.plan import plan_key, plan_server
+from foundry.rendering.query_encoder import QueryEncoder
 
 LOCK_SECONDS = 60.0
 """How long a query waits for another one that renders."""
 
 
-def render_preview(config: Config) -> Path:
+def render_preview(config: Config, query_encoder: QueryEncoder) -> Path:
     """Render the server, unless nothing that decides it has changed since the last time."""
     server = config.state / "server"
-    key = plan_key(config).encode()
+    key = plan_key(config, query_encoder).encode()
     if _is_rendered(server, key):
         return server
     # A lock of its own: queries go on while a build holds the project's.
     with FileLock(config.state / "server.lock", timeout=LOCK_SECONDS):
         if not _is_rendered(server, key):
-            files = plan_server(config, None)
+            files = plan_server(config, query_encoder, None)
             shutil.rmtree(server, ignore_errors=True)
             for name, content in files.items():
                 path = server / name

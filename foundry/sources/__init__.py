@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from foundry.config import FolderSource, Source
+from foundry.config_sources import FolderSource, Source
 from foundry.records import RawDocument, Skipped
 from foundry.sources import folder, records
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pathspec
 
-from foundry.config import FolderSource
+from foundry.config_sources import FolderSource
 from foundry.errors import SourceError
 
 _NEVER = frozenset({".git", ".foundry"})

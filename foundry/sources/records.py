@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from foundry.config import RecordsSource
+from foundry.config_sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.names import printable

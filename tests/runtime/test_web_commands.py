@@ -41,8 +41,8 @@ def search(
     return SearchResponse(query, mode, "default", degraded, 0.1, (hit,) * min(top_k, 2))
 
 
-def serve(host: str, port: int, *, insecure_no_auth: bool) -> None:
-    raise ServerError(f"{host} {port} {insecure_no_auth}", hint="the remedy")
+def serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
+    raise ServerError(f"{host} {port} {workers} {insecure_no_auth}", hint="the remedy")
 
 
 def run(*arguments: str) -> int:
@@ -123,12 +123,12 @@ def test_wrong_arguments_are_exit_2(arguments: tuple[str, ...]) -> None:
 def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(commands, "settings", lambda: SimpleNamespace(port=8123))
     assert run("serve") == 1
-    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 False\n  the remedy\n"
+    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 1 False\n  the remedy\n"
     assert run("serve", "--host", "::", "--port", "0", "--insecure-no-auth") == 1
-    assert capsys.readouterr().err.startswith("handbook: :: 0 True\n")
+    assert capsys.readouterr().err.startswith("handbook: :: 0 1 True\n")
 
-    def refuse(host: str, port: int, *, insecure_no_auth: bool) -> None:
-        raise ConfigurationError(f"{host} {port} {insecure_no_auth}", hint="the remedy")
+    def refuse(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
+        raise ConfigurationError(f"{host} {port} {workers} {insecure_no_auth}", hint="the remedy")
 
     assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
 

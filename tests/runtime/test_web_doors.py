@@ -387,10 +387,10 @@ def test_wrong_method_names_the_right_ones(client: TestClient) -> None:
     for method in ("PUT", "DELETE", "PATCH", "TRACE"):
         response = client.request(method, "/search")
         refused(response, 405)
-        assert response.headers["allow"] == "GET, POST"
+        assert response.headers["allow"] == "GET, HEAD, POST"
     response = client.post("/sources")
     refused(response, 405)
-    assert response.headers["allow"] == "GET"
+    assert response.headers["allow"] == "GET, HEAD"
 
 
 def test_options_from_a_foreign_origin_allows_nothing(client: TestClient) -> None:

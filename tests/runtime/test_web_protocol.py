@@ -1,131 +1,13 @@
 """A real server process on a real socket: what clients send that libraries would not."""
 
+import json
 import signal
-import socket
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-SERVER = """
-import sys
-from types import SimpleNamespace
-from fastapi import FastAPI
-from foundry.runtime import web_guard, web_protocol, web_serving
-from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_guard import Guard
-from foundry.runtime.web_json import JsonResponse, JsonRoute
-from foundry.runtime.web_problems import PROBLEM_HANDLERS
-from foundry.runtime.web_routes import health_routes
-from foundry.runtime.web_requests import SearchRequest
-
-web_protocol.HEAD_SECONDS = float(sys.argv[1])
-web_guard.BODY_SECONDS = float(sys.argv[2])
-web_protocol.READING_SECONDS = 2.0
-web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
-web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=())
-
-
-def create_app():
-    app = FastAPI(redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
-    app.router.route_class = JsonRoute
-
-    @app.post("/search")
-    async def search(request: SearchRequest):
-        return JsonResponse(request.model_dump())
-
-    @app.get("/documents/{document_id:path}")
-    async def document(document_id: str):
-        return JsonResponse({"id": document_id})
-
-    @app.get("/large")
-    async def large():
-        return JsonResponse("x" * 20_000_000)
-
-    app.include_router(health_routes)
-    app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
-    return app
-
-
-web_serving.serve(create_app, "127.0.0.1", 0)
-"""
-HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-BODY = b'{"query": "a"}'
-SEARCH = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-REPOSITORY = Path(__file__).parents[2]
-
-
-class Server:
-    """A server process, and the port that it says it listens on."""
-
-    def __init__(self, head_seconds: float, body_seconds: float) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, str(head_seconds), str(body_seconds)],
-            stderr=subprocess.PIPE,
-            cwd=REPOSITORY,
-            text=True,
-        )
-        assert self.process.stderr is not None
-        self.line = self.process.stderr.readline()
-        self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
-        # Read on, so that the process never waits for this one.
-        self._reader = threading.Thread(target=self.process.stderr.read)
-        self._reader.start()
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
-
-    def exchange(self, *pieces: bytes) -> bytes:
-        """Send, and return all that comes back until the server closes the connection."""
-        with self.connect() as connection:
-            try:
-                for piece in pieces:
-                    connection.sendall(piece)
-            except OSError:
-                pass
-            return read_all(connection)
-
-    def peak_memory(self) -> int:
-        """Kilobytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0])
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(number)
-
-    def wait(self) -> int:
-        code = self.process.wait(timeout=30)
-        self._reader.join()
-        assert self.process.stderr is not None
-        self.process.stderr.close()
-        return code
-
-
-def read_all(connection: socket.socket) -> bytes:
-    answer = bytearray()
-    try:
-        while piece := connection.recv(65536):
-            answer += piece
-    except ConnectionError:
-        pass
-    return bytes(answer)
-
-
-def statuses(answer: bytes) -> list[int]:
-    """The status of each answer on a connection; every refusal is a problem document."""
-    found = []
-    for part in answer.split(b"HTTP/1.1 ")[1:]:
-        head, _, body = part.partition(b"\r\n\r\n")
-        found.append(int(head[:3]))
-        if found[-1] >= 400:
-            assert b"content-type: application/problem+json" in head
-            assert b'"status":%d' % found[-1] in body
-    return found
+from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +19,9 @@ def server() -> Iterator[Server]:
 
 
 def test_announces_itself_in_one_line(server: Server) -> None:
-    assert server.line == (
-        f"Serving Test on http://127.0.0.1:{server.port} (1 documents, 2 chunks)\n"
+    line = json.loads(server.line)
+    assert line["message"] == (
+        f"Serving Test on http://127.0.0.1:{server.port} (1 documents, 2 chunks)"
     )
 
 
@@ -342,9 +225,61 @@ def test_fields_without_effect(server: Server, fields: bytes) -> None:
     assert b"evil" not in answer
 
 
+def test_1000_pipelined_requests_are_all_answered(server: Server) -> None:
+    answers = server.exchange(*[HEALTH * 100] * 9, HEALTH * 99 + get("/healthz"))
+    assert statuses(answers) == [200] * 1000
+
+
+def test_expected_bodies_are_asked_for(server: Server) -> None:
+    head = HEAD + b"Expect: 100-continue\r\nConnection: close\r\nContent-Length: 14\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(head)
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(BODY)
+        assert statuses(read_all(connection)) == [200]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/documents/1", "/large", "/chat?seconds=0.2"])
+def test_head_has_the_head_of_get_and_no_body(server: Server, path: str) -> None:
+    got, _, body = server.exchange(get(path)).partition(b"\r\n\r\n")
+    request = get(path).replace(b"GET", b"HEAD", 1)
+    head, _, nothing = server.exchange(request).partition(b"\r\n\r\n")
+    assert body and not nothing
+    fields, head_fields = (
+        {line for line in lines.split(b"\r\n") if not line.startswith(b"x-request-id")}
+        for lines in (got, head)
+    )
+    assert fields - head_fields <= {b"transfer-encoding: chunked"}
+
+
+def test_head_of_what_is_not_there_or_takes_no_get(server: Server) -> None:
+    for path, status in (("/nowhere", b"404"), ("/search", b"405")):
+        answer = server.exchange(get(path).replace(b"GET", b"HEAD", 1))
+        assert answer.startswith(b"HTTP/1.1 " + status) and answer.endswith(b"\r\n\r\n")
+
+
+def test_after_head_the_connection_goes_on(server: Server) -> None:
+    head = HEALTH.replace(b"GET", b"HEAD", 1)
+    assert statuses(server.exchange(head * 3 + get("/healthz"))) == [200] * 4
+
+
+def test_a_body_that_trickles_is_cut(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
+        begun = time.monotonic()
+        try:
+            while time.monotonic() < begun + 10:
+                connection.sendall(b"x")
+                time.sleep(0.1)
+        except OSError:
+            pass
+        # It has had 2 seconds, however steadily it came.
+        assert time.monotonic() - begun < 9
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_request_that_has_begun_is_finished_before_stopping(number: signal.Signals) -> None:
-    server = Server(head_seconds=20.0, body_seconds=20.0)
+    server = Server()
     with server.connect() as connection:
         connection.sendall(SEARCH[:-5])
         with server.connect() as other:

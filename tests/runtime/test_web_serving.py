@@ -11,6 +11,8 @@ from fastapi import FastAPI
 
 from foundry.runtime import web_serving
 from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.settings import Limits
+from foundry.runtime.web_metrics import Metrics
 from foundry.runtime.web_serving import serve
 
 TOKEN = "t" * 32
@@ -30,7 +32,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2)
     monkeypatch.setattr(web_serving, "load", lambda: counts)
-    settings = SimpleNamespace(title="Test", allowed_hosts=())
+    monkeypatch.setattr(web_serving.Reloader, "start", lambda _: None)
+    monkeypatch.setattr(web_serving, "metrics", Metrics())
+    limits = Limits(100, 8, 8, 8, 0, 0)
+    settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
     monkeypatch.setattr(web_serving, "settings", lambda: settings)
     yield addresses
 

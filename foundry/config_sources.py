@@ -1,0 +1,106 @@
+"""[[sources]] resolved: what is read, under which name, and what is left out of it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from foundry.config_file import FolderSection, RecordsSection, SourceSection
+
+CONFIG_NAME = "foundry.toml"
+QUESTIONS_NAME = "questions.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder of files, read recursively."""
+
+    name: str
+    path: Path
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    base_url: str | None
+    tags: tuple[str, ...]
+    modified_from_file: bool
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSource:
+    """A CSV or JSONL table, one document a row; the fields name columns."""
+
+    name: str
+    path: Path
+    id: str
+    title: str | None
+    text: str
+    url: str | None
+    modified: str | None
+    tags_column: str | None
+    metadata: tuple[str, ...]
+    text_format: Literal["text", "markdown", "html"]
+    base_url: str | None
+    tags: tuple[str, ...]
+
+
+Source = FolderSource | RecordsSource
+
+
+def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]:
+    """What is wrong with sections whose keys are each possible by themselves."""
+    names = _names_of(sections)
+    problems = [
+        f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
+        for number, name in enumerate(names)
+        if name in names[:number]
+    ]
+    for number, source in enumerate(sections):
+        path = project / source.path
+        if isinstance(source, FolderSection) and not path.is_dir():
+            problems.append(f"sources[{number}].path: no such folder: {path}")
+        if isinstance(source, RecordsSection) and not path.is_file():
+            problems.append(f"sources[{number}].path: no such file: {path}")
+        if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
+            problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
+    return problems
+
+
+def resolve(sections: Sequence[SourceSection], root: Path, project_name: str) -> tuple[Source, ...]:
+    """Sources with absolute paths, and a name for each."""
+    return tuple(
+        _resolve_source(section, name, root, project_name)
+        for section, name in zip(sections, _names_of(sections), strict=True)
+    )
+
+
+def _names_of(sections: Sequence[SourceSection]) -> list[str]:
+    names = []
+    for source in sections:
+        stem = Path(source.path).resolve().stem if source.path in {".", ".."} else source.path
+        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
+        slug = "-".join(part for part in slug.split("-") if part)
+        names.append(source.name or slug[:63] or "source")
+    return names
+
+
+def _resolve_source(
+    source: FolderSection | RecordsSection, name: str, root: Path, project_name: str
+) -> Source:
+    values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+    path = (root / source.path).resolve()
+    if isinstance(source, FolderSection):
+        values["modified_from_file"] = values.pop("modified") == "file"
+        values["exclude"] += _own_files(path, root, project_name)
+        return FolderSource(name=name, path=path, **values)
+    return RecordsSource(name=name, path=path, **values)
+
+
+def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
+    """Patterns for the project's own files where a source holds them: they are no documents."""
+    if path != root and path not in root.parents:
+        return ()
+    parts = (re.sub(r"([^\w.-])", r"\\\1", part) for part in root.relative_to(path).parts)
+    prefix = "/" + "".join(f"{part}/" for part in parts)
+    return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))

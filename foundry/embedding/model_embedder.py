@@ -1,0 +1,170 @@
+"""Documents embedded by a model; queries by an encoder trained after it, or by the model itself."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from foundry.config_embedding import EmbeddingOptions
+from foundry.embedding.batching import BatchedModel
+from foundry.embedding.corpus_texts import embedded_text
+from foundry.embedding.embedder import Contract, Estimate, OverlapMeasure, QueryEncoder, Vectors
+from foundry.embedding.query_distillation import (
+    DistillationOptions,
+    DistilledQueries,
+    distil_queries,
+)
+from foundry.progress import Progress, StartStep
+from foundry.runtime.layout import QueryFigures
+from foundry.runtime.records import ChunkRecord
+
+MINIMUM_OVERLAP = 0.7
+"""Of the encoder's ten best chunks with the model's, from which on `auto` ships the encoder.
+
+Chosen by the table in `benchmarks/README.md`: above it the encoder keeps nearly all of the model's
+nDCG, below it the loss grows fast.
+"""
+
+MINIMUM_HELD_OUT = 30
+"""Texts: an overlap measured on fewer says little."""
+
+
+class ModelEmbedder:
+    """An embedder around any model."""
+
+    def __init__(
+        self, model: BatchedModel, options: EmbeddingOptions, language: str, step: StartStep
+    ) -> None:
+        self._model = model
+        self._options = options
+        self._language = language
+        self._step = step
+
+    @property
+    def contract(self) -> Contract:
+        """What goes into the manifest; complete once a text has been embedded."""
+        model = self._model.model
+        return Contract(
+            model.provider,
+            model.model,
+            model.revision,
+            self._model.dimensions,
+            model.prefixes.document,
+            model.prefixes.query,
+        )
+
+    def refusals(self) -> list[dict[str, str]]:
+        """Texts so far that have no vector, with the reason."""
+        return [
+            {"text": refused.excerpt, "sha256": refused.sha256, "reason": refused.reason}
+            for refused in self._model.refused
+        ]
+
+    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate:
+        """What embedding these documents would take; nothing is asked."""
+        return self._model.estimate(_join_all(headings, texts), "document")
+
+    def embed_documents(
+        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+    ) -> Vectors:
+        """Vectors (n, dimensions) of texts, each below its headings.
+
+        A zero row stands for a text that the model refuses.
+        """
+        return self._model.embed(_join_all(headings, texts), "document", progress)
+
+    def make_query_encoder(
+        self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
+    ) -> QueryEncoder:
+        """Distil an encoder, and choose between it and the model as the configuration says."""
+        wanted = self._options.query
+        if wanted == "same":
+            return SameModel(self._model, QueryFigures("same", "foundry.toml asks for it"))
+        distilled = self._distil(chunks)
+        held_out = distilled.held_out
+        overlap_at_10 = overlap(held_out.texts, held_out.targets, held_out.encoded)
+        is_good = overlap_at_10 >= MINIMUM_OVERLAP
+        is_measured = len(held_out.texts) >= MINIMUM_HELD_OUT
+        if wanted == "distilled":
+            reason = "foundry.toml asks for it"
+        elif not is_measured:
+            reason = "the corpus is too small to measure how well an encoder follows the model"
+        else:
+            comparison = "reaches" if is_good else "is below"
+            reason = f"overlap@10 with the model {comparison} {MINIMUM_OVERLAP}"
+        figures = QueryFigures(
+            "distilled" if wanted == "distilled" or (is_good and is_measured) else "same",
+            reason,
+            agreement=round(distilled.agreement, 4),
+            overlap_at_10=round(overlap_at_10, 4),
+            taught=distilled.taught,
+        )
+        if figures.encoder == "same":
+            return SameModel(self._model, figures)
+        return DistilledEncoder(distilled, figures)
+
+    def _distil(self, chunks: Callable[[], Iterable[ChunkRecord]]) -> DistilledQueries:
+        model = self._model.model
+        prefixes = model.prefixes
+        are_alike = not model.sides_differ and prefixes.document == prefixes.query
+
+        def teach(texts: Sequence[str]) -> Vectors:
+            with self._step("Teaching", "texts", len(texts)) as progress:
+                return self._model.embed(texts, "query", progress.advance)
+
+        def teach_chunks(texts: Sequence[str]) -> Vectors:
+            return self._model.embed(texts, "document")
+
+        options = DistillationOptions(
+            texts=self._options.distillation_texts, language=self._language
+        )
+        with ExitStack() as stack:
+            # Begun with the first pass, since two steps cannot be shown at a time.
+            passes: list[Progress] = []
+
+            def count_pass(_epoch: object) -> None:
+                if not passes:
+                    step = self._step("Training", "passes", options.epochs)
+                    passes.append(stack.enter_context(step))
+                passes[0].advance()
+
+            # Chunks' vectors are known from the index where a text means the same on both sides.
+            return distil_queries(
+                chunks, teach, teach_chunks if are_alike else None, options, count_pass
+            )
+
+
+class DistilledEncoder:
+    """The trained table."""
+
+    def __init__(self, distilled: DistilledQueries, figures: QueryFigures) -> None:
+        self._distilled = distilled
+        self.figures = figures
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, dimensions), or zero rows."""
+        return self._distilled.encode(texts)
+
+    def write(self, directory: Path) -> str:
+        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
+        return self._distilled.write(directory)
+
+
+class SameModel:
+    """The model itself, which the server will ask as well."""
+
+    def __init__(self, model: BatchedModel, figures: QueryFigures) -> None:
+        self._model = model
+        self.figures = figures
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, dimensions), or zero rows."""
+        return self._model.embed(texts, "query")
+
+    def write(self, directory: Path) -> str:
+        """Write nothing."""
+        del directory
+        return ""
+
+
+def _join_all(headings: Sequence[str], texts: Sequence[str]) -> list[str]:
+    return [embedded_text(heading, text) for heading, text in zip(headings, texts, strict=True)]

@@ -1,0 +1,61 @@
+"""How many tokens a text may have for a model whose tokenizer is not at hand.
+
+Models cut text by word pieces, byte pairs or SentencePiece. Their counts differ, but each is near
+that of a word-piece vocabulary on English words and never above the bytes of anything else. So
+words in Latin letters are cut by the vocabulary of the built-in encoder, with a margin, and all
+the rest is counted character by character at what the less fortunate tokenizers make of it.
+"""
+
+import math
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+import foundry
+from foundry.runtime.encoder import EncoderLayout, PieceCutter
+
+MARGIN = 1.3
+"""Of word pieces: other vocabularies have other words."""
+
+FRAME = 4
+"""Tokens that a model puts around a text."""
+
+_RUN = re.compile(r"[A-Za-z]+|[0-9]+| {2,}|\n+|[^A-Za-z0-9 \n]")
+_ALPHABET = re.compile("[\u00c0-\u052f\u05d0-\u06ff]")
+"""Latin with accents, Greek, Cyrillic, Hebrew, Arabic: a token a letter at the worst. Byte pairs of
+a rarer script may be a token a byte."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text, rather too many than too few."""
+    pieces, others = 0, FRAME
+    for run in _RUN.findall(text):
+        first = run[0]
+        if not first.isascii():
+            others += 1 if _ALPHABET.match(first) else len(first.encode(errors="replace"))
+        elif first.isalpha():
+            pieces += _count_pieces(run)
+        elif first == " ":
+            # Indentation; a single space belongs to the word after it.
+            others += len(run) // 2
+        else:
+            others += len(run)
+    return math.ceil(MARGIN * pieces) + others
+
+
+@cache
+def _cutter() -> PieceCutter:
+    path = EncoderLayout(Path(foundry.__file__).parent / "models" / "static-en").pieces
+    return PieceCutter(path.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+@lru_cache(maxsize=100_000)
+def _count_pieces(word: str) -> int:
+    # A word that is too long for the cutter has no pieces, and counts by its letters.
+    least = sum(
+        max(len(cut.rows), cut.letters - cut.covered_letters) for cut in _cutter().cut(word)
+    )
+    if word.islower() or word.istitle():
+        return least
+    # Vocabularies that tell case apart have few pieces for capitals within a word.
+    return max(least, math.ceil(len(word) / 2))

@@ -1,0 +1,67 @@
+"""How far a query encoder's ranking is that of the model it was trained after."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config import DEFAULT_WEIGHTS
+from foundry.runtime.candidates import candidate_count
+from foundry.runtime.dense_lane import DenseLane
+from foundry.runtime.fusion_linear import fuse_linear
+from foundry.runtime.hybrid_candidates import complete_lanes
+from foundry.runtime.keyword_lane import KeywordLane
+from foundry.runtime.lanes import LaneHits
+from foundry.runtime.layout import IndexLayout
+from foundry.runtime.tokens import Tokenizer, query_terms
+
+DEPTH = 10
+SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
+
+
+class RankingOverlap:
+    """Ranks queries by the files of an index whose manifest is not written yet."""
+
+    def __init__(
+        self,
+        layout: IndexLayout,
+        tokenizer: Tokenizer,
+        terms: int,
+        postings: int,
+        shape: tuple[int, int],
+    ) -> None:
+        chunks, dimensions = shape
+        self._tokenizer = tokenizer
+        self._keyword_lane = KeywordLane.open(layout, chunks, terms, postings)
+        # As many candidates as there are chunks: every vector is compared.
+        self._dense_lane = DenseLane.open(layout, chunks, dimensions, chunks)
+
+    def __call__(
+        self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
+    ) -> float:
+        """Mean share of the ten best chunks by `first` that are also among those by `second`.
+
+        Both are unit vectors (q, d) of the `queries`; a zero row means keywords alone. Rankings
+        are those of linear fusion at its default weights.
+        """
+        shares = []
+        for query, one, other in zip(queries, first, second, strict=True):
+            terms = query_terms(self._tokenizer.tokenize(query))
+            keyword = self._keyword_lane.search(terms, candidate_count(DEPTH))
+            best = self._rank(terms, keyword, one)
+            if best:
+                shares.append(len(best & self._rank(terms, keyword, other)) / len(best))
+        return float(np.mean(shares)) if shares else 1.0
+
+    def _rank(
+        self, terms: Sequence[str], keyword: LaneHits, vector: NDArray[np.float32]
+    ) -> set[int]:
+        if not vector.any():
+            return set(keyword.chunks[:DEPTH].tolist())
+        semantic = self._dense_lane.search(vector, candidate_count(DEPTH))
+        candidates = complete_lanes(
+            self._keyword_lane, self._dense_lane, terms, vector, keyword, semantic
+        )
+        scores = fuse_linear(candidates, SEMANTIC_WEIGHT, KEYWORD_WEIGHT).scores
+        order = np.lexsort((candidates.chunks, -scores))[:DEPTH]
+        return set(candidates.chunks[order].tolist())

@@ -1,0 +1,71 @@
+"""What embeds queries in a server: the index decides, modules of the runtime carry it out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foundry.config import Config
+from foundry.errors import IndexUnusableError
+from foundry.runtime.layout import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """One way to embed queries.
+
+    Attributes:
+        name: As in the names of the modules; that of the provider where the model is asked.
+        kind: `none`, where there are no vectors; `pieces`, a table in the index; `model`, which
+            the server runs itself; `service`, which it asks over the network.
+        variants: Runtime modules that stand in for others, by the name under which they are
+            imported.
+    """
+
+    name: str
+    kind: str
+    variants: Mapping[str, str]
+
+
+_IN_THREADS = {"web_runner": "web_runner_threads"}
+_SERVICE = {**_IN_THREADS, "web_embedder": "web_embedder_service"}
+
+QUERY_ENCODERS: Mapping[str, QueryEncoder] = {
+    encoder.name: encoder
+    for encoder in (
+        QueryEncoder("none", "none", {"state": "state_keyword"}),
+        QueryEncoder("pieces", "pieces", {}),
+        QueryEncoder(
+            "sentence-transformers",
+            "model",
+            {**_IN_THREADS, "query_encoder": "query_encoder_sentence_transformers"},
+        ),
+        QueryEncoder(
+            "fastembed", "model", {**_IN_THREADS, "query_encoder": "query_encoder_fastembed"}
+        ),
+        QueryEncoder("openai", "service", {**_SERVICE, "query_encoder": "query_encoder_openai"}),
+        QueryEncoder("cohere", "service", {**_SERVICE, "query_encoder": "query_encoder_cohere"}),
+    )
+}
+
+
+def choose_query_encoder(config: Config, manifest: Manifest) -> QueryEncoder:
+    """What a server needs that is to answer from this index.
+
+    Raises IndexUnusableError if foundry.toml and the index do not go together.
+    """
+    provider = config.embedding.provider
+    if provider == "none":
+        return QUERY_ENCODERS["none"]
+    hint = f"build it again: foundry build {config.root}"
+    if manifest.dense is None:
+        raise IndexUnusableError(
+            f"{config.root}: the index has no vectors, and foundry.toml asks for them", hint=hint
+        )
+    if manifest.dense.query.encoder != "same":
+        return QUERY_ENCODERS["pieces"]
+    if manifest.dense.provider != provider:
+        raise IndexUnusableError(
+            f"{config.root}: the index was built with provider {manifest.dense.provider!r}, which"
+            f" is to embed the queries too, and foundry.toml now says {provider!r}",
+            hint=hint,
+        )
+    return QUERY_ENCODERS[provider]

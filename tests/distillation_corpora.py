@@ -1,0 +1,81 @@
+"""Small corpora and a model for them, made on the spot."""
+
+import hashlib
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from foundry.embedding.embedder import Vectors
+from foundry.runtime.encoder import split_words
+from foundry.runtime.records import ChunkRecord
+
+DIMENSIONS = 32
+
+ENGLISH = (
+    "water pump valve pressure filter engine oil brake wheel tyre battery cable switch lamp heater"
+    " sensor gauge bolt thread torque bearing shaft gearbox clutch throttle exhaust manifold piston"
+    " cylinder gasket radiator coolant thermostat alternator starter ignition spark fuel injector"
+).split()
+RUSSIAN = (
+    "вода насос клапан давление фильтр двигатель масло тормоз колесо шина батарея кабель"
+    " выключатель лампа нагреватель датчик болт резьба подшипник вал сцепление поршень цилиндр"
+).split()
+CHINESE = (
+    "水泵 阀门 压力 过滤 发动 机油 刹车 车轮 轮胎 电池"
+    " 电缆 开关 电灯 加热 传感 螺栓 轴承 离合 活塞 气缸"
+).split()
+
+
+def make_chunk(
+    number: int, text: str, *, document: str = "", title: str = "", section: Sequence[str] = ()
+) -> ChunkRecord:
+    document = document or f"document-{number}"
+    return ChunkRecord(
+        id=f"{number:08x}",
+        document_id=document,
+        title=title or document,
+        text=text,
+        section=list(section),
+        position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
+        source="docs",
+        path=f"{document}.md",
+        url=None,
+        tags=[],
+        modified=None,
+    )
+
+
+def make_corpus(words: Sequence[str], documents: int = 60, end: str = ". ") -> list[ChunkRecord]:
+    """Documents of three chunks of four sentences, each about a few of the words."""
+    draw = random.Random(5)
+    chunks = []
+    join = "" if words[0] >= "\u4e00" else " "
+    for number in range(documents):
+        topic = draw.sample(words, 6)
+        for part in range(3):
+            sentences = [
+                join.join(draw.choice(topic) for _ in range(draw.randint(4, 9))) for _ in range(4)
+            ]
+            chunks.append(
+                make_chunk(
+                    3 * number + part,
+                    end.join(sentences) + end.strip(),
+                    document=f"document-{number}",
+                    title=join.join(topic[:2]),
+                    section=[join.join(topic[2:4])],
+                )
+            )
+    return chunks
+
+
+def teach(texts: Sequence[str]) -> Vectors:
+    """A model that knows words, in Chinese characters, by their hashes and adds them up."""
+    vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        for word in split_words(text):
+            for part in word if word[0] >= "\u4e00" else [word]:
+                digest = hashlib.shake_128(part.encode()).digest(DIMENSIONS)
+                row += np.frombuffer(digest, dtype=np.uint8).astype(np.float32) - 127.5
+        row /= max(1.0, float(np.sqrt(np.sum(row.astype(np.float64) ** 2))))
+    return vectors

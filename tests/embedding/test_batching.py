@@ -1,0 +1,527 @@
+"""The layer through which all models embed, against a service on loopback."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from embedding_services import (
+    TOO_LONG,
+    FakeService,
+    Fault,
+    Refusal,
+    Shape,
+    embed_text,
+    fake_service,
+    texts_about,
+)
+from numpy.typing import NDArray
+
+from foundry.config_embedding import EmbeddingOptions
+from foundry.embedding.asking import PROBE_TEXT
+from foundry.embedding.batching import BatchedModel
+from foundry.embedding.models import open_model
+from foundry.embedding.vector_cache import VectorCache
+from foundry.errors import BuildError
+
+TEXTS = texts_about(100)
+
+
+@contextmanager
+def batched(
+    service: FakeService, folder: Path, *, retry_seconds: float = 30, **settings: Any
+) -> Iterator[BatchedModel]:
+    """The service's model behind the cache in a folder."""
+    options = EmbeddingOptions(
+        provider="cohere" if service.shape == "cohere" else "openai",
+        base_url=service.base_url,
+        api_key_env="FAKE_KEY",
+        **{"model": "fake", **settings},
+    )
+    model = BatchedModel(
+        open_model(options),
+        VectorCache(folder / "cache.sqlite"),
+        retry_seconds=retry_seconds,
+        price_per_million_tokens=options.price_per_million_tokens,
+    )
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_KEY", "sk-canary-77")
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foundry.embedding.retrying.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("foundry.embedding.retrying.LONGEST_WAIT", 0.05)
+
+
+def honest(texts: Sequence[str], dimensions: int = 64, side: str = "document") -> NDArray[Any]:
+    rows = np.array([embed_text(text, dimensions, side) for text in texts])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def assert_honest(vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
+    np.testing.assert_allclose(vectors, honest(texts), atol=1e-6)
+
+
+def paid(service: FakeService) -> dict[str, int]:
+    """How often each text was answered well, the probe aside."""
+    return {text: n for text, n in service.answered.items() if not text.endswith(PROBE_TEXT)}
+
+
+@pytest.mark.parametrize("shape", ["openai", "vllm", "ollama", "cohere"])
+def test_every_text_is_asked_for_once(shape: Shape, tmp_path: Path) -> None:
+    texts = [*TEXTS, *TEXTS[:10], "", "  \n"]
+    done: list[int] = []
+    with fake_service(shape) as service:
+        with batched(service, tmp_path) as model:
+            first = model.embed(texts, "document", done.append)
+            assert sum(done) == len(texts)
+            assert model.counters.answered == len(TEXTS)
+            assert model.counters.calls == len(service.calls)
+            again = model.embed(texts, "document")
+        assert paid(service) == dict.fromkeys(TEXTS, 1)
+        assert all(len(call) <= 96 for call in service.calls)
+        service.reset_counters()
+        with batched(service, tmp_path) as model:
+            later = model.embed(texts, "document", done.append)
+            assert model.cached == 110
+        assert service.calls == []
+    assert sum(done) == 2 * len(texts)
+    assert_honest(first[:110], texts[:110])
+    assert not first[110:].any()
+    assert first.tobytes() == again.tobytes() == later.tobytes()
+
+
+def test_what_is_asked_otherwise_is_kept_apart(tmp_path: Path) -> None:
+    with fake_service("openai") as service, fake_service("openai") as other:
+        asked = {}
+        for name, settings in {
+            "plain": {},
+            "model": {"model": "other"},
+            "width": {"dimensions": 8},
+            "prefix": {"document_prefix": "passage: "},
+        }.items():
+            service.reset_counters()
+            with batched(service, tmp_path, **settings) as model:
+                asked[name] = model.embed(["roof"], "document")
+            assert sum(paid(service).values()) == 1, name
+        with batched(other, tmp_path) as model:
+            model.embed(["roof"], "document")
+        assert sum(paid(other).values()) == 1
+    assert asked["width"].shape == (1, 8)
+    assert_honest(asked["prefix"], ["passage: roof"])
+
+
+def test_sides_share_vectors_where_they_are_alike(tmp_path: Path) -> None:
+    with fake_service("openai") as service, batched(service, tmp_path) as model:
+        model.embed(["roof"], "document")
+        model.embed(["roof"], "query")
+        assert paid(service) == {"roof": 1}
+    with fake_service("cohere") as service, batched(service, tmp_path) as model:
+        document = model.embed(["roof"], "document")
+        query = model.embed(["roof"], "query")
+        assert paid(service) == {"roof": 2}
+    assert_honest(document, ["roof"])
+    np.testing.assert_allclose(query, honest(["roof"], side="query"), atol=1e-6)
+
+
+def test_known_models_get_their_prefixes(tmp_path: Path) -> None:
+    with fake_service("ollama") as service:
+        with batched(service, tmp_path, model="intfloat/e5-small-v2") as model:
+            assert_honest(model.embed(["roof"], "document"), ["passage: roof"])
+            assert_honest(model.embed(["roof"], "query"), ["query: roof"])
+        with batched(service, tmp_path, model="e5-small", query_prefix="ask: ") as model:
+            assert_honest(model.embed(["roof"], "query"), ["ask: roof"])
+
+
+def test_long_texts_are_split_and_averaged(tmp_path: Path) -> None:
+    long = " ".join(f"word{n} valve" for n in range(300))
+    glyphs = "".join(f"🙂{chr(0x4E00 + n)}" for n in range(300))
+    with fake_service("openai", most_words=120) as service:
+        with batched(service, tmp_path, max_tokens=200, concurrency=1) as model:
+            vectors = model.embed([long, "valve", glyphs], "document")
+            assert model.refused == []
+            limit = model.model.limits.tokens
+            for call in service.calls:
+                assert all(model.model.count_tokens(text) <= limit for text in call)
+        asked = [text for call in service.calls for text in call if text != PROBE_TEXT]
+    assert " ".join(text for text in asked if "word" in text).split() == long.split()
+    assert "".join(text for text in asked if "🙂" in text) == glyphs
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert float(vectors[0] @ honest([long])[0]) > 0.9
+
+
+def test_texts_that_a_service_finds_too_long_are_halved(tmp_path: Path) -> None:
+    long = " ".join(f"word{n} valve" for n in range(100))
+    with fake_service("ollama", most_words=60) as service, batched(service, tmp_path) as model:
+        vectors = model.embed([*TEXTS[:40], long], "document")
+        assert model.refused == []
+        assert float(vectors[40] @ honest([long])[0]) > 0.9
+    assert_honest(vectors[:40], TEXTS[:40])
+
+
+def test_bad_text_is_refused_and_the_rest_embedded(tmp_path: Path) -> None:
+    bad = {TEXTS[17], TEXTS[63]}
+    faults: list[Fault] = ["nan", Refusal(400), Refusal(500), "zero", "short", "mixed widths"]
+    for number, fault in enumerate(faults):
+        with fake_service("openai") as service:
+            service.decide = lambda _, texts, fault=fault: fault if bad & {*texts} else None
+            folder = tmp_path / str(number)
+            with batched(service, folder) as model:
+                vectors = model.embed(TEXTS, "document")
+                assert {refused.excerpt for refused in model.refused} == bad
+                assert model.counters.refused == 2
+                assert all(len(refused.sha256) == 64 for refused in model.refused)
+            good = [n for n, text in enumerate(TEXTS) if text not in bad]
+            assert_honest(vectors[good], [TEXTS[n] for n in good])
+            assert not vectors[17].any() and not vectors[63].any()
+            assert set(paid(service).values()) == {1}
+            service.decide = lambda *_: None
+            service.reset_counters()
+            with batched(service, folder) as model:
+                assert_honest(model.embed(TEXTS, "document"), TEXTS)
+            assert paid(service) == dict.fromkeys(bad, 1)
+
+
+LIES: list[Fault] = [
+    "html",
+    "not json",
+    "empty",
+    "short",
+    "long",
+    "duplicate index",
+    "nan",
+    "infinite",
+    "null",
+    "zero",
+    "strings",
+    "base64 that is none",
+]
+
+
+@pytest.mark.parametrize("lie", LIES, ids=str)
+@pytest.mark.parametrize("begins", [0, 2])
+def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: lie if number >= begins else None
+        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+            model.embed(TEXTS, "document")
+        assert "even to a plain sentence" in caught.value.message
+        kept = paid(service)
+        service.decide = lambda *_: None
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        assert len(kept) == 32 * (begins - 1) if begins else not kept
+        assert set(paid(service).values()) == {1}
+
+
+def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        # The first answer lies, and so the width that the model seems to have.
+        service.decide = lambda number, _: "wrong width" if number == 0 else None
+        with batched(service, tmp_path) as model, pytest.raises(BuildError, match="64 numbers"):
+            model.embed(TEXTS, "document")
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        service.dimensions = 32
+        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+            model.embed(["something else"], "document")
+    assert "is another model" in caught.value.message
+    assert "cache.sqlite" in str(caught.value.hint)
+
+
+def test_other_model_by_the_same_name_is_noticed(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        with batched(service, tmp_path) as model:
+            model.embed(["roof"], "document")
+        service.salt = "another model"
+        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+            model.embed(["air"], "document")
+    assert "is another model" in caught.value.message
+    assert "cache.sqlite" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Refusal(403), "403"),
+        (Refusal(404), "404"),
+        (Refusal(402), "quota"),
+        (Refusal(307), "307"),
+    ],
+)
+def test_final_refusals_stop_at_once(fault: Refusal, said: str, tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda *_: fault
+        with batched(service, tmp_path) as model, pytest.raises(BuildError, match=said):
+            model.embed(TEXTS, "document")
+        assert len(service.calls) == 1
+
+
+def test_refusal_in_the_midst_keeps_what_was_paid(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: Refusal(403) if number >= 3 else None
+        with batched(service, tmp_path) as model, pytest.raises(BuildError, match="403"):
+            model.embed(TEXTS, "document")
+        assert len(service.calls) < 8
+        service.decide = lambda *_: None
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        assert paid(service) == dict.fromkeys(TEXTS, 1)
+
+
+def test_wrong_key_names_the_variable_and_not_the_key(tmp_path: Path) -> None:
+    with fake_service("openai", key="sk-right") as service:
+        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+            model.embed(TEXTS, "document")
+        assert len(service.calls) == 1
+    assert "FAKE_KEY" in str(caught.value.hint)
+    assert "sk-canary" not in f"{caught.value.message} {caught.value.hint}"
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, "reset", "half"])
+@pytest.mark.parametrize("retry_after", [None, "0", "junk", "-1"])
+def test_temporary_failures_are_survived(
+    status: int | str, retry_after: str | None, tmp_path: Path
+) -> None:
+    fault: Any = Refusal(status, retry_after=retry_after) if isinstance(status, int) else status
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: fault if number % 2 == 0 else None
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+            assert model.counters.retries > 0
+            assert model.refused == []
+        assert paid(service) == dict.fromkeys(TEXTS, 1)
+
+
+def test_service_that_fails_for_long_ends_the_build(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: Refusal(503) if number >= 2 else None
+        with (
+            batched(service, tmp_path, retry_seconds=0.5) as model,
+            pytest.raises(BuildError, match="given up") as caught,
+        ):
+            model.embed(TEXTS, "document")
+        assert "build again" in str(caught.value.hint)
+        assert len(service.calls) > 6
+        service.decide = lambda *_: None
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        assert paid(service) == dict.fromkeys(TEXTS, 1)
+
+
+@pytest.mark.parametrize("retry_after", ["3600", "Fri, 01 Jan 2100 00:00:00 GMT"])
+def test_long_waits_are_capped_by_the_budget(retry_after: str, tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda *_: Refusal(429, retry_after=retry_after)
+        started = time.monotonic()
+        with (
+            batched(service, tmp_path, retry_seconds=0.4) as model,
+            pytest.raises(BuildError, match="429"),
+        ):
+            model.embed(TEXTS, "document")
+        assert 0.4 <= time.monotonic() - started < 10
+        assert len(service.calls) == 2
+
+
+def test_waits_that_are_asked_for_are_kept_by_all_calls(tmp_path: Path) -> None:
+    times: list[float] = []
+
+    def decide(number: int, _: list[str]) -> Fault:
+        times.append(time.monotonic())
+        return Refusal(429, retry_after="1") if number == 1 else None
+
+    with fake_service("openai") as service:
+        service.decide = decide
+        with batched(service, tmp_path, concurrency=2) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+    waited = [moment - times[1] for moment in times[2:] if moment - times[1] > 0.5]
+    assert min(waited) >= 0.95
+    assert len(waited) >= 2
+
+
+def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda *_: Refusal(503)
+        with batched(service, tmp_path, retry_seconds=0) as model, pytest.raises(BuildError):
+            model.embed(TEXTS, "document")
+        assert len(service.calls) == 1
+
+
+def test_address_without_a_service_is_given_up_sooner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foundry.embedding.retrying.UNPROVEN_SECONDS", 0.2)
+    with fake_service("openai") as service:
+        pass
+    started = time.monotonic()
+    with (
+        batched(service, tmp_path, retry_seconds=600) as model,
+        pytest.raises(BuildError, match="cannot be reached"),
+    ):
+        model.embed(TEXTS, "document")
+    assert time.monotonic() - started < 60
+
+
+def test_model_that_refuses_most_texts_stops_the_build(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda _, texts: (
+            Refusal(400, TOO_LONG) if PROBE_TEXT not in texts else None
+        )
+        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+            model.embed(TEXTS, "document")
+    assert "one text in ten" in caught.value.message
+    assert "context length" in caught.value.message
+    assert "max_tokens" in str(caught.value.hint)
+
+
+def test_small_calls_for_a_service_that_takes_few_texts(tmp_path: Path) -> None:
+    with fake_service("vllm", most_texts=8) as service, batched(service, tmp_path) as model:
+        assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        assert paid(service) == dict.fromkeys(TEXTS, 1)
+
+
+def test_calls_run_side_by_side(tmp_path: Path) -> None:
+    running, most, lock = 0, 0, threading.Lock()
+
+    def decide(_: int, texts: list[str]) -> Fault:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            running -= 1
+        return None
+
+    with fake_service("openai") as service:
+        service.decide = decide
+        with batched(service, tmp_path, concurrency=3) as model:
+            model.embed(texts_about(300), "document")
+    assert most == 3
+
+
+def test_estimate_asks_nothing(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        with batched(service, tmp_path, price_per_million_tokens=2.0) as model:
+            before = model.estimate([*TEXTS, TEXTS[0], " "], "document")
+            assert service.calls == []
+            model.embed(TEXTS[:60], "document")
+            after = model.estimate(TEXTS, "document")
+        with batched(service, tmp_path) as model:
+            assert model.estimate(TEXTS, "document").cost is None
+    assert (before.texts, before.cached, before.to_embed) == (100, 0, 100)
+    assert before.tokens >= sum(len(text.split()) for text in TEXTS)
+    assert before.cost == before.tokens * 2 / 1e6
+    assert (after.texts, after.cached, after.to_embed) == (100, 60, 40)
+    assert after.tokens < before.tokens
+
+
+def test_no_texts(tmp_path: Path) -> None:
+    with fake_service("openai") as service, batched(service, tmp_path) as model:
+        assert model.embed([], "document").shape == (0, 64)
+        assert model.embed([""], "document").tolist() == [[0.0] * 64]
+
+
+def test_prefix_that_fills_the_model(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        settings = {"max_tokens": 16, "document_prefix": "so many words " * 4}
+        with (
+            batched(service, tmp_path, **settings) as model,
+            pytest.raises(BuildError, match="leaves no room"),
+        ):
+            model.embed(TEXTS, "document")
+
+
+def test_damaged_cache_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with fake_service("openai") as service:
+        with batched(service, tmp_path) as model:
+            model.embed(TEXTS, "document")
+        (tmp_path / "cache.sqlite").write_bytes(b"not a database" * 100)
+        with caplog.at_level(logging.WARNING), batched(service, tmp_path) as model:
+            assert_honest(model.embed(TEXTS, "document"), TEXTS)
+        assert set(paid(service).values()) == {2}
+    assert "cache.sqlite.damaged" in caplog.text
+    assert (tmp_path / "cache.sqlite.damaged").read_bytes().startswith(b"not a database")
+
+
+CHILD = """
+import signal
+import sys
+from pathlib import Path
+from foundry.config_embedding import EmbeddingOptions
+from foundry.embedding.batching import BatchedModel
+from foundry.embedding.models import open_model
+from foundry.embedding.vector_cache import VectorCache
+
+# A shell may have had it ignored, as of what it runs in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+url, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+options = EmbeddingOptions(provider="openai", model="fake", base_url=url, concurrency=2)
+model = BatchedModel(open_model(options), VectorCache(folder / "cache.sqlite"))
+try:
+    model.embed([f"text number {n}" for n in range(count)], "document")
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def run_child(service: FakeService, folder: Path, count: int) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", CHILD, service.base_url, str(folder), str(count)]
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_killed_run_loses_at_most_the_calls_under_way(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    texts = [f"text number {n}" for n in range(400)]
+    with fake_service("openai", delay=0.05) as service:
+        with run_child(service, tmp_path, len(texts)) as child:
+            wait_for(lambda: len(paid(service)) >= 150)
+            child.send_signal(number)
+            started = time.monotonic()
+            child.wait()
+        assert time.monotonic() - started < 30
+        assert child.returncode == (-number if number == signal.SIGKILL else 130)
+        time.sleep(0.2)
+        with batched(service, tmp_path) as model:
+            assert_honest(model.embed(texts, "document"), texts)
+        twice = sum(times > 1 for times in paid(service).values())
+        assert twice <= 3 * 32
+        assert all(times <= 2 for times in paid(service).values())
+
+
+def test_ctrl_c_does_not_wait_for_a_service_that_hangs(tmp_path: Path) -> None:
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: time.sleep(8) if number else None  # type: ignore[func-returns-value]
+        with run_child(service, tmp_path, 300) as child:
+            wait_for(lambda: len(service.calls) >= 2)
+            started = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            child.wait()
+            assert time.monotonic() - started < 6
+        assert child.returncode == 130

@@ -1,0 +1,234 @@
+"""From foundry.toml to the index: a model embeds the documents, and the gate decides on queries."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import MakeProject, Project
+from embedding_services import FakeService, fake_service
+
+from foundry.config_embedding import EmbeddingOptions
+from foundry.embedding.batching import BatchedModel
+from foundry.embedding.embedder import QueryEncoder
+from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
+from foundry.embedding.models import open_model
+from foundry.embedding.vector_cache import VectorCache
+from foundry.progress import Reporter
+from foundry.runtime.records import ChunkRecord
+
+KEY = "key-of-the-service"
+CONFIG = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "folder"
+path = "sources"
+
+[embedding]
+provider = "openai"
+model = "{model}"
+base_url = "{service.base_url}"
+distillation_texts = 500
+{more}
+"""
+SUBJECTS = ("valve", "pump", "boiler", "filter", "gasket", "sensor", "motor", "bearing")
+NOTES = {
+    f"{subject}.md": f"# The {subject}\n\nOpen the {subject} with a spanner, number {n}.\n\n"
+    f"## Care of the {subject}\n\nGrease the {subject} every {n + 2} weeks. Never run it dry.\n"
+    for n, subject in enumerate(SUBJECTS)
+}
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeService]:
+    monkeypatch.setenv("EMBEDDING_API_KEY", KEY)
+    with fake_service("openai", key=KEY) as service:
+        yield service
+
+
+def project_of(
+    make_project: MakeProject, service: FakeService, more: str = "", model: str = "words"
+) -> Project:
+    return make_project(NOTES, config=CONFIG.format(service=service, more=more, model=model))
+
+
+def dense_of(project: Project) -> dict[str, object]:
+    dense = json.loads((project.index / "manifest.json").read_bytes())["dense"]
+    assert isinstance(dense, dict)
+    return dense
+
+
+@pytest.mark.parametrize(
+    ("query", "overlap", "count", "encoder"),
+    [
+        ("auto", MINIMUM_OVERLAP, 200, "distilled"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 200, "same"),
+        ("auto", 1.0, 3, "same"),
+        ("distilled", 0.0, 200, "distilled"),
+        ("distilled", 0.0, 3, "distilled"),
+        ("same", 1.0, 200, "same"),
+    ],
+)
+def test_gate(
+    query: str, overlap: float, count: int, encoder: str, service: FakeService, tmp_path: Path
+) -> None:
+    options = EmbeddingOptions(
+        provider="openai",
+        model="words",
+        base_url=service.base_url,
+        api_key_env="EMBEDDING_API_KEY",
+        query=query,  # type: ignore[arg-type]
+        distillation_texts=500,
+    )
+    with closing(BatchedModel(open_model(options), VectorCache(tmp_path / "cache"))) as model:
+        made = make_encoder(model, options, overlap, count)
+        vectors = made.encode(["Grease the valve", ""])
+    assert made.figures.encoder == encoder
+    assert made.figures.reason
+    if query == "same":
+        assert made.figures.overlap_at_10 is None
+    else:
+        assert made.figures.overlap_at_10 == overlap
+        assert made.figures.agreement is not None
+        assert 0 < made.figures.taught <= 500
+    assert vectors.shape == (2, 64)
+    assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-5)
+    assert not vectors[1].any()
+
+
+def make_encoder(
+    model: BatchedModel, options: EmbeddingOptions, overlap: float, count: int
+) -> QueryEncoder:
+    """For a corpus of so many chunks, if rankings overlapped by so much."""
+    embedder = ModelEmbedder(model, options, "english", Reporter(quiet=True).step)
+    chunks = [
+        ChunkRecord(
+            id=f"c{number}",
+            document_id=f"d{number // 5}",
+            title=f"Part {number // 5}",
+            text=f"Grease the {SUBJECTS[number % 8]} of line {number} every {number} weeks.",
+            section=[],
+            position={},
+            source="s",
+            path="p",
+            url=None,
+            tags=[],
+            modified=None,
+        )
+        for number in range(count)
+    ]
+    embedder.embed_documents([""] * count, [chunk.text for chunk in chunks], int)
+    assert embedder.contract.dimensions == 64
+    return embedder.make_query_encoder(lambda: chunks, lambda *_: overlap)
+
+
+def test_manifest_records_the_contract(make_project: MakeProject, service: FakeService) -> None:
+    project = project_of(make_project, service, 'query = "distilled"\nquery_prefix = "q: "')
+    project.succeed("build", "--quiet")
+    dense = dense_of(project)
+    assert (dense["provider"], dense["model"], dense["dimensions"]) == ("openai", "words", 64)
+    assert (dense["document_prefix"], dense["query_prefix"]) == ("", "q: ")
+    assert dense["encoder_sha256"]
+    assert len(dense["probe_vector"]) == 64  # type: ignore[arg-type]
+    assert not list(project.index.parent.rglob("*.sqlite"))
+    for path in project.root.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+
+
+def test_second_build_pays_nothing_and_changes_nothing(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, 'query = "distilled"')
+    project.succeed("build", "--quiet")
+    version = project.index
+    paid = sum(service.answered.values())
+    result = project.succeed("build", "--quiet")
+    assert "unchanged" in result.stdout
+    assert project.index == version
+    assert sum(service.answered.values()) == paid
+
+
+def test_changed_document_is_all_that_is_paid_for(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, 'query = "same"')
+    project.succeed("build", "--quiet")
+    service.reset_counters()
+    note = project.root / "sources" / "valve.md"
+    note.write_text("# The valve\n\nIt is blue now.\n", encoding="utf-8")
+    project.succeed("build", "--quiet")
+    asked = [text for text in service.answered if "blue" not in text]
+    assert any("blue" in text for text in service.answered)
+    # A probe asks whether the model is still the same.
+    assert len(asked) <= 1
+
+
+def test_another_model_embeds_everything_anew(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, 'query = "same"')
+    project.succeed("build", "--quiet")
+    first = np.load(project.index / "vectors.i8.npy", allow_pickle=False)
+    service.salt = "another"
+    service.reset_counters()
+    config = project.root / "foundry.toml"
+    config.write_text(config.read_text().replace('"words"', '"other-words"'))
+    project.succeed("build", "--quiet")
+    assert sum(service.answered.values()) >= len(first)
+    second = np.load(project.index / "vectors.i8.npy", allow_pickle=False)
+    assert not (first == second).all(axis=1).any()
+    assert dense_of(project)["model"] == "other-words"
+
+
+def test_model_that_changed_under_its_name_stops_the_build(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, 'query = "same"')
+    project.succeed("build", "--quiet")
+    version = project.index
+    service.salt = "another"
+    (project.root / "sources" / "new.md").write_text("# New\n\nA word.\n", encoding="utf-8")
+    result = project.run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "is another model than it was" in result.stderr
+    assert project.index == version
+
+
+def test_dry_run_tells_what_would_be_paid_and_asks_nothing(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, "price_per_million_tokens = 0.02")
+    plan = json.loads(project.succeed("build", "--dry-run", "--quiet", "--json").stdout)
+    assert not service.calls
+    assert not (project.root / ".foundry" / "index" / "CURRENT").exists()
+    assert plan["chunks"] == plan["embedding"]["to_embed"] + plan["embedding"]["cached"]
+    assert plan["embedding"]["cost"] == pytest.approx(plan["embedding"]["tokens"] * 0.02 / 1e6)
+    assert plan["training_texts"] == 500
+    shown = project.succeed("build", "--dry-run", "--quiet").stdout
+    assert "nothing was built" in shown
+    assert "costs about" in shown
+    project.succeed("build", "--quiet")
+    plan = json.loads(project.succeed("build", "--dry-run", "--quiet", "--json").stdout)
+    assert plan["embedding"]["to_embed"] == 0
+
+
+def test_failing_service_keeps_the_index_and_what_was_paid(
+    make_project: MakeProject, service: FakeService
+) -> None:
+    project = project_of(make_project, service, 'query = "same"\nretry_seconds = 1')
+    project.succeed("build", "--quiet")
+    version = project.index
+    (project.root / "sources" / "new.md").write_text("# New\n\nA word.\n", encoding="utf-8")
+    service.key = "another key"
+    result = project.run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "EMBEDDING_API_KEY" in result.stderr
+    assert KEY not in result.output
+    assert project.index == version
+    service.key = KEY
+    project.succeed("build", "--quiet")
+    assert project.index != version

@@ -1,0 +1,262 @@
+import hashlib
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from distillation_corpora import (
+    CHINESE,
+    DIMENSIONS,
+    ENGLISH,
+    RUSSIAN,
+    make_chunk,
+    make_corpus,
+    teach,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.embedding.distill import Epoch
+from foundry.embedding.embedder import Vectors
+from foundry.embedding.query_distillation import (
+    DistillationOptions,
+    DistilledQueries,
+    distil_queries,
+)
+from foundry.runtime.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.records import ChunkRecord
+
+OPTIONS = DistillationOptions(texts=1500)
+
+
+def distil(chunks: Sequence[ChunkRecord], **changes: int) -> DistilledQueries:
+    options = DistillationOptions(**{"texts": 1500, **changes})
+    return distil_queries(lambda: iter(chunks), teach, teach, options)
+
+
+@pytest.fixture(scope="module")
+def english() -> DistilledQueries:
+    return distil(make_corpus(ENGLISH))
+
+
+def cosine(distilled: DistilledQueries, text: str) -> float:
+    return float(distilled.encode([text])[0] @ teach([text])[0])
+
+
+def test_the_encoder_lands_where_the_model_does(english: DistilledQueries) -> None:
+    assert english.agreement > 0.85
+    assert cosine(english, "pressure of the oil pump") > 0.6
+    assert english.encode(["pump"]).shape == (1, DIMENSIONS)
+
+
+def test_held_out_texts_are_queries_with_both_vectors(english: DistilledQueries) -> None:
+    held_out = english.held_out
+    assert len(held_out.texts) >= 50
+    assert np.array_equal(held_out.targets, teach(held_out.texts))
+    assert np.array_equal(held_out.encoded, english.encode(held_out.texts))
+    agreement = float(np.mean(np.sum(held_out.targets * held_out.encoded, axis=1)))
+    assert english.agreement == pytest.approx(agreement, abs=1e-6)
+
+
+def test_what_was_written_encodes_as_measured(english: DistilledQueries, tmp_path: Path) -> None:
+    digest = english.write(tmp_path / "encoder")
+    assert len(digest) == 64
+    encoder = PieceEncoder.open(tmp_path / "encoder")
+    for text, expected in zip(english.held_out.texts, english.held_out.encoded, strict=True):
+        vector = encoder.encode(text)
+        assert np.array_equal(np.zeros(DIMENSIONS) if vector is None else vector, expected)
+
+
+def test_the_model_is_asked_within_the_budget() -> None:
+    asked: list[str] = []
+
+    def counting(texts: Sequence[str]) -> Vectors:
+        asked.extend(texts)
+        return teach(texts)
+
+    chunks = make_corpus(ENGLISH)
+    options = DistillationOptions(texts=300)
+    distilled = distil_queries(lambda: iter(chunks), counting, None, options)
+    assert distilled.taught == len(asked) == 300
+
+
+def test_epochs_are_reported() -> None:
+    epochs: list[Epoch] = []
+    chunks = make_corpus(ENGLISH, documents=10)
+    distil_queries(lambda: iter(chunks), teach, teach, OPTIONS, epochs.append)
+    assert [epoch.number for epoch in epochs] == list(range(1, len(epochs) + 1))
+
+
+@pytest.mark.parametrize(
+    ("language", "end", "query", "foreign"),
+    [
+        (RUSSIAN, ". ", "давление масло", "oil pressure"),
+        (CHINESE, "。", "水泵压力", "oil pressure"),
+        (ENGLISH, ". ", "oil pressure", "давление масло"),
+    ],
+)
+def test_other_scripts(language: Sequence[str], end: str, query: str, foreign: str) -> None:
+    distilled = distil(make_corpus(language, end=end))
+    assert distilled.agreement > 0.6
+    assert cosine(distilled, query) > 0.5
+    assert not distilled.encode([foreign]).any()
+
+
+HARD_QUERIES = [
+    "valve",
+    "Why does the oil pump lose pressure when the engine is hot?",
+    "presure vavle",
+    "D40",
+    "max_pressure_2",
+    "zyxwvut qqq",
+    "压力",
+    "valve 压力",
+    "oil pump " * 1200,
+    "x" * 10_000,
+    "",
+    " \t\n",
+    "?!... --",
+    "\u0301\u0302",
+    "\ud800",
+    "\x00",
+    "🙂",
+    "\U0001d533\U0001d51e\U0001d529\U0001d533\U0001d522",
+]
+
+
+@pytest.mark.parametrize("query", HARD_QUERIES)
+def test_any_query_gives_a_unit_vector_or_none(english: DistilledQueries, query: str) -> None:
+    (vector,) = english.encode([query])
+    assert vector.shape == (DIMENSIONS,)
+    length = float(np.linalg.norm(vector))
+    assert length == 0 or length == pytest.approx(1, abs=1e-5)
+
+
+@settings(max_examples=300)
+@given(query=st.text(max_size=300))
+def test_random_queries_too(english: DistilledQueries, query: str) -> None:
+    test_any_query_gives_a_unit_vector_or_none(english, query)
+
+
+def test_a_typo_stays_near(english: DistilledQueries) -> None:
+    right, wrong, other = english.encode(["thermostat", "thermostt", "clutch"])
+    assert float(right @ wrong) > float(right @ other)
+
+
+def failing(texts: Sequence[str]) -> Vectors:
+    vectors = teach(texts)
+    vectors[::3] = 0
+    return vectors
+
+
+def test_texts_that_the_model_refuses_are_left_out() -> None:
+    chunks = make_corpus(ENGLISH)
+    distilled = distil_queries(lambda: iter(chunks), failing, failing, OPTIONS)
+    assert distilled.held_out.targets.any(axis=1).all()
+    assert distilled.agreement > 0.8
+
+
+@pytest.mark.parametrize("chunks", [[], [make_chunk(1, "")], [make_chunk(1, "Oil.")]])
+def test_corpora_with_next_to_nothing(chunks: list[ChunkRecord], tmp_path: Path) -> None:
+    distilled = distil(chunks)
+    assert len(distilled.held_out.texts) == 0
+    assert distilled.agreement == 0
+    distilled.write(tmp_path / "encoder")
+    assert PieceEncoder.open(tmp_path / "encoder").dimensions == DIMENSIONS
+
+
+def test_a_wide_space() -> None:
+    def wide(texts: Sequence[str]) -> Vectors:
+        narrow = teach(texts)
+        return np.concatenate([narrow] * 48, axis=1) / np.float32(48**0.5)
+
+    chunks = make_corpus(ENGLISH, documents=20)
+    distilled = distil_queries(lambda: iter(chunks), wide, wide, DistillationOptions(texts=300))
+    assert distilled.encode(["oil"]).shape == (1, 48 * DIMENSIONS)
+
+
+def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
+    def chunks() -> Iterator[ChunkRecord]:
+        return (
+            make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler ' * 100}")
+            for number in range(20_000)
+        )
+
+    options = DistillationOptions(texts=100, chunks=100, epochs=1)
+    tracemalloc.start()
+    distil_queries(chunks, teach, teach, options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The corpus is 16 MB of text; the built-in table and what is made of it takes the most.
+    small = [make_chunk(number, f"oil {number}") for number in range(100)]
+    tracemalloc.start()
+    distil_queries(lambda: iter(small), teach, teach, options)
+    _, least = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < least + 8_000_000
+
+
+HASHED = """
+import sys, tempfile
+from pathlib import Path
+from distillation_corpora import ENGLISH, CHINESE, make_corpus, teach
+from foundry.embedding.query_distillation import DistillationOptions, distil_queries
+chunks = make_corpus([*ENGLISH, *CHINESE])
+distilled = distil_queries(lambda: iter(chunks), teach, teach, DistillationOptions(texts=800))
+with tempfile.TemporaryDirectory() as folder:
+    print(distilled.write(Path(folder) / "encoder"))
+"""
+MACHINES = [
+    {
+        "OPENBLAS_CORETYPE": "Prescott",
+        "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F X86_V3 X86_V4",
+    },
+    {"OPENBLAS_CORETYPE": "Haswell", "PYTHONHASHSEED": "1"},
+    {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2", "PYTHONHASHSEED": "2"},
+    {"OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"},
+]
+
+
+@pytest.mark.slow
+def test_the_same_bytes_on_every_processor() -> None:
+    root = Path(__file__).parents[2]
+    found = set()
+    for machine in MACHINES:
+        environment = {
+            **os.environ,
+            **machine,
+            "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}",
+            "PYTHONWARNINGS": "ignore",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", HASHED],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=600,
+        )
+        found.add(done.stdout.strip())
+    assert len(found) == 1
+
+
+def test_the_same_bytes_again(tmp_path: Path) -> None:
+    chunks = make_corpus(ENGLISH, documents=10)
+    digests = {distil(chunks).write(tmp_path / str(number)) for number in range(2)}
+    assert len(digests) == 1
+    assert distil(chunks, seed=1).write(tmp_path / "other") not in digests
+
+
+def test_pieces_are_lines_of_utf8(english: DistilledQueries, tmp_path: Path) -> None:
+    english.write(tmp_path / "encoder")
+    layout = EncoderLayout(tmp_path / "encoder")
+    lines = layout.pieces.read_text(encoding="utf-8").split("\n")
+    assert len(lines) - 1 == len(np.load(layout.weights))
+    digest = hashlib.sha256()
+    for path in (layout.pieces, layout.table, layout.weights):
+        digest.update(path.read_bytes())
+    assert PieceEncoder.open(tmp_path / "encoder").description.sha256 == digest.hexdigest()

@@ -1,0 +1,37 @@
+import pytest
+
+from foundry.embedding.token_estimate import estimate_tokens
+
+SENTENCE = "How much fresh air has to reach the people who are digging?"
+
+# Counted by the tokenizer of all-MiniLM-L6-v2, or at the worst a token a byte.
+COUNTED = {
+    SENTENCE: 15,
+    "Donaudampfschifffahrtsgesellschaftskapitän Rechtsschutzversicherungsgesellschaften": 26,
+    "getHTTPServerConfigurationFromXMLDocumentFactoryBean": 19,
+    "Как работает вентиляция в шахте и сколько свежего воздуха?": 50,
+    "كم من الهواء النقي يجب أن يصل إلى الناس": 33,
+    "!@#$%^&*()_+{}|:<>?~`-=[]": 27,
+    "有多少新鲜空气": 3 * 7,
+    "🙂" * 50: 200,
+    "อากาศ": 15,
+    "Որքան": 10,
+    "75.1725": 7,
+}
+
+
+@pytest.mark.parametrize(("text", "tokens"), COUNTED.items())
+def test_never_too_few(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) >= tokens
+
+
+def test_not_too_many_for_prose() -> None:
+    assert estimate_tokens(SENTENCE * 20) <= 1.6 * 15 * 20
+
+
+def test_words_that_are_too_long_are_counted_by_letters() -> None:
+    assert estimate_tokens("x" * 5000) >= 2500
+
+
+def test_lone_surrogates_are_counted() -> None:
+    assert estimate_tokens("\ud800" * 10) >= 10

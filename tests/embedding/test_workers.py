@@ -1,0 +1,62 @@
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from foundry.embedding.batches import make_batches
+from foundry.embedding.model import ModelLimits
+from foundry.embedding.tally import Tally
+from foundry.embedding.workers import run_threads
+
+
+def double(number: int, deliver: Callable[[int], None]) -> None:
+    deliver(number)
+    deliver(2 * number)
+
+
+@pytest.mark.parametrize("count", [1, 3, 50])
+def test_all_results_come(count: int) -> None:
+    results = run_threads(double, range(20), count, threading.Event())
+    assert sorted(results) == sorted([*range(20), *range(0, 40, 2)])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_results_before_an_error_come_before_it(count: int) -> None:
+    def work(number: int, deliver: Callable[[int], None]) -> None:
+        deliver(number)
+        if number == 5:
+            raise ValueError("five")
+
+    stop = threading.Event()
+    results = []
+    with pytest.raises(ValueError, match="five"):
+        results.extend(run_threads(work, range(1000), count, stop))
+    results = []
+    stop.clear()
+    with pytest.raises(ValueError, match="five"):
+        for result in run_threads(work, range(1000), count, stop):
+            results.append(result)
+    assert {*range(6)} <= {*results}
+    assert len(results) < 1000
+
+
+def test_batches_keep_to_the_limits() -> None:
+    limits = ModelLimits(tokens=10, batch_tokens=20, batch_texts=3, calls=1)
+    texts = [("a", 9), ("b", 2), ("c", 9), ("d", 1), ("e", 1), ("f", 1), ("g", 1)]
+    assert make_batches(texts, limits, padded=False) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
+    # Filled up to the longest, two of nine tokens take 18 and a third text would make it 27.
+    assert make_batches(texts, limits, padded=True) == [["a", "c"], ["b", "d", "e"], ["f", "g"]]
+    assert make_batches([("long", 99)], limits, padded=True) == [["long"]]
+    assert make_batches([], limits, padded=True) == []
+
+
+def test_progress_counts_texts_by_their_parts() -> None:
+    told: list[int] = []
+    parts = {"whole": ["x"], "split": ["x", "y", "y"], "blank": []}
+    tally = Tally(["whole", "split", "blank", "whole"], parts, told.append)
+    tally.done("x")
+    assert told == [2]
+    tally.done("y")
+    tally.blank()
+    assert told == [2, 1, 1]
+    assert tally.finished == 3

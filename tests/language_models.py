@@ -1,0 +1,163 @@
+"""A language model's endpoint on loopback: real HTTP, with every good and bad manner scripted."""
+
+import json
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class ClientGoneError(Exception):
+    """The client has closed the connection."""
+
+
+@dataclass
+class Call:
+    """One request as the endpoint got it, and how it ended."""
+
+    path: str
+    headers: dict[str, str]
+    text: str
+    body: dict[str, Any]
+    pieces: int = 0
+    gone: threading.Event = field(default_factory=threading.Event)
+    """Set when the client closed the connection before the reply had ended."""
+
+    @property
+    def is_condensing(self) -> bool:
+        """Whether a question is to be made independent of its conversation."""
+        return "Write the last question" in self.body["messages"][0]["content"]
+
+
+class Reply:
+    """What a script sends; every method raises ClientGoneError once the client has left."""
+
+    def __init__(self, handler: BaseHTTPRequestHandler, call: Call) -> None:
+        self._handler = handler
+        self._call = call
+
+    def refuse(self, status: int, body: str = "{}", **headers: str) -> None:
+        """A whole answer that is no stream."""
+        self._head(status, {"Content-Length": str(len(body)), **headers})
+        self.raw(body.encode())
+
+    def begin(self, content_type: str = "text/event-stream", **headers: str) -> None:
+        """The head of a stream."""
+        self._head(200, {"Content-Type": content_type, "Connection": "close", **headers})
+
+    def text(self, *pieces: str) -> None:
+        """Pieces of the answer."""
+        for piece in pieces:
+            self._call.pieces += 1
+            self.event({"choices": [{"index": 0, "delta": {"content": piece}}]})
+
+    def finish(self, reason: str = "stop", usage: tuple[int, int] | None = (11, 7)) -> None:
+        """The end of the answer."""
+        self.event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+        if usage:
+            counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
+            self.event({"choices": [], "usage": counts})
+        self.raw(b"data: [DONE]\n\n")
+
+    def event(self, data: dict[str, Any]) -> None:
+        """One event."""
+        self.raw(f"data: {json.dumps(data)}\n\n".encode())
+
+    def raw(self, content: bytes) -> None:
+        """Anything at all."""
+        self.wait(0)
+        try:
+            self._handler.wfile.write(content)
+            self._handler.wfile.flush()
+        except OSError:
+            raise ClientGoneError from None
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing for a while."""
+        ready, _, _ = select.select([self._handler.connection], [], [], seconds)
+        try:
+            is_closed = bool(ready) and not self._handler.connection.recv(1, socket.MSG_PEEK)
+        except OSError:
+            is_closed = True
+        if is_closed:
+            raise ClientGoneError
+
+    def _head(self, status: int, headers: dict[str, str]) -> None:
+        self._handler.send_response(status)
+        for name, value in headers.items():
+            self._handler.send_header(name.replace("_", "-"), value)
+        self._handler.end_headers()
+
+
+Script = Callable[[Call, Reply], None]
+
+
+def answer(*pieces: str, condensed: str = "", pause: float = 0.0) -> Script:
+    """A well-behaved model that says this."""
+
+    def script(call: Call, reply: Reply) -> None:
+        reply.begin()
+        for piece in [condensed] if call.is_condensing else pieces:
+            reply.text(piece)
+            reply.wait(pause)
+        reply.finish()
+
+    return script
+
+
+@dataclass
+class LanguageModel:
+    """The endpoint; `script` says how it answers from now on, `calls` are those it has got."""
+
+    script: Script
+    base_url: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+    def wait_for_calls(self, count: int) -> None:
+        """Until so many calls have come; fails after a while."""
+        end = time.monotonic() + 20
+        while len(self.calls) < count:
+            assert time.monotonic() < end, f"{len(self.calls)} calls, not {count}"
+            time.sleep(0.01)
+
+
+@contextmanager
+def language_model(script: Script | None = None) -> Iterator[LanguageModel]:
+    """Run an endpoint."""
+    model = LanguageModel(script or answer("Fine. [1]"))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            call = Call(self.path, headers, text, json.loads(text))
+            model.calls.append(call)
+            try:
+                model.script(call, Reply(self, call))
+            except ClientGoneError:
+                call.gone.set()
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        model.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        try:
+            yield model
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,190 @@
+"""A real server process on a real socket, and exchanges with it byte by byte."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SERVER = """
+import asyncio, json, sys, time
+from types import SimpleNamespace
+from fastapi import FastAPI
+from starlette.responses import StreamingResponse
+from foundry.runtime import web_guard, web_protocol, web_serving
+from foundry.runtime.settings import Limits
+from foundry.runtime.web_access import AccessPolicy
+from foundry.runtime.web_admission import Admission
+from foundry.runtime.web_guard import Guard
+from foundry.runtime.web_json import JsonResponse, JsonRoute
+from foundry.runtime.web_metrics import metrics_routes
+from foundry.runtime.web_observer import Observer
+from foundry.runtime.web_problems import PROBLEM_HANDLERS
+from foundry.runtime.web_rates import RateLimits
+from foundry.runtime.web_routes import health_routes
+from foundry.runtime.web_requests import SearchRequest
+
+options = json.loads(sys.argv[1])
+limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8,
+                   "requests_per_minute": 0, "chat_requests_per_minute": 0,
+                   **options.get("limits", {})})
+web_protocol.HEAD_SECONDS = options["head_seconds"]
+web_guard.BODY_SECONDS = options["body_seconds"]
+web_protocol.READING_SECONDS = 2.0
+web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
+web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
+web_serving.served = SimpleNamespace(current=lambda: SimpleNamespace(version="v1"))
+web_serving.Reloader.start = lambda self: None
+
+
+def create_app():
+    app = FastAPI(redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
+    app.router.route_class = JsonRoute
+
+    @app.post("/search")
+    async def search(request: SearchRequest):
+        return JsonResponse(request.model_dump())
+
+    @app.get("/documents/{document_id:path}")
+    async def document(document_id: str):
+        return JsonResponse({"id": document_id})
+
+    @app.get("/large")
+    async def large():
+        return JsonResponse("x" * 20_000_000)
+
+    @app.get("/busy")
+    async def busy():
+        time.sleep(0.02)
+        return JsonResponse("done")
+
+    @app.get("/die")
+    async def die():
+        import os
+        os._exit(3)
+
+    @app.api_route("/chat", methods=["GET", "POST"])
+    async def stream(seconds: float, size: int = 1):
+        async def pieces():
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                yield b"x" * size
+                await asyncio.sleep(0 if size > 1 else 0.02)
+        return StreamingResponse(pieces(), media_type="text/event-stream")
+
+    app.include_router(health_routes)
+    app.include_router(metrics_routes)
+    app.add_middleware(Admission, limits=limits)
+    app.add_middleware(RateLimits, limits=limits, by_token=False)
+    app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
+    app.add_middleware(Observer)
+    return app
+
+
+web_serving.serve(create_app, "127.0.0.1", 0, workers=options["workers"])
+"""
+HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+BODY = b'{"query": "a"}'
+SEARCH = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+REPOSITORY = Path(__file__).parents[1]
+
+
+def get(path: str, *, method: str = "GET", close: bool = True) -> bytes:
+    """A plain request."""
+    fields = "Connection: close\r\n" if close else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n".encode()
+
+
+class Server:
+    """A server process, and the port that it says it listens on."""
+
+    def __init__(
+        self,
+        head_seconds: float = 20.0,
+        body_seconds: float = 20.0,
+        *,
+        workers: int = 1,
+        prefix: tuple[str, ...] = (),
+        **limits: int,
+    ) -> None:
+        options = {
+            "head_seconds": head_seconds,
+            "body_seconds": body_seconds,
+            "workers": workers,
+            "limits": limits,
+        }
+        self.process = subprocess.Popen(
+            [*prefix, sys.executable, "-c", SERVER, json.dumps(options)],
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        self.line = self.process.stderr.readline()
+        if "127.0.0.1:" not in self.line:
+            pytest.fail(self.line + self.process.communicate()[1])
+        self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
+        self.log: list[dict[str, Any]] = []
+        # Read on, so that no line is lost.
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        self.log.extend(json.loads(line) for line in self.process.stderr)
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def exchange(self, *pieces: bytes) -> bytes:
+        """Send, and return all that comes back until the server closes the connection."""
+        with self.connect() as connection:
+            try:
+                for piece in pieces:
+                    connection.sendall(piece)
+            except OSError:
+                pass
+            return read_all(connection)
+
+    def peak_memory(self) -> int:
+        """Kilobytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0])
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(number)
+
+    def wait(self) -> int:
+        code = self.process.wait(timeout=60)
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+
+def read_all(connection: socket.socket) -> bytes:
+    answer = bytearray()
+    try:
+        while piece := connection.recv(65536):
+            answer += piece
+    except ConnectionError:
+        pass
+    return bytes(answer)
+
+
+def statuses(answer: bytes) -> list[int]:
+    """The status of each answer on a connection; every refusal is a problem document."""
+    found = []
+    for part in answer.split(b"HTTP/1.1 ")[1:]:
+        head, _, body = part.partition(b"\r\n\r\n")
+        found.append(int(head[:3]))
+        if found[-1] >= 400:
+            assert b"content-type: application/problem+json" in head
+            assert b'"status":%d' % found[-1] in body
+    return found

@@ -1,0 +1,406 @@
+"""Queries embedded by a service on loopback: its vectors, its failures, its return."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+from embedding_services import FakeService, Fault, Refusal, embed_text, fake_service
+
+from foundry.runtime import circuit_breaker, live_query_encoder
+from foundry.runtime.circuit_breaker import CircuitBreaker
+from foundry.runtime.deadlines import call_within
+from foundry.runtime.embedding_openai import OpenAIEmbeddings
+from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.layout import DenseManifest, IndexLayout, QueryFigures
+from foundry.runtime.live_query_encoder import LiveQueryEncoder
+from foundry.runtime.query_probe import find_difference, require_model
+from foundry.runtime.recent_vectors import RecentVectors
+
+PROBE = "How do I find what I am looking for?"
+PREFIX = "query: "
+LAYOUT = IndexLayout(Path("/indexes/v1"))
+
+
+def unit(text: str, dimensions: int = 64) -> np.typing.NDArray[np.float32]:
+    vector = np.array(embed_text(PREFIX + text, dimensions))
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManifest:
+    return DenseManifest(
+        provider=provider,
+        model="fake",
+        revision="",
+        dimensions=64,
+        document_prefix="",
+        query_prefix=PREFIX,
+        query=QueryFigures(encoder, "for this test"),
+        encoder_sha256="",
+        candidates=20,
+        recall_at_20=1.0,
+        probe_text=PROBE,
+        probe_vector=[round(float(value), 6) for value in unit(PROBE)],
+    )
+
+
+MakeEncoder = Callable[..., LiveQueryEncoder]
+
+
+@pytest.fixture
+def make_encoder() -> Iterator[MakeEncoder]:
+    with ExitStack() as opened:
+
+        def make(service: FakeService, key: str | None = None) -> LiveQueryEncoder:
+            client = OpenAIEmbeddings(service.base_url, "fake", api_key=key, dimensions=None)
+            opened.callback(client.close)
+            return LiveQueryEncoder(client, LAYOUT, make_manifest())
+
+        yield make
+
+
+@pytest.fixture(autouse=True)
+def other_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
+    # However busy this machine is.
+    monkeypatch.setattr(live_query_encoder, "QUICK_SECONDS", 60.0)
+    monkeypatch.setattr(live_query_encoder, "DEADLINE_SECONDS", 60.0)
+
+
+@pytest.fixture
+def service() -> Iterator[FakeService]:
+    with fake_service() as running:
+        yield running
+
+
+def wait_until_well(encoder: LiveQueryEncoder) -> None:
+    until = time.monotonic() + 10
+    while encoder.encode("are you well?") is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def fail_always(service: FakeService, fault: Fault) -> None:
+    service.decide = lambda *_: fault
+
+
+def test_query_gets_the_vector_of_the_service_with_the_prefix(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    vector = encoder.encode("replace the seal")
+    assert vector is not None
+    assert np.array_equal(vector, unit("replace the seal"))
+    assert service.calls == [[PREFIX + PROBE], [PREFIX + "replace the seal"]]
+    assert encoder.state.status == "ok"
+
+
+def test_query_asked_again_costs_no_call(make_encoder: MakeEncoder, service: FakeService) -> None:
+    encoder = make_encoder(service)
+    first = encoder.encode("seal")
+    fail_always(service, Refusal(503))
+    assert encoder.encode("other") is None
+    again = encoder.encode("seal")
+    assert again is first
+    assert again is not None
+    assert not again.flags.writeable
+
+
+def test_other_model_at_the_start_is_refused(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    service.salt = "another"
+    with pytest.raises(IndexUnusableError) as raised:
+        make_encoder(service)
+    assert str(LAYOUT.root) in raised.value.message
+    assert "openai model 'fake'" in raised.value.message
+    assert "expected 0.99 or more" in raised.value.message
+    assert raised.value.hint == (
+        "let the service serve the model that the index was built with, or build the index again"
+    )
+
+
+def test_other_width_at_the_start_is_refused(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    service.dimensions = 32
+    with pytest.raises(IndexUnusableError, match="32 numbers instead of 64"):
+        make_encoder(service)
+
+
+def test_unreachable_service_is_no_error_and_is_found_again(
+    make_encoder: MakeEncoder,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with fake_service() as stopped:
+        port = int(stopped.base_url.split(":")[2].split("/")[0])
+    encoder = make_encoder(stopped)
+    assert encoder.state.status == "unavailable"
+    assert encoder.encode("seal") is None
+    assert "cannot be reached" in caplog.text
+    assert "127.0.0.1" not in (encoder.state.detail or "")
+    with fake_service(port=port) as service:
+        wait_until_well(encoder)
+        assert encoder.state.status == "ok"
+        # The probe comes before anything else.
+        assert service.calls[0] == [PREFIX + PROBE]
+    assert "answers again" in caplog.text
+
+
+def test_service_that_comes_back_with_another_model_is_not_used(
+    make_encoder: MakeEncoder,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with fake_service() as service:
+        encoder = make_encoder(service)
+        fail_always(service, Refusal(503))
+        assert encoder.encode("a") is None
+        service.salt = "another"
+        service.decide = lambda *_: None
+        until = time.monotonic() + 10
+        while encoder.state.status != "mismatch":
+            assert encoder.encode("b") is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert "which is not what the embedding service has" in caplog.text
+        service.salt = ""
+        wait_until_well(encoder)
+
+
+def test_service_that_changes_its_width_while_running_is_not_used(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    service.dimensions = 32
+    assert encoder.encode("a") is None
+    assert encoder.state.status == "mismatch"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "not json",
+        "not an object",
+        "empty",
+        "html",
+        "nan",
+        "zero",
+        "half",
+        "short",
+        "null",
+        "strings",
+        "reset",
+        Refusal(401),
+        Refusal(404),
+        Refusal(429, retry_after="0"),
+        Refusal(500),
+        Refusal(503, body="<html>"),
+    ],
+    ids=str,
+)
+def test_junk_gives_no_vector_and_never_an_error(
+    make_encoder: MakeEncoder, fault: Fault, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    fail_always(service, fault)
+    assert encoder.encode("a") is None
+    assert encoder.state.status == "unavailable"
+    service.decide = lambda *_: None
+    wait_until_well(encoder)
+
+
+def test_text_that_the_service_refuses_does_not_stop_the_others(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    service.most_words = 20
+    assert encoder.encode("word " * 30) is None
+    assert encoder.state.status == "ok"
+    assert encoder.encode("seal") is not None
+
+
+def test_failing_service_is_left_alone(
+    make_encoder: MakeEncoder, service: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 60.0)
+    encoder = make_encoder(service)
+    fail_always(service, Refusal(503))
+    service.reset_counters()
+    assert [encoder.encode(text) for text in "abcdef"] == [None] * 6
+    assert len(service.calls) == 1
+
+
+def test_pause_that_the_service_asks_for_is_kept(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    fail_always(service, Refusal(429, retry_after="3600"))
+    assert encoder.encode("a") is None
+    service.decide = lambda *_: None
+    time.sleep(0.2)
+    service.reset_counters()
+    assert encoder.encode("b") is None
+    assert service.calls == []
+
+
+def test_broken_connection_is_tried_once_more(
+    make_encoder: MakeEncoder, service: FakeService
+) -> None:
+    encoder = make_encoder(service)
+    service.decide = lambda number, _: "reset" if number == 1 else None
+    assert encoder.encode("seal") is not None
+    assert encoder.state.status == "ok"
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_slow_service_is_not_waited_for(
+    is_silent: bool,
+    make_encoder: MakeEncoder,
+    service: FakeService,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoder = make_encoder(service)
+    monkeypatch.setattr(live_query_encoder, "DEADLINE_SECONDS", 0.5)
+    if is_silent:
+        service.delay = 60.0
+    else:
+        fail_always(service, "trickle")
+    begun = time.monotonic()
+    assert encoder.encode("seal") is None
+    assert time.monotonic() - begun < 30
+    assert encoder.state.status == "unavailable"
+
+
+def test_many_threads_share_one_encoder(make_encoder: MakeEncoder, service: FakeService) -> None:
+    encoder = make_encoder(service)
+    service.decide = lambda number, _: Refusal(503) if number % 7 == 3 else None
+    texts = [f"text {number % 40}" for number in range(400)]
+    with ThreadPoolExecutor(16) as pool:
+        vectors = list(pool.map(encoder.encode, texts))
+    for text, vector in zip(texts, vectors, strict=True):
+        assert vector is None or np.array_equal(vector, unit(text))
+    service.decide = lambda *_: None
+    wait_until_well(encoder)
+    assert encoder.encode("the end") is not None
+
+
+def test_key_is_sent_and_never_logged(
+    make_encoder: MakeEncoder, service: FakeService, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-canary-4f1d"
+    service.key = key
+    caplog.set_level(logging.DEBUG)
+    assert make_encoder(service, key).state.status == "ok"
+    encoder = make_encoder(service, "sk-other-77aa")
+    assert encoder.state.status == "unavailable"
+    assert "the API key is not accepted" in caplog.text
+    assert key not in caplog.text
+    assert "sk-other-77aa" not in caplog.text
+
+
+def test_index_of_another_encoder_is_refused() -> None:
+    require_model(LAYOUT, make_manifest(), "openai")
+    for manifest in (make_manifest("cohere"), make_manifest("openai", "distilled")):
+        with pytest.raises(IndexUnusableError, match="this server asks a model"):
+            require_model(LAYOUT, manifest, "openai")
+
+
+def test_difference_to_the_probe_is_put_into_words() -> None:
+    manifest = make_manifest()
+    assert find_difference(unit(PROBE), manifest) is None
+    assert find_difference(unit(PROBE)[:10], manifest) == "has 10 numbers instead of 64"
+    assert "expected 0.99 or more" in (find_difference(unit("other words"), manifest) or "")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def admitted(breaker: CircuitBreaker[str]) -> int:
+    ticket = breaker.admit()
+    assert ticket is not None
+    return ticket
+
+
+def test_breaker_waits_twice_as_long_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 1.0)
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    assert breaker.fail(admitted(breaker), "down")
+    for pause in (1, 2, 4, 8, 16, 32, 60, 60):
+        clock.now += pause - 0.01
+        assert breaker.admit() is None
+        clock.now += 0.01
+        ticket = admitted(breaker)
+        # One call tries; the others are refused.
+        assert breaker.admit() is None
+        assert not breaker.fail(ticket, "down")
+    clock.now += 60
+    assert breaker.succeed(admitted(breaker))
+    assert breaker.fault is None
+    assert breaker.fail(admitted(breaker), "down")
+    clock.now += 1
+    assert breaker.admit() is not None
+
+
+def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
+    assert breaker.fail(first, "down")
+    assert not breaker.fail(second, "worse")
+    # What began before the failure says nothing about the time after it.
+    assert not breaker.succeed(third)
+    assert breaker.fault == "down"
+
+
+def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    breaker.fail(admitted(breaker), "down")
+    clock.now += 1
+    lost = admitted(breaker)
+    clock.now += circuit_breaker.LONGEST_PAUSE
+    assert breaker.succeed(admitted(breaker))
+    assert not breaker.fail(lost, "down")
+
+
+def test_breaker_keeps_the_pause_that_is_asked_for_within_reason() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    breaker.fail(admitted(breaker), "busy", 20.0)
+    clock.now += 19.9
+    assert breaker.admit() is None
+    clock.now += 0.2
+    breaker.fail(admitted(breaker), "busy", 3600.0)
+    clock.now += circuit_breaker.LONGEST_PAUSE
+    assert breaker.admit() is not None
+
+
+def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:
+    recent = RecentVectors(capacity=2)
+    for text in "ab":
+        recent.put(text, np.ones(2, dtype=np.float32))
+    assert recent.get("a") is not None
+    recent.put("c", np.ones(2, dtype=np.float32))
+    assert recent.get("b") is None
+    assert recent.get("a") is not None
+
+
+def test_call_within_returns_raises_or_gives_up() -> None:
+    def fail() -> int:
+        raise EmbeddingFailure("no")
+
+    assert call_within(5, lambda: 7) == 7
+    with pytest.raises(EmbeddingFailure):
+        call_within(5, fail)
+    with pytest.raises(TimeoutError):
+        call_within(0.01, lambda: time.sleep(0.5))

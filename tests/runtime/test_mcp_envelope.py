@@ -1,0 +1,77 @@
+"""Messages before they are looked at: what is one, and what it says about its version."""
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from foundry.runtime.mcp_envelope import (
+    HEADER_MISMATCH,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    VERSION_KEY,
+    EnvelopeError,
+    check_version_header,
+    parse_message,
+)
+
+PARSE, INVALID = PARSE_ERROR, INVALID_REQUEST
+
+
+@pytest.mark.parametrize("text", ["{}", '{"id": 1}', '{"id": "a"}', '{"method": "ping", "id": 0}'])
+def test_objects_with_a_proper_id_are_messages(text: str) -> None:
+    assert parse_message(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (b"", PARSE),
+        (b"{", PARSE),
+        (b"{} {}", PARSE),
+        (b'{"a": "\xff"}', PARSE),
+        (b'{"a": "\\ud800"}', PARSE),
+        (b'{"a": NaN}', PARSE),
+        (b"[" * 100_000, PARSE),
+        (b'{"id": ' + b"9" * 5_000 + b"}", PARSE),
+        (b"[]", INVALID),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', INVALID),
+        (b'"text"', INVALID),
+        (b"null", INVALID),
+        (b'{"id": null}', INVALID),
+        (b'{"id": true}', INVALID),
+        (b'{"id": 1.5}', INVALID),
+        (b'{"id": {}}', INVALID),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_what_is_no_message_is_answered_with_its_code(text: bytes, code: int) -> None:
+    with pytest.raises(EnvelopeError) as raised:
+        parse_message(text)
+    answer = json.loads(raised.value.to_json())
+    assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, code)
+
+
+@given(st.binary() | st.text().map(str.encode) | st.from_type(type(None)).map(lambda _: b"{}"))
+@example(b"\xef\xbb\xbf{}")
+def test_anything_is_a_message_or_refused(text: bytes) -> None:
+    try:
+        assert isinstance(parse_message(text), dict)
+    except EnvelopeError as error:
+        assert error.code in (PARSE, INVALID)
+
+
+@pytest.mark.parametrize("params", [None, 1, [], {}, {"_meta": 1}, {"_meta": {}}])
+def test_messages_of_older_versions_say_none(params: object) -> None:
+    check_version_header({"params": params}, None)
+    check_version_header({"params": params}, "2025-06-18")
+
+
+def test_a_message_and_its_header_say_the_same_version() -> None:
+    message = {"id": 7, "params": {"_meta": {VERSION_KEY: "2026-07-28"}}}
+    check_version_header(message, "2026-07-28")
+    for header in (None, "", "2025-11-25"):
+        with pytest.raises(EnvelopeError) as raised:
+            check_version_header(message, header)
+        assert (raised.value.code, raised.value.request_id) == (HEADER_MISMATCH, 7)

@@ -1,0 +1,142 @@
+"""What the tools say: texts put together from passages, and addresses that lead somewhere."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.runtime import citation_paths_data, citations
+from foundry.runtime.citations import announce, document_url
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.mcp_tools import document_text
+from foundry.runtime.records import ChunkRecord, DocumentRecord
+from foundry.runtime.settings import _public_url
+
+CHUNK = ChunkRecord(
+    id="guide/ä #1",
+    document_id="a b/guide?.md",
+    title="Guide",
+    text="",
+    section=[],
+    position={},
+    source="docs",
+    path="guide.md",
+    url=None,
+    tags=[],
+    modified=None,
+)
+DOCUMENT = DocumentRecord(
+    id=CHUNK.document_id,
+    title="Guide",
+    source="docs",
+    path="guide.md",
+    url=None,
+    media_type="text/markdown",
+    sha256="0" * 64,
+    bytes=1,
+    modified=None,
+    tags=[],
+    metadata={},
+    reader="markdown 1",
+    chunk_start=0,
+    chunk_end=1,
+)
+
+
+def passage(text: str, start: int, end: int) -> ChunkRecord:
+    return replace(CHUNK, text=text[start:end], position={"start": start, "end": end})
+
+
+def test_document_is_put_together_from_passages_that_overlap_or_leave_gaps() -> None:
+    text = "One two three four."
+    assert document_text([]) == ""
+    assert document_text([passage(text, 0, 7), passage(text, 4, 13)]) == "One two three"
+    assert document_text([passage(text, 0, 13), passage(text, 4, 7)]) == "One two three"
+    assert document_text([passage(text, 0, 3), passage(text, 8, 13)]) == "One\n\nthree"
+
+
+@given(st.text(min_size=1), st.data())
+def test_document_is_whole_again_if_its_passages_leave_nothing_out(
+    text: str, data: st.DataObject
+) -> None:
+    cuts = sorted({0, len(text), *data.draw(st.lists(st.integers(0, len(text))))})
+    passages = [
+        passage(text, max(0, start - data.draw(st.integers(0, 3))), end)
+        for start, end in pairwise(cuts)
+    ]
+    assert document_text(passages) == text
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The settings of a server that nobody serves yet."""
+    settings = SimpleNamespace(public_url=None, port=8000)
+    monkeypatch.setattr(citations, "settings", lambda: settings)
+    monkeypatch.setattr(citations, "_served_at", None)
+    return settings
+
+
+def test_url_of_the_source_comes_first() -> None:
+    assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
+
+
+def test_minted_url_is_percent_encoded(server: SimpleNamespace) -> None:
+    page = "/d/a%20b%2Fguide%3F.md"
+    assert document_url(DOCUMENT) == f"http://127.0.0.1:8000{page}"
+    assert document_url(CHUNK) == f"http://127.0.0.1:8000{page}#guide%2F%C3%A4%20%231"
+    server.public_url = "https://docs.example.com/help"
+    assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
+    # A server without pages leads to what it has.
+    assert citation_paths_data.citation_path(CHUNK) == "/chunks/guide%2F%C3%A4%20%231"
+    assert citation_paths_data.citation_path(DOCUMENT) == "/documents/a%20b%2Fguide%3F.md"
+
+
+@pytest.mark.parametrize(
+    ("address", "base"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:9000"),
+        ("0.0.0.0", "http://127.0.0.1:9000"),
+        ("::", "http://127.0.0.1:9000"),
+        ("::1", "http://[::1]:9000"),
+        ("fe80::1%eth0", "http://[fe80::1]:9000"),
+        ("192.0.2.7", "http://192.0.2.7:9000"),
+    ],
+)
+def test_minted_url_leads_to_where_the_server_listens(
+    server: SimpleNamespace, address: str, base: str
+) -> None:
+    announce(address, 9000)
+    assert document_url(DOCUMENT).startswith(f"{base}/d/")
+    server.public_url = "https://docs.example.com"
+    assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
+
+
+def test_public_url_is_an_address_without_a_slash_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for written, read in {
+        "": None,
+        " ": None,
+        "https://docs.example.com/": "https://docs.example.com",
+        "http://[::1]:8000": "http://[::1]:8000",
+        "https://example.com/a/b/": "https://example.com/a/b",
+    }.items():
+        monkeypatch.setenv("PUBLIC_URL", written)
+        assert _public_url() == read
+    for wrong in (
+        "docs.example.com",
+        "ftp://docs.example.com",
+        "javascript:alert(1)",
+        "https://user:secret@example.com",
+        "https://example.com/?a=b",
+        "https://example.com/#a",
+        "https://exa mple.com",
+    ):
+        monkeypatch.setenv("PUBLIC_URL", wrong)
+        with pytest.raises(ConfigurationError, match="PUBLIC_URL") as raised:
+            _public_url()
+        assert "secret" not in raised.value.message

@@ -1,0 +1,254 @@
+"""Who gets a turn, who waits and who is refused: the gate alone, then real servers under load."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from raw_http import HEALTH, Server, get, read_all, statuses
+
+from foundry.runtime import web_admission
+from foundry.runtime.web_admission import Gate, kind_of_work
+
+
+def chat(path: str) -> bytes:
+    return get(path, method="POST")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/healthz", None),
+        ("/readyz", None),
+        ("/metrics", None),
+        ("/search", "search"),
+        ("/documents/a", "search"),
+        ("/nowhere", "search"),
+        ("/healthz/", "search"),
+        ("/chat", "chat"),
+        ("/v1/chat/completions", "chat"),
+        ("/mcp", "mcp"),
+        ("/mcp/", "mcp"),
+        ("/mcpx", "search"),
+    ],
+)
+def test_kinds_of_work(path: str, kind: str | None) -> None:
+    assert kind_of_work("POST", path) == kind
+    assert kind_of_work("GET", path) == ("search" if kind == "chat" else kind)
+
+
+def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
+    async def check() -> None:
+        gate = Gate(2)
+        order: list[int] = []
+        most = 0
+
+        async def work(number: int) -> None:
+            nonlocal most
+            assert await gate.enter()
+            order.append(number)
+            most = max(most, gate.working)
+            await asyncio.sleep(0.001)
+            gate.leave()
+
+        await asyncio.gather(*(work(number) for number in range(50)))
+        assert order == list(range(50))
+        assert most == 2
+        await asyncio.sleep(0)
+        assert (gate.working, gate.waiting) == (0, 0)
+
+    asyncio.run(check())
+
+
+def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
+    async def check() -> None:
+        gate = Gate(1)
+        done = 0
+        seen = []
+
+        async def work() -> None:
+            nonlocal done
+            assert await gate.enter()
+            done += 1
+            gate.leave()
+
+        tasks = [asyncio.create_task(work()) for _ in range(100)]
+        while done < 100:
+            seen.append(done)
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        # What else has to be done was never more than two searches away.
+        assert max(b - a for a, b in itertools.pairwise(seen)) <= 2
+
+    asyncio.run(check())
+
+
+def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 0.05)
+
+    async def check() -> None:
+        gate = Gate(1)
+        assert await gate.enter()
+        assert not await gate.enter()
+        assert gate.waiting == 0
+        gate.leave()
+        await asyncio.sleep(0)
+        assert await gate.enter()
+
+    asyncio.run(check())
+
+
+def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_admission, "MAX_WAITING", 3)
+
+    async def check() -> None:
+        gate = Gate(1)
+        assert await gate.enter()
+        waiting = [asyncio.create_task(gate.enter()) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert gate.waiting == 3
+        assert not await gate.enter()
+        for task in waiting:
+            gate.leave()
+            assert await task
+
+    asyncio.run(check())
+
+
+def test_cancelled_waiters_lose_no_slot() -> None:
+    async def check() -> None:
+        gate = Gate(1)
+        assert await gate.enter()
+        patient, impatient = (asyncio.create_task(gate.enter()) for _ in range(2))
+        await asyncio.sleep(0)
+        patient.cancel()
+        gate.leave()
+        await asyncio.sleep(0)
+        # Cancelled just when its turn has come.
+        impatient.cancel()
+        await asyncio.gather(patient, impatient, return_exceptions=True)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert (gate.working, gate.waiting) == (0, 0)
+
+    asyncio.run(check())
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server(searches=2, chats=1, connections=1500)
+    yield server
+    server.stop()
+    assert server.wait() == 0
+
+
+def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
+    # 200 requests of 20 ms: four seconds of work, of which one may be waited for.
+    begun = time.monotonic()
+    with ThreadPoolExecutor(200) as pool:
+        answers = [pool.submit(server.exchange, get("/busy")) for _ in range(200)]
+        time.sleep(0.3)
+        asked = time.monotonic()
+        assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
+        assert time.monotonic() - asked < 2
+        found = [answer.result() for answer in answers]
+    codes = [statuses(answer)[0] for answer in found]
+    assert set(codes) == {200, 503}
+    assert 20 <= codes.count(200) <= 150
+    assert all(b"\r\nretry-after: 1\r\n" in answer for answer in found if b" 503 " in answer[:20])
+    assert time.monotonic() - begun < 10
+    # It has recovered at once.
+    assert statuses(server.exchange(get("/busy"))) == [200]
+
+
+def test_a_stream_holds_its_slot_until_it_ends(server: Server) -> None:
+    with server.connect() as stream:
+        stream.sendall(chat("/chat?seconds=3"))
+        assert stream.recv(100).startswith(b"HTTP/1.1 200")
+        assert statuses(server.exchange(chat("/chat?seconds=0"))) == [503]
+        # Other kinds of work have slots of their own.
+        assert statuses(server.exchange(get("/busy"))) == [200]
+        assert read_all(stream).endswith(b"0\r\n\r\n")
+    assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
+
+
+def test_a_client_that_goes_away_frees_its_slot(server: Server) -> None:
+    with server.connect() as stream:
+        stream.sendall(chat("/chat?seconds=60"))
+        assert stream.recv(100)
+    time.sleep(0.3)
+    assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
+
+
+def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) -> None:
+    with server.connect() as stream:
+        stream.sendall(chat("/chat?seconds=60&size=100000"))
+        # READING_SECONDS is 2 there.
+        time.sleep(3)
+        assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
+        assert not read_all(stream).endswith(b"0\r\n\r\n")
+
+
+def test_a_stream_that_is_read_slowly_goes_on(server: Server) -> None:
+    with server.connect() as stream:
+        stream.sendall(chat("/chat?seconds=4&size=1000"))
+        read = 0
+        while piece := stream.recv(20_000):
+            read += len(piece)
+            time.sleep(0.001)
+        assert piece == b"" and read > 100_000
+
+
+def test_1000_idle_connections_do_not_starve_health(server: Server) -> None:
+    idle = [server.connect() for _ in range(1000)]
+    assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
+    for connection in idle:
+        connection.close()
+
+
+def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
+    server = Server(connections=20)
+    with server.connect() as stream:
+        stream.sendall(chat("/chat?seconds=2"))
+        assert stream.recv(100)
+        idle = [server.connect() for _ in range(60)]
+        assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
+        assert read_all(idle[0]) == b""
+        idle[-1].sendall(HEALTH)
+        assert statuses(idle[-1].recv(65536)) == [200]
+        # What is at work is not cut.
+        assert read_all(stream).endswith(b"0\r\n\r\n")
+    for connection in idle:
+        connection.close()
+    server.stop()
+    assert server.wait() == 0
+
+
+def test_beyond_the_cap_with_every_connection_at_work_new_ones_are_refused() -> None:
+    server = Server(connections=8, chats=100)
+    streams = [server.connect() for _ in range(8)]
+    for stream in streams:
+        stream.sendall(chat("/chat?seconds=2"))
+        assert stream.recv(100)
+    assert statuses(server.exchange(HEALTH)) == [503]
+    for stream in streams:
+        assert read_all(stream).endswith(b"0\r\n\r\n")
+        stream.close()
+    assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
+    server.stop()
+    assert server.wait() == 0
+    assert [line["status"] for line in server.log if line["message"] == "connection refused"]
+
+
+def test_few_open_files_are_enough() -> None:
+    server = Server(prefix=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh"), connections=2000)
+    idle = [server.connect() for _ in range(100)]
+    for _ in range(20):
+        assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
+    for connection in idle:
+        connection.close()
+    server.stop()
+    assert server.wait() == 0
+    assert not [line for line in server.log if line["level"] == "error"]

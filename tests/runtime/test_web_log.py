@@ -1,0 +1,170 @@
+"""What the server says: the shape of a line, what never stands in it, what logging never does."""
+
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from raw_http import Server, get, statuses
+
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.results import SearchResponse
+from foundry.runtime.web_log import (
+    DescriptorHandler,
+    JsonFormatter,
+    TextFormatter,
+    configure_logging,
+)
+from foundry.runtime.web_observer import observe_search
+
+
+def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:
+    made = logging.LogRecord("server", logging.INFO, "", 0, message, arguments, None)
+    made.created = 1_700_000_000.5
+    for name, value in options.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_line_has_time_level_logger_message_and_fields() -> None:
+    line = JsonFormatter().format(record("said %d", 1, fields={"status": 200}))
+    assert line == (
+        '{"time":"2023-11-14T22:13:20.500Z","level":"info","logger":"server",'
+        '"message":"said 1","status":200}'
+    )
+
+
+@given(text=st.text(), field=st.text())
+def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> None:
+    made = record("%s", text, fields={"route": field})
+    line = JsonFormatter().format(made)
+    assert line.isascii() and line.isprintable()
+    parsed = json.loads(line)
+    assert (parsed["message"], parsed["route"]) == (text, field)
+    shown = TextFormatter().format(made)
+    assert shown.isascii() and (shown.isprintable() or not shown)
+
+
+def test_a_traceback_is_a_field() -> None:
+    try:
+        raise RuntimeError("broken\nin two")
+    except RuntimeError:
+        made = record("failed", exc_info=sys.exc_info())
+    line = JsonFormatter().format(made)
+    assert "\n" not in line
+    assert "RuntimeError: broken\nin two" in json.loads(line)["exception"]
+
+
+def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
+    reader, writer = os.pipe()
+    handler = DescriptorHandler(writer)
+    handler.setFormatter(JsonFormatter())
+    # Ten times what a pipe holds.
+    for number in range(5000):
+        handler.emit(record("line %d %s", number, "x" * 80))
+    os.set_blocking(reader, False)
+    with os.fdopen(reader, "rb") as stream:
+        before = stream.read()
+        handler.emit(record("after"))
+        lines = stream.read().decode().split("\n")
+    os.close(writer)
+    assert before.startswith(b'{"time"') and len(before) < 100_000
+    lost = 5000 - before.count(b'"message":"line')
+    assert json.loads(lines[-3])["message"] == f"{lost} log lines lost"
+    assert json.loads(lines[-2])["message"] == "after"
+
+
+@pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
+def test_a_log_that_cannot_be_written_is_no_error(kind: str) -> None:
+    if kind == "full disk":
+        descriptor = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, descriptor = os.pipe()
+        os.close(reader)
+    handler = DescriptorHandler(descriptor)
+    handler.setFormatter(JsonFormatter())
+    for _ in range(3):
+        handler.emit(record("lost"))
+    os.close(descriptor)
+    handler.emit(record("lost"))
+
+
+@pytest.fixture
+def own_root() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    logging.captureWarnings(False)
+    root.handlers[:], root.level = handlers, level
+
+
+def test_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    with pytest.raises(ConfigurationError, match="LOG_LEVEL: 'loud'") as caught:
+        configure_logging()
+    assert caught.value.hint == "choose one of debug, info, warning, error"
+
+
+def test_closed_standard_error_is_no_error(monkeypatch: pytest.MonkeyPatch, own_root: None) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    configure_logging()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    configure_logging()
+    logging.getLogger("server").error("unheard")
+
+
+def answer(query: str) -> SearchResponse:
+    return SearchResponse(query, "hybrid", "default", False, 0.1, ())
+
+
+def test_results_of_a_search_are_those_of_the_search_itself() -> None:
+    assert observe_search(answer)("q") == answer("q")
+
+
+def test_requests_are_logged_without_what_they_ask() -> None:
+    server = Server()
+    secret = "whatisourpassword"
+    for request in (
+        get(f"/documents/{secret}?q={secret}"),
+        get(f"/%0d%0a{secret}%1b[31m"),
+        b"POST /search HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: mine-1\r\n"
+        b"Connection: close\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 30\r\n\r\n{"query": "%b"}' % secret.encode(),
+        get("/healthz").replace(b"\r\n\r\n", b"\r\nX-Request-ID: evil\x1b[31m\r\n\r\n"),
+        b"BREW / HTTP/1.1\r\n\r\n",
+    ):
+        assert statuses(server.exchange(request))
+    server.stop()
+    assert server.wait() == 0
+    assert secret not in json.dumps(server.log)
+    requests = [line for line in server.log if line["message"] == "request"]
+    # Health checks are said at level debug only.
+    assert [(line["method"], line["route"], line["status"]) for line in requests] == [
+        ("GET", "/documents/{document_id}", 200),
+        ("GET", "none", 404),
+        ("POST", "/search", 200),
+    ]
+    assert requests[2]["request_id"] == "mine-1"
+    assert all(line["duration_ms"] > 0 and line["bytes"] > 0 for line in requests)
+    assert all(line["client"] == "127.0.0.1" for line in requests)
+    refused = [line["status"] for line in server.log if line["message"] == "connection refused"]
+    assert refused == [400, 400]
+    assert server.log[-1]["message"] == "stopped"
+
+
+def test_request_ids_come_back() -> None:
+    server = Server()
+    own = server.exchange(get("/healthz"))
+    assert len(own.partition(b"\r\nx-request-id: ")[2].partition(b"\r\n")[0]) == 16
+    sent = get("/healthz").replace(b"\r\n\r\n", b"\r\nX-Request-ID: a.b-1\r\n\r\n")
+    assert b"\r\nx-request-id: a.b-1\r\n" in server.exchange(sent)
+    odd = get("/healthz").replace(b"\r\n\r\n", b"\r\nX-Request-ID: a b\r\n\r\n")
+    assert b"x-request-id: a b" not in server.exchange(odd)
+    server.stop()
+    assert server.wait() == 0

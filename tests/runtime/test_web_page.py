@@ -1,0 +1,465 @@
+"""The pages as they are sent, their data, and the documents for agents, on a real index."""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from conftest import MakeProject
+from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from starlette.testclient import TestClient
+
+from foundry.runtime import (
+    citations,
+    web_agents,
+    web_page,
+    web_page_chat,
+    web_page_data,
+)
+from foundry.runtime.document_text import join_chunks
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.web_access import AccessPolicy
+from foundry.runtime.web_answers import About, DocumentPassages
+from foundry.runtime.web_guard import Guard
+from foundry.runtime.web_page import FOLDER, Page, is_page
+from foundry.runtime.web_problems import PROBLEM_HANDLERS
+
+PAGES = ["search.html", "chat.html", "document.html", "docs.html"]
+ASSETS = {*web_page.ASSETS, *web_page_chat.ASSETS}
+SCRIPTS = sorted(FOLDER.glob("*.js"))
+TOKEN = "a-token-of-at-least-32-characters"
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+CONFIG = """
+[project]
+name = "notes"
+title = "Notes *on* [things]"
+description = "Two lines\\nand <b>no</b> markup."
+
+[[sources]]
+type = "records"
+path = "records.jsonl"
+id = "id"
+title = "title"
+text = "text"
+text_format = "markdown"
+
+[chunking]
+strategy = "recursive"
+max_chars = 300
+overlap = 100
+"""
+LONG = "\n\n".join(f"Paragraph {n} says {'more words of its own ' * 5}." for n in range(40))
+RECORDS = [
+    {"id": "guide/a b.md", "title": "A [guide](javascript:x)", "text": LONG},
+    {"id": "..", "title": "Dots", "text": "Two dots make an id."},
+    {"id": "plain", "title": "Plain", "text": "A plain document."},
+]
+
+
+class Parts(HTMLParser):
+    """Everything in a page that could run or load something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.blocks: dict[str, list[str]] = {"script": [], "style": []}
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self._inside: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in self.blocks:
+            self.blocks[self._inside].append(data)
+
+
+def directives(policy: str) -> dict[str, list[str]]:
+    return {words[0]: words[1:] for words in (part.split() for part in policy.split(";"))}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_policy_names_every_block_by_its_hash(name: str) -> None:
+    page = Page.read(name)
+    parts = Parts(page.body.decode())
+    policy = directives(page.policy)
+    for kind, blocks in parts.blocks.items():
+        assert len(blocks) >= 2
+        hashes = [b64encode(sha256(block.encode()).digest()).decode() for block in blocks]
+        assert policy[f"{kind}-src"] == [f"'sha256-{digest}'" for digest in hashes]
+    assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == ["'none'"]
+    assert policy["frame-ancestors"] == policy["trusted-types"] == ["'none'"]
+    assert policy["require-trusted-types-for"] == ["'script'"]
+    assert policy["connect-src"] == ["'self'"]
+    assert policy["img-src"] == ["data:"]
+    assert "unsafe" not in page.policy
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_loads_nothing_and_has_no_inline_handlers(name: str) -> None:
+    for tag, attribute, value in Parts(Page.read(name).body.decode()).attributes:
+        assert not attribute.startswith("on") and attribute not in {"style", "src", "srcset"}
+        if attribute == "href":
+            assert re.fullmatch(r"data:image/svg.*|\./|[a-z.]+|#[a-z]+", value or ""), (tag, value)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_script_makes_no_markup_of_text(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|\bFunction\(|srcdoc"
+        r"|createContextualFragment|DOMParser|setHTML|\bimport\(|localStorage|document\.cookie"
+        r"|https?://|javascript:(?!`)"
+    )
+    assert not re.search(forbidden, text)
+    assert text.startswith('"use strict";\n')
+    assert len(text.splitlines()) <= 300
+
+
+def test_every_file_belongs_to_a_page() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == ASSETS
+    for style in FOLDER.glob("*.css"):
+        assert not re.search(r"url\(|@import|@font-face", style.read_text(encoding="utf-8"))
+    named = {
+        match[1] or match[2]
+        for name in PAGES
+        for match in re.finditer(
+            r'href="([a-z]+\.css)"|src="([a-z]+\.js)"', (FOLDER / name).read_text("utf-8")
+        )
+    }
+    assert named == {name for name in ASSETS if not name.endswith(".html")}
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.2, relative luminance of #rrggbb."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast() -> None:
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    style = (FOLDER / "page.css").read_text(encoding="utf-8")
+    themes = [dict(re.findall(r"--(\w+): (#\w{6});", part)) for part in style.split("@media")[:2]]
+    for theme in themes:
+        assert len(theme) == 12
+        for text, ground in [
+            *((text, "paper") for text in ("ink", "muted", "accent", "danger", "keyword")),
+            *((text, "panel") for text in ("ink", "muted", "accent", "danger")),
+            *((text, "cited") for text in ("ink", "muted", "accent")),
+            ("ink", "mark"),
+            ("accent", "mark"),
+        ]:
+            assert contrast(theme[text], theme[ground]) >= 4.5, (text, ground)
+        for part in ("control", "semantic", "keyword"):
+            assert contrast(theme[part], theme["paper"]) >= 3, part
+
+
+def test_file_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(web_page, "FOLDER", tmp_path)
+    with pytest.raises(ConfigurationError, match=r"page/search\.html is unreadable"):
+        Page.read("search.html")
+    (tmp_path / "search.html").write_text('<script src="a.js"></script>')
+    (tmp_path / "a.js").write_text('"</SCRIPT>"')
+    with pytest.raises(ConfigurationError, match=r"page/a\.js contains </script"):
+        Page.read("search.html")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "accept", "expected"),
+    [
+        ("GET", "/", "*/*", True),
+        ("GET", "/chat", "", True),
+        ("GET", "/docs", "text/html", True),
+        ("POST", "/chat", "text/html", False),
+        ("POST", "/", "text/html", False),
+        ("GET", "/d/x", "text/html", True),
+        ("GET", "/d/x", "TEXT/HTML;q=0.9, */*", True),
+        ("GET", "/d/x.md", "text/html", True),
+        ("GET", "/d/x", "*/*", False),
+        ("GET", "/d/x", "", False),
+        ("GET", "/d/x", "text/markdown, text/html", False),
+        ("POST", "/d/x", "text/html", False),
+        ("GET", "/d", "text/html", False),
+        ("GET", "/search", "text/html", False),
+        ("GET", "/documents", "text/html", False),
+        ("GET", "//", "text/html", False),
+        ("GET", "/docs/", "text/html", False),
+        ("GET", "/llms.txt", "text/html", False),
+    ],
+)
+def test_which_requests_are_for_pages(method: str, path: str, accept: str, expected: bool) -> None:
+    headers = [(b"host", b"x"), (b"accept", accept.encode())]
+    assert is_page({"method": method, "path": path, "headers": headers}) is expected
+
+
+# The documents
+
+
+def chunk(start: int, text: str, line: int) -> ChunkRecord:
+    place = {
+        "start": start,
+        "end": start + len(text),
+        "line_start": line,
+        "line_end": line + text.count("\n"),
+    }
+    return ChunkRecord("c", "d", "t", text, [], place, "s", "p", None, [], None)
+
+
+def test_join_is_verbatim_where_chunks_touch_or_overlap() -> None:
+    text = "One two three.\nFour five.\n\nSix."
+    first = chunk(0, text[:10], 1)
+    overlapping = chunk(4, text[4:25], 1)
+    after_blank_line = chunk(27, text[27:], 4)
+    assert "".join(join_chunks([first, overlapping, after_blank_line])) == text
+    assert "".join(join_chunks([first, chunk(10, text[10:25], 1)])) == text[:25]
+    assert "".join(join_chunks([chunk(0, "a", 1), chunk(5, "b", 1)])) == "a b"
+    assert "".join(join_chunks([chunk(0, "a", 1), chunk(5, "b", 9)])) == "a\n\nb"
+    assert "".join(join_chunks([])) == ""
+
+
+@given(
+    st.text("ab \n", min_size=1, max_size=60),
+    st.lists(st.tuples(st.integers(0, 59), st.integers(1, 30)), min_size=1, max_size=8),
+)
+def test_join_gives_nothing_twice(text: str, cuts: Sequence[tuple[int, int]]) -> None:
+    spans = sorted({(start % len(text), start % len(text) + size) for start, size in cuts})
+    chunks = [chunk(start, text[start:end], 1 + text.count("\n", 0, start)) for start, end in spans]
+    joined = "".join(join_chunks(chunks))
+    covered = {place for start, end in spans for place in range(start, min(end, len(text)))}
+    kept = "".join(text[place] for place in sorted(covered))
+    assert joined.replace(" ", "").replace("\n", "") == kept.replace(" ", "").replace("\n", "")
+
+
+# The server
+
+
+@pytest.fixture
+def index(make_project: MakeProject) -> HybridIndex:
+    lines = "\n".join(json.dumps(record) for record in RECORDS)
+    project = make_project({"./records.jsonl": lines}, config=CONFIG)
+    project.succeed("build", "--quiet")
+    return HybridIndex.open(project.index)
+
+
+@pytest.fixture
+def client(index: HybridIndex, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    chosen = SimpleNamespace(
+        title="Notes *on* [things]",
+        description="Two lines\nand <b>no</b> markup.",
+        public_url="https://notes.example",
+    )
+    for module in (web_page_data, web_agents):
+        monkeypatch.setattr(module, "current_index", lambda: index)
+        monkeypatch.setattr(module, "settings", lambda: chosen)
+    monkeypatch.setattr(citations, "settings", lambda: chosen)
+    yield make_client(AccessPolicy(frozenset(), ()))
+
+
+def make_client(policy: AccessPolicy) -> TestClient:
+    app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
+    app.include_router(web_page.page_routes(web_page_chat.chat_page()))
+    app.include_router(web_page_data.page_data_routes(chat=True))
+    app.include_router(web_agents.agent_routes)
+    app.add_middleware(Guard, policy=policy, max_body_bytes=1000)
+    return TestClient(app, base_url="http://127.0.0.1:8000")
+
+
+def place(document_id: str, end: str = "") -> str:
+    return f"/d/{quote(document_id, safe='')}{end}"
+
+
+def passages(client: TestClient, **asked: Any) -> DocumentPassages:
+    answer = client.get("/chunks", params=asked)
+    assert answer.status_code == 200, answer.text
+    return DocumentPassages.model_validate_json(answer.content, strict=True)
+
+
+def test_about(client: TestClient, index: HybridIndex) -> None:
+    about = About.model_validate_json(client.get("/about").content, strict=True)
+    assert (about.documents, about.chunks) == (3, index.chunk_count)
+    assert about.title == "Notes *on* [things]"
+    assert about.sources == ["records"]
+    assert about.semantic and about.chat
+    assert "the" in about.stop_words
+
+
+def test_passages_come_in_pages(client: TestClient, index: HybridIndex) -> None:
+    record = index.find_document("guide/a b.md")
+    assert record is not None
+    chunks = index.chunks_of(record)
+    assert len(chunks) > 20
+    first = passages(client, document=record.id, limit=5)
+    assert [found.id for found in first.chunks] == [known.id for known in chunks[:5]]
+    assert first.document.chunks == len(chunks)
+    rest = passages(client, document=record.id, offset=5)
+    assert [found.id for found in rest.chunks] == [known.id for known in chunks[5:105]]
+    assert passages(client, document=record.id, offset=10_000).chunks == []
+    around = passages(client, document=record.id, around=chunks[12].id, limit=5)
+    assert around.offset == 10
+    assert around.chunks[2].id == chunks[12].id
+    assert passages(client, document=record.id, around=chunks[1].id).offset == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({}, 422),
+        ({"document": "nowhere"}, 404),
+        ({"document": "plain", "around": "nowhere"}, 404),
+        ({"document": "plain", "limit": "101"}, 422),
+        ({"document": "plain", "offset": "-1"}, 422),
+        ({"document": "plain", "colour": "red"}, 422),
+    ],
+)
+def test_passages_that_cannot_be(client: TestClient, asked: dict[str, str], status: int) -> None:
+    answer = client.get("/chunks", params=asked)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_document_as_markdown(client: TestClient) -> None:
+    for path in (place("guide/a b.md"), place("guide/a b.md", ".md"), "/d/guide/a%20b.md"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+        assert answer.headers["content-security-policy"] == "default-src 'none'"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["vary"] == "Accept"
+        assert " ".join(answer.text.split()) == " ".join(LONG.split())
+    assert client.get("/d/plain").text == "A plain document.\n"
+    wanted = {"Accept": "text/markdown, text/html, */*"}
+    assert client.get("/d/plain", headers=wanted).text == "A plain document.\n"
+    assert client.get("/d/nowhere").status_code == 404
+    assert client.get("/d/nowhere.md").status_code == 404
+
+
+def test_browser_gets_the_page_of_a_document(client: TestClient) -> None:
+    page = Page.read("document.html")
+    for path in (place("plain"), place("plain", ".md"), "/d/nowhere"):
+        answer = client.get(path, headers=BROWSER)
+        assert answer.content == page.body
+        assert answer.headers["content-security-policy"] == page.policy
+        assert answer.headers["vary"] == "Accept"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/..%2f..%2fetc/passwd",
+        "/%2e%2e/settings.json",
+        "/page/page.js",
+        "/page.js",
+        "/search.html",
+        "/chat.html",
+        "/docs/page.css",
+        "/%00",
+        "/d",
+        "/d/",
+        "/d/..%2f..%2fsettings.json",
+        "/d/..%5c..%5csettings.json",
+        "/d/%2fetc%2fpasswd",
+        "/d/%00",
+        "/d/%ff",
+    ],
+)
+def test_no_path_leads_to_a_file(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    browsed = client.get(path, headers=BROWSER)
+    assert browsed.status_code == 404 or browsed.content == Page.read("document.html").body
+
+
+def test_llms_txt_lists_documents_whatever_their_titles(client: TestClient) -> None:
+    text = client.get("/llms.txt").text
+    tokens = MarkdownIt().parse(text)
+    inlines = [token for token in tokens if token.type == "inline"]
+    assert inlines[0].content == "Notes \\*on\\* \\[things\\]"
+    assert [token.type for token in tokens[3:5]] == ["blockquote_open", "paragraph_open"]
+    links = [
+        str(child.attrs["href"])
+        for inline in inlines
+        for child in inline.children or []
+        if child.type == "link_open"
+    ]
+    assert links == [
+        "https://notes.example/d/guide%2Fa%20b.md.md",
+        "https://notes.example/d/...md",
+        "https://notes.example/d/plain.md",
+        "https://notes.example/llms-full.txt",
+        "https://notes.example/openapi.json",
+    ]
+
+
+def test_llms_txt_is_capped(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_agents, "MAX_LISTED", 1)
+    text = client.get("/llms.txt").text
+    assert text.count("https://notes.example/d/") == 1
+    assert "2 more: `GET https://notes.example/documents?offset=1`" in text
+
+
+def test_llms_full_has_every_text_up_to_its_limit(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = client.get("/llms-full.txt").text
+    for record in RECORDS:
+        assert " ".join(record["text"].split()) in " ".join(text.split())
+    monkeypatch.setattr(web_agents, "MAX_FULL_CHARACTERS", 100)
+    text = client.get("/llms-full.txt").text
+    assert "Paragraph 39" in text
+    assert "Two dots" not in text
+    assert "ends after 1 of 3 documents" in text
+
+
+def test_pages_are_open_and_data_is_not(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = make_client(AccessPolicy.from_environment([], is_page))
+    for path in ("/", "/chat", "/docs", "/d/plain", "/d/nowhere"):
+        assert client.get(path, headers=BROWSER).status_code == 200
+    paths = ("/about", "/chunks?document=plain", "/d/plain", "/d/plain.md", "/llms.txt")
+    for path in (*paths, "/llms-full.txt", "/openapi.json", "/d/nowhere", "/nowhere"):
+        for accept in ("*/*", "text/markdown", "text/html, text/markdown", "application/json"):
+            assert client.get(path, headers={"Accept": accept}).status_code == 401
+    for path in ("/about", "/chunks?document=plain", "/llms.txt", "/llms-full.txt"):
+        assert client.get(path, headers=BROWSER).status_code == 401
+    assert client.get("/d/plain", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    for path in ("/", "/d/plain"):
+        foreign = {**BROWSER, "Host": "evil.example"}
+        assert client.get(path, headers=foreign).status_code == 421
+        assert client.post(path, headers=BROWSER).status_code == 401
+
+
+def test_without_the_pages_nothing_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    policy = AccessPolicy.from_environment([])
+    assert not policy.is_open({"method": "GET", "path": "/", "headers": []})
+    assert replace(policy, is_open=is_page).is_open({"method": "GET", "path": "/", "headers": []})

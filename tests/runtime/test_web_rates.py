@@ -1,0 +1,138 @@
+"""How often a caller may ask: the bucket with a clock of its own, then a real server."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from raw_http import Server, get, statuses
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from foundry.runtime import web_rates
+from foundry.runtime.settings import Limits
+from foundry.runtime.web_rates import RateLimit, RateLimits
+
+
+class Clock:
+    """A monotonic clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_full_bucket_then_a_steady_trickle() -> None:
+    clock = Clock()
+    limit = RateLimit(30, clock)
+    assert [limit.take(b"a") for _ in range(30)] == [0.0] * 30
+    assert limit.take(b"a") == pytest.approx(2.0)
+    # Being refused costs nothing.
+    clock.now += 1.5
+    assert limit.take(b"a") == pytest.approx(0.5)
+    clock.now += 0.5
+    assert limit.take(b"a") == 0.0
+    assert limit.take(b"a") == pytest.approx(2.0)
+    # Others have buckets of their own.
+    assert limit.take(b"b") == 0.0
+    # An hour away gives a full bucket and no more.
+    clock.now += 3600
+    assert [limit.take(b"a") == 0.0 for _ in range(31)] == [True] * 30 + [False]
+
+
+@given(
+    per_minute=st.integers(1, 100),
+    pauses=st.lists(st.floats(0, 5, allow_nan=False), max_size=200),
+)
+def test_never_more_than_the_rate_allows(per_minute: int, pauses: list[float]) -> None:
+    clock = Clock()
+    limit = RateLimit(per_minute, clock)
+    allowed = 0
+    for pause in pauses:
+        clock.now += pause
+        wait = limit.take(b"a")
+        allowed += wait == 0.0
+        assert wait <= 60 / per_minute + 1e-6
+    assert allowed <= per_minute + (clock.now - 1000) * per_minute / 60 + 1e-6
+
+
+def test_waiting_as_long_as_told_is_enough() -> None:
+    clock = Clock()
+    limit = RateLimit(7, clock)
+    for _ in range(100):
+        if wait := limit.take(b"a"):
+            clock.now += wait + 1e-9
+            assert limit.take(b"a") == 0.0
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_rates, "MAX_CALLERS", 100)
+    limit = RateLimit(1, Clock())
+    assert limit.take(b"mine") == 0.0
+    for number in range(99):
+        limit.take(b"%d" % number)
+    assert limit.take(b"mine") > 0
+    for number in range(10_000):
+        limit.take(b"%d" % number)
+    assert len(limit._buckets) == 100
+
+
+def client(by_token: bool, **limits: int) -> TestClient:
+    async def answer(_: object) -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    paths = ("/search", "/mcp", "/chat", "/healthz", "/metrics")
+    app = Starlette(routes=[Route(path, answer, methods=["GET", "POST"]) for path in paths])
+    defaults = {"requests_per_minute": 0, "chat_requests_per_minute": 0}
+    app.add_middleware(
+        RateLimits, limits=Limits(9, 9, 9, 9, **{**defaults, **limits}), by_token=by_token
+    )
+    return TestClient(app)
+
+
+def test_searches_and_tools_share_a_limit_and_chats_have_another() -> None:
+    asking = client(by_token=False, requests_per_minute=2, chat_requests_per_minute=1)
+    assert [asking.get(path).status_code for path in ("/search", "/mcp", "/search", "/mcp")] == [
+        200,
+        200,
+        429,
+        429,
+    ]
+    assert [asking.post("/chat").status_code for _ in range(2)] == [200, 429]
+    for path in ("/healthz", "/metrics") * 5:
+        assert asking.get(path).status_code == 200
+
+
+def test_zero_is_no_limit() -> None:
+    asking = client(by_token=False)
+    assert {asking.post(path).status_code for path in ("/search", "/chat") * 100} == {200}
+
+
+def test_callers_are_told_apart_by_token_if_there_are_tokens() -> None:
+    asking = client(by_token=True, requests_per_minute=1)
+    one, two = ({"Authorization": f"Bearer {name * 32}"} for name in "ab")
+    again = {"Authorization": f"bearer  {'a' * 32} "}
+    codes = [asking.get("/search", headers=sent).status_code for sent in (one, two, one, again)]
+    assert codes == [200, 200, 429, 429]
+
+
+def test_inventing_tokens_does_not_help_where_none_are_checked() -> None:
+    asking = client(by_token=False, requests_per_minute=1)
+    codes = [
+        asking.get("/search", headers={"Authorization": f"Bearer {number}"}).status_code
+        for number in range(3)
+    ]
+    assert codes == [200, 429, 429]
+
+
+def test_refusal_says_when_to_come_back() -> None:
+    server = Server(requests_per_minute=3)
+    answers = [server.exchange(get("/busy")) for _ in range(4)]
+    assert [statuses(answer)[0] for answer in answers] == [200, 200, 200, 429]
+    seconds = int(answers[-1].partition(b"retry-after: ")[2].partition(b"\r\n")[0])
+    assert 1 <= seconds <= 20
+    assert statuses(server.exchange(get("/healthz"))) == [200]
+    server.stop()
+    assert server.wait() == 0

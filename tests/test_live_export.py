@@ -1,0 +1,390 @@
+"""Exports whose queries are embedded by a service: its answers, its absence, its return."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+from embedding_services import FakeService, Refusal, embed_text, fake_service
+from servers import get, in_checkout, post, serving
+
+from foundry.cli import main
+from foundry.config import load_config
+from foundry.exporting.checksums import compare
+from foundry.rendering.plan import RUNTIME, plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+
+NOTES = {
+    f"{name}.md": f"# {name.title()}\n\n{text}\n"
+    for name, text in {
+        "seals": "Replace the D40 seal of the pump yearly.",
+        "valves": "A valve that leaks is closed and tagged.",
+        "air": "Fresh air reaches the people who dig.",
+        "roof": "The roof is bolted before anybody goes below it.",
+        "power": "Cables are lifted off the wet floor.",
+        "water": "Water is pumped out of the sump at night.",
+    }.items()
+}
+QUERIES = ("how is a leaking valve treated", "air for people", "the pump at night")
+KEY = "sk-canary-51c9d2"
+MODEL_PACKAGES = {"fastembed", "sentence-transformers"}
+
+
+def options(service: FakeService, **more: object) -> str:
+    provider = "cohere" if service.shape == "cohere" else "openai"
+    values = {"provider": provider, "model": "fake", "query": "same", **more}
+    values["base_url"] = service.base_url
+    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    return "\n".join(["[embedding]", *lines, ""])
+
+
+def build(make_project: MakeProject, service: FakeService, **more: object) -> Project:
+    project = make_project(NOTES, config=CONFIG + options(service, **more))
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Built and exported beside a service that is gone since."""
+    root = tmp_path_factory.mktemp("live") / "project"
+    (root / "sources").mkdir(parents=True)
+    for name, text in NOTES.items():
+        (root / "sources" / name).write_text(text, encoding="utf-8")
+    project = Project(root)
+    with fake_service() as service:
+        (root / "foundry.toml").write_text(CONFIG + options(service), encoding="utf-8")
+        project.succeed("build", "--quiet")
+        project.export()
+    return project
+
+
+@pytest.fixture
+def exported(project: Project) -> Path:
+    return project.root / "dist" / "notes"
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeService]:
+    """The same model at another address, which the environment names."""
+    with fake_service() as running:
+        monkeypatch.setenv("EMBEDDING_BASE_URL", running.base_url)
+        yield running
+
+
+def run(export: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run the export's own command line."""
+    variables.setdefault("EMBEDDING_BASE_URL", os.environ.get("EMBEDDING_BASE_URL", ""))
+    return subprocess.run(
+        [*in_checkout(export), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], **variables},
+        check=False,
+    )
+
+
+def port_of(service: FakeService) -> int:
+    return int(service.base_url.split(":")[2].split("/")[0])
+
+
+def serve(export: Path, **variables: str) -> AbstractContextManager[str]:
+    """The export's server, run in place."""
+    variables.setdefault("EMBEDDING_BASE_URL", os.environ.get("EMBEDDING_BASE_URL", ""))
+    return serving(in_checkout(export), **variables)
+
+
+def without_time(answer: dict[str, Any]) -> dict[str, Any]:
+    return {**answer, "took_ms": 0}
+
+
+def is_degraded(answer: dict[str, Any]) -> bool:
+    found = (answer["mode"], answer["reason"], answer["degraded"])
+    if found == ("keyword", "embedder_unavailable", True):
+        return True
+    assert found == ("hybrid", "default", False)
+    return False
+
+
+def cosine(query: str, text: str, width: int, side: str) -> float:
+    one, other = np.array(embed_text(query, width, side)), np.array(embed_text(text, width))
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+@pytest.mark.parametrize(
+    ("shape", "width", "side"),
+    [
+        ("openai", 64, "document"),
+        pytest.param("cohere", 1024, "query", marks=pytest.mark.slow),
+    ],
+)
+def test_every_door_finds_what_the_service_says(
+    shape: Any, width: int, side: str, make_project: MakeProject
+) -> None:
+    variable = "EMBEDDING_API_KEY"
+    with fake_service(shape, key=KEY) as service, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(variable, KEY)
+        project = build(make_project, service)
+        exported = project.export()
+        with serve(exported, **{variable: KEY}) as address:
+            for query in QUERIES:
+                posted = without_time(post(f"{address}/search", {"query": query}))
+                assert not is_degraded(posted)
+                for hit in posted["results"]:
+                    # A chunk is embedded below its headings.
+                    text = f"{hit['title']}\n{hit['text']}"
+                    wanted = max(0.0, cosine(query, text, width, side))
+                    assert hit["scores"]["semantic"] == pytest.approx(wanted, abs=0.02)
+            assert posted == without_time(project.ask(query))
+            answer = run(exported, "search", query, "--json", **{variable: KEY})
+            assert posted == without_time(json.loads(answer.stdout))
+            ready = get(f"{address}/readyz")
+            assert ready["status"] == "ok"
+            assert ready["embedder"] == {"status": "ok", "detail": None}
+        for path in exported.rglob("*"):
+            assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
+
+
+def test_service_that_is_away_at_the_start_is_used_when_it_comes(
+    project: Project, exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fake_service() as gone:
+        port = port_of(gone)
+    monkeypatch.setenv("EMBEDDING_BASE_URL", gone.base_url)
+    with serve(exported) as address:
+        assert is_degraded(get(f"{address}/search?q=valve"))
+        ready = get(f"{address}/readyz")
+        assert ready["status"] == "degraded"
+        assert ready["embedder"]["status"] == "unavailable"
+        assert ready["problem"] == ready["embedder"]["detail"]
+        assert "127.0.0.1" not in ready["problem"]
+        with fake_service(port=port):
+            until = time.monotonic() + 30
+            while is_degraded(answer := get(f"{address}/search?q=valve")):
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            assert without_time(answer) == without_time(project.ask("valve"))
+            assert get(f"{address}/readyz")["embedder"]["status"] == "ok"
+        answer = get(f"{address}/search?q=valve")
+        assert not is_degraded(answer)
+        assert is_degraded(get(f"{address}/search?q=another+valve"))
+
+
+def test_other_model_at_the_start_is_refused(service: FakeService, exported: Path) -> None:
+    service.salt = "another model"
+    for command in (["serve", "--port", "0"], ["search", "valve"], ["verify"]):
+        done = run(exported, *command)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "openai model 'fake'" in done.stderr
+        assert "the probe text's vector has a cosine of" in done.stderr
+        assert "let the service serve the model that the index was built with" in done.stderr
+
+
+def test_model_that_changes_while_running_is_found_out(
+    service: FakeService, exported: Path
+) -> None:
+    with serve(exported) as address:
+        service.decide = lambda *_: Refusal(503)
+        assert is_degraded(get(f"{address}/search?q=valve"))
+        service.decide = lambda *_: None
+        service.salt = "another model"
+        until = time.monotonic() + 30
+        while (ready := get(f"{address}/readyz"))["embedder"]["status"] != "mismatch":
+            assert is_degraded(get(f"{address}/search?q=valve"))
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert ready["status"] == "degraded"
+        assert "another model" in ready["problem"]
+
+
+def test_slow_service_holds_up_nothing_but_its_own_query(
+    service: FakeService, exported: Path
+) -> None:
+    answers = []
+    with serve(exported) as address:
+        service.delay = 30.0
+        begun = time.monotonic()
+        slow = threading.Thread(
+            target=lambda: answers.append(get(f"{address}/search?q=a+slow+query"))
+        )
+        slow.start()
+        while slow.is_alive():
+            before = time.monotonic()
+            assert get(f"{address}/healthz") == {"status": "ok"}
+            assert get(f"{address}/search?q=valve&mode=keyword")["reason"] == "requested"
+            assert time.monotonic() - before < 2
+            time.sleep(0.2)
+        slow.join()
+        assert time.monotonic() - begun < 15
+        assert is_degraded(answers[0])
+
+
+def test_junk_degrades(service: FakeService, exported: Path) -> None:
+    with serve(exported) as address:
+        service.decide = lambda *_: "nan"
+        assert is_degraded(get(f"{address}/search?q=valve"))
+        assert get(f"{address}/readyz")["embedder"]["status"] == "unavailable"
+
+
+def test_words_and_identifiers_ask_nothing(service: FakeService, exported: Path) -> None:
+    with serve(exported) as address:
+        service.reset_counters()
+        assert get(f"{address}/search?q=valve&mode=keyword")["mode"] == "keyword"
+        assert get(f"{address}/search?q=D40")["reason"] == "identifier"
+        assert service.calls == []
+        query = "who lifts the cables"
+        for _ in range(3):
+            get(f"{address}/search?q={query.replace(' ', '+')}")
+        assert service.calls == [[query]]
+
+
+def test_verify_says_whether_the_service_answers(service: FakeService, exported: Path) -> None:
+    done = run(exported, "verify")
+    assert (done.returncode, done.stderr) == (0, "")
+    with fake_service() as gone:
+        pass
+    done = run(exported, "verify", EMBEDDING_BASE_URL=gone.base_url)
+    assert done.returncode == 0
+    assert "queries cannot be embedded, keywords are searched" in done.stderr
+    result = CliRunner().invoke(main, ["verify", str(exported)])
+    assert result.exit_code == 0, result.output
+
+
+def test_query_without_the_service_says_so(project: Project, service: FakeService) -> None:
+    service.decide = lambda *_: Refusal(503)
+    assert is_degraded(project.ask("valve"))
+    assert "keywords only (embedder_unavailable)" in project.succeed("query", "valve").stdout
+
+
+def test_configuration_and_index_that_do_not_go_together_are_refused(
+    project: Project, tmp_path: Path
+) -> None:
+    shutil.copytree(project.root, tmp_path / "copy")
+    copy = Project(tmp_path / "copy")
+    file = copy.root / "foundry.toml"
+    file.write_text(file.read_text().replace('"openai"', '"cohere"'), encoding="utf-8")
+    for command in (["export"], ["query", "valve"]):
+        result = copy.run(*command)
+        assert result.exit_code == 1
+        assert "built with provider 'openai'" in result.stderr
+        assert "foundry build" in result.stderr
+    file.write_text(CONFIG, encoding="utf-8")
+    assert "built with provider 'openai'" in copy.run("export").stderr
+
+
+def test_server_and_index_that_do_not_go_together_are_refused(
+    make_project: MakeProject, exported: Path
+) -> None:
+    other = make_project(NOTES, name="pieces")
+    other.succeed("build", "--quiet")
+    pieces = other.export()
+    done = run(pieces, "search", "valve", INDEX_DIR=str(exported / "notes" / "index"))
+    assert done.returncode == 1
+    assert "embeds them with a table in the index" in done.stderr
+    done = run(exported, "search", "valve", INDEX_DIR=str(pieces / "notes" / "index"))
+    assert done.returncode == 1
+    assert "embedded by a table of word pieces" in done.stderr
+    for address in ("ftp://x", "http://user:secret@x/v1", "http://x/?key=secret"):
+        done = run(exported, "search", "valve", EMBEDDING_BASE_URL=address)
+        assert done.returncode == 2
+        assert "EMBEDDING_BASE_URL" in done.stderr
+        assert "secret" not in done.stderr
+
+
+def test_export_holds_what_its_service_needs_and_data_stays_data(
+    make_project: MakeProject, exported: Path
+) -> None:
+    names = {path.stem for path in (exported / "notes").glob("*.py")}
+    assert {"live_query_encoder", "embedding_openai", "circuit_breaker"} <= names
+    assert not names & {"encoder", "embedding_cohere", "local_query_encoder"}
+    assert not (exported / "notes" / "index" / "encoder").exists()
+    assert '"httpx2' in (exported / "pyproject.toml").read_text()
+    for file in ("README.md", ".env.example"):
+        written = (exported / file).read_text(encoding="utf-8")
+        assert "EMBEDDING_API_KEY" in written
+        assert "EMBEDDING_BASE_URL" in written
+    settings = json.loads((exported / "notes" / "settings.json").read_bytes())
+    assert settings["embedding"].pop("base_url").startswith("http://127.0.0.1:")
+    assert settings["embedding"] == {"api_key_env": "EMBEDDING_API_KEY", "dimensions": None}
+    with fake_service() as second:
+        project = make_project(
+            NOTES,
+            name="second",
+            config=CONFIG + options(second, api_key_env="MY_KEY", dimensions=32),
+        )
+        project.succeed("build", "--quiet")
+        other = project.export()
+        assert not is_degraded(project.ask("valve"))
+    for path in exported.rglob("*.py"):
+        assert path.read_bytes() == (other / path.relative_to(exported)).read_bytes()
+    assert not compare(other).findings()
+
+
+SERVICE = {"live_query_encoder", "circuit_breaker", "embedding_http", "embedding_settings"}
+MODEL = {"local_query_encoder", "embedding_folders"}
+CLIENTS = {"embedding_openai", "embedding_cohere", "embedding_fastembed"} | {
+    "embedding_sentence_transformers"
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("none", set()),
+        ("pieces", {"encoder"}),
+        ("openai", {*SERVICE, "embedding_openai"}),
+        ("cohere", {*SERVICE, "embedding_cohere"}),
+        ("fastembed", {*MODEL, "embedding_fastembed"}),
+        ("sentence-transformers", {*MODEL, "embedding_sentence_transformers"}),
+    ],
+)
+def test_each_encoder_brings_its_own_modules(
+    name: str, wanted: set[str], make_project: MakeProject
+) -> None:
+    provider = "static" if name == "pieces" else name
+    section = f'[embedding]\nprovider = "{provider}"\n'
+    section += "" if name in {"none", "pieces"} else 'model = "a/model"\n'
+    project = make_project(NOTES, config=CONFIG + section)
+    files = plan_server(load_config(project.root), QUERY_ENCODERS[name], None)
+    names = {Path(file).stem for file in files if file.startswith("notes/")}
+    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} == wanted
+    encoder = QUERY_ENCODERS[name]
+    for module, variant in encoder.variants.items():
+        assert files[f"notes/{module}.py"] == (RUNTIME / f"{variant}.py").read_bytes()
+    dependencies = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
+    needed = {re.split("[<>=]", line)[0] for line in dependencies}
+    assert needed & MODEL_PACKAGES == {name} & MODEL_PACKAGES
+    is_live = encoder.kind in {"service", "model"}
+    assert ("embedding" in json.loads(files["notes/settings.json"])) == is_live
+
+
+@pytest.mark.slow
+def test_export_passes_its_own_checks(service: FakeService, project: Project) -> None:
+    question = '{"query": "leaking valve", "relevant": ["valves.md"], "mode": "hybrid"}\n'
+    (project.root / "questions.jsonl").write_text(question)
+    exported = project.export()
+    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
+        targets = ["."] if tool[0] in {"black", "ruff"} else []
+        done = subprocess.run(
+            [sys.executable, "-m", *tool, *targets],
+            cwd=exported,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (tool, done.stdout, done.stderr)

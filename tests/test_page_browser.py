@@ -1,0 +1,497 @@
+"""The pages of an exported server in Chromium, as a person uses them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsers import Visit, browser, playwright, visit
+from conftest import Project
+from language_models import Call, Reply, answer, language_model
+from servers import get, in_checkout, serving
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "a-token-of-at-least-32-characters"
+HOSTILE = (
+    "<img src='http://evil.example/i.png' onerror=\"fetch('http://evil.example')\">"
+    "<script>document.title = 'taken'</script>"
+)
+BIDI = "invoice\u202efdp.exe"
+CONFIG = """
+[project]
+name = "handbook"
+title = "Hand<b>book</b>"
+description = "What is known & what is not."
+
+[[sources]]
+name = "pages"
+type = "folder"
+path = "sources"
+
+[[sources]]
+name = "table"
+type = "records"
+path = "table.jsonl"
+id = "id"
+title = "title"
+text = "text"
+url = "url"
+text_format = "markdown"
+"""
+VENTILATION = """---
+tags: [air, safety]
+date: 2024-03-04
+---
+# Ventilation
+
+Fresh air has to reach every working face.
+
+## Fans
+
+The main fan is *never* stopped while people are below. See [the rule](https://rules.example/).
+
+| fan | cfm |
+|---|---|
+| main | 9000 |
+
+```python
+speed = "fast"  # <b>not bold</b>
+```
+"""
+LAMPS = "---\ntags: [light]\ndate: 2021-01-01\n---\n# Lamps\n\nA lamp burns for nine hours.\n"
+LONG = "# Ledger\n\n" + "\n\n".join(
+    f"## Entry {number}\n\nAccount zq{number} of the ledger was settled." for number in range(150)
+)
+RECORDS = [
+    {
+        "id": "evil/../1",
+        "title": f"Parrot {HOSTILE}",
+        "text": f"A parrot says {HOSTILE} and ![x](http://evil.example/p.png) and"
+        f" [here](javascript:alert(1)) and {BIDI}.",
+        "url": "https://evil.example/" + BIDI,
+    },
+    {"id": "cave", "title": "Cave", "text": "The cave is dark.", "url": "https://cave.example/x"},
+]
+
+
+@dataclass(frozen=True)
+class Served:
+    """An exported server and a browser to look at it."""
+
+    export: Path
+    running: Any
+    address: str
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("project")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
+    for name, text in (("ventilation", VENTILATION), ("lamps", LAMPS), ("ledger", LONG)):
+        (root / "sources" / f"{name}.md").write_text(text, encoding="utf-8")
+    lines = "\n".join(json.dumps(record) for record in RECORDS)
+    (root / "table.jsonl").write_text(lines, encoding="utf-8")
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    with browser() as running, serving(in_checkout(export)) as address:
+        yield Served(export, running, address)
+
+
+@pytest.fixture
+def tab(served: Served) -> Iterator[Visit]:
+    with visit(served.running, served.address) as visited:
+        yield visited
+
+
+def search(tab: Visit, query: str) -> None:
+    tab.page.fill("#query", query)
+    tab.see("#status", " ms")
+
+
+def test_search_as_you_type(tab: Visit) -> None:
+    tab.go("/")
+    tab.see("#title", "Hand<b>book</b>")
+    tab.see("#description", "What is known & what is not.")
+    tab.see("#counts", "5 documents")
+    tab.page.type("#query", "how do fans ventilate", delay=15)
+    tab.see("#status", "results in")
+    tab.see("#results > li mark", "Ventilation")
+    assert tab.path == "/?q=how+do+fans+ventilate"
+    assert tab.page.locator("#start").is_hidden()
+    first = tab.page.locator("#results > li").first
+    scores = first.locator(".scores dd:last-child").all_inner_texts()
+    answer = get(f"{tab.address}/search?q=how+do+fans+ventilate")["results"][0]
+    lanes = answer["scores"]
+    expected = (answer["score"], lanes["semantic"], lanes["keyword"])
+    assert scores == [f"{score:.2f}" for score in expected]
+    width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
+    assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
+    assert sum("/search" in url for url in tab.requests) < len("how do fans ventilate")
+    tab.page.fill("#query", "")
+    tab.count("#results > li", 0)
+    assert tab.page.locator("#start").is_visible()
+    assert tab.path == "/"
+
+
+def test_only_the_last_answer_is_shown(tab: Visit) -> None:
+    held: list[Any] = []
+
+    def hold_the_first(route: Any) -> None:
+        if "ledger" in route.request.post_data:
+            held.append(route)
+        else:
+            route.continue_()
+
+    tab.go("/")
+    tab.page.route("**/search", hold_the_first)
+    tab.page.fill("#query", "ledger")
+    tab.see("#status", "Searching")
+    tab.page.fill("#query", "lamp burns")
+    tab.see("#results h2", "Lamps")
+    body = json.dumps(get(f"{tab.address}/search?q=ledger"))
+    held[0].fulfill(body=body, content_type="application/json")
+    tab.page.wait_for_timeout(200)
+    tab.see("#results h2", "Lamps")
+
+
+def test_filters_and_address(tab: Visit) -> None:
+    tab.go("/?q=the")
+    tab.page.click("summary")
+    tab.page.select_option("#source", "table")
+    tab.see("#status", " ms")
+    tab.page.wait_for_function("location.search.includes('source=table')")
+    tab.count("#results .where bdi:text-is('table')", 2)
+    tab.page.select_option("#source", "")
+    tab.page.fill("#tag", "light")
+    tab.page.keyboard.press("Enter")
+    tab.count("#results > li", 1)
+    tab.see("#results h2", "Lamps")
+    tab.see("#filter-count", "(1)")
+    assert tab.path == "/?q=the&tag=light"
+    tab.page.fill("#after", "2023-01-01")
+    tab.see("#status", "Nothing found for “the” with these filters.")
+    tab.page.reload()
+    tab.see("#status", "Nothing found")
+    assert tab.page.input_value("#after") == "2023-01-01"
+    tab.page.click("#clear-filters")
+    tab.see("#results > li", "Ledger")
+    assert tab.path == "/?q=the"
+    tab.go("/?q=lamp")
+    tab.page.click("#results .tag >> nth=0")
+    tab.see("#filter-count", "(1)")
+    assert tab.path == "/?q=lamp&tag=light"
+
+
+def test_modes_are_marked(tab: Visit) -> None:
+    tab.go("/?q=fresh+air&mode=keyword")
+    assert tab.page.is_checked("[value=keyword]")
+    tab.see("#results dl", "\N{EN DASH}")
+    tab.page.check("[value=semantic]")
+    tab.page.wait_for_function("location.search.includes('mode=semantic')")
+    tab.page.fill("#query", "zq17")
+    tab.page.check("[value=hybrid]")
+    tab.see("#status", "the query is an identifier, so words alone decide")
+
+
+def test_more_results(tab: Visit) -> None:
+    tab.go("/?q=ledger+account+settled")
+    tab.count("#results > li", 10)
+    tab.page.click("#more")
+    tab.count("#results > li", 20)
+    assert tab.path.endswith("&top=20")
+    assert "Ledger" in tab.focused
+
+
+def test_keyboard_alone(tab: Visit) -> None:
+    tab.go("/")
+    keys = tab.page.keyboard
+    tab.page.evaluate("document.activeElement.blur()")
+    keys.press("/")
+    assert tab.focused == "query"
+    keys.type("ledger account")
+    tab.count("#results > li", 10)
+    keys.press("ArrowDown")
+    titles = tab.page.locator("#results h2 a")
+    playwright.expect(titles.nth(0)).to_be_focused()
+    keys.press("j")
+    playwright.expect(titles.nth(1)).to_be_focused()
+    keys.press("k")
+    keys.press("k")
+    assert tab.focused == "query"
+    keys.press("ArrowDown")
+    place = titles.nth(0).get_attribute("href")
+    keys.press("Enter")
+    tab.page.wait_for_url("**/d/**")
+    assert tab.path == place
+    tab.see("#stepper", "of 15")
+    before = tab.page.locator(".passage[aria-current]").inner_text()
+    keys.press("j")
+    playwright.expect(tab.page.locator(".passage[aria-current]")).not_to_have_text(before)
+    tab.page.go_back()
+    tab.count("#results > li", 10)
+    assert tab.page.input_value("#query") == "ledger account"
+    keys.press("Escape")
+    tab.count("#results > li", 0)
+    assert tab.path == "/"
+
+
+def test_focus_stays_when_results_are_replaced(tab: Visit) -> None:
+    tab.go("/?q=ledger+account+settled")
+    titles = tab.page.locator("#results h2 a")
+    titles.nth(2).focus()
+    before = titles.nth(2).get_attribute("href")
+    tab.page.evaluate("query.value = 'zq99'; searchNow()")
+    tab.see("#status", "the query is an identifier")
+    playwright.expect(titles.nth(2)).to_be_focused()
+    assert titles.nth(2).get_attribute("href") != before
+
+
+def test_cited_passage_is_shown_in_place(tab: Visit) -> None:
+    hit = get(f"{tab.address}/search?q=zq77&mode=keyword")["results"][0]
+    tab.go(f"/d/{hit['document_id']}#{hit['id']}")
+    cited = tab.page.locator(".passage[aria-current]")
+    playwright.expect(cited).to_contain_text("zq77")
+    playwright.expect(cited).to_be_in_viewport()
+    tab.see("#heading", "Ledger")
+    shown = tab.page.locator(".passage").count()
+    assert shown < 150
+    tab.page.locator("#earlier").scroll_into_view_if_needed()
+    read = tab.page.query_selector(".passage")
+    top = read.bounding_box()["y"]
+    tab.page.click("#earlier")
+    playwright.expect(tab.page.locator(".passage")).to_have_count(shown + 40)
+    assert read.bounding_box()["y"] == pytest.approx(top, abs=2)
+    tab.page.click("#earlier")
+    playwright.expect(tab.page.locator("#earlier")).to_be_hidden()
+    tab.see(".passage >> nth=0", "Account zq0 ")
+    for _ in range(3):
+        tab.page.keyboard.press("End")
+        tab.page.wait_for_timeout(300)
+    playwright.expect(tab.page.locator("#later")).to_be_hidden()
+    texts = tab.page.locator(".passage .text p").all_inner_texts()
+    assert texts == [f"Account zq{number} of the ledger was settled." for number in range(150)]
+
+
+def test_document_is_shown_as_text_and_saved(tab: Visit) -> None:
+    hit = get(f"{tab.address}/search?q=main+fan&mode=keyword")["results"][0]
+    tab.go(f"/d/{hit['document_id']}")
+    tab.see(".text table", "9000")
+    tab.see(".text pre", 'speed = "fast"  # <b>not bold</b>')
+    tab.see(".text em", "never")
+    assert tab.page.locator(".passage a:not(.here)").count() == 0
+    playwright.expect(tab.page.locator("#passages")).to_contain_text("See the rule.")
+    with tab.page.expect_download() as download:
+        tab.page.click("#save")
+    assert download.value.suggested_filename == "ventilation.md"
+    text = download.value.path().read_text(encoding="utf-8")
+    assert text.startswith("# Ventilation\n\nFresh air has to reach every working face.\n\n## Fans")
+    assert "[the rule](https://rules.example/)" in text
+
+
+def test_document_that_is_not_there(tab: Visit) -> None:
+    tab.go("/d/nowhere")
+    tab.see("[role=alert]", "There is no document with this id.")
+    hit = get(f"{tab.address}/search?q=cave")["results"][0]
+    tab.go(f"/d/{hit['document_id']}.md#nowhere")
+    tab.see("#heading", "Cave")
+    tab.see("#notice", "not in the document any more")
+    link = tab.page.locator("#facts a")
+    assert link.get_attribute("href") == "https://cave.example/x"
+    assert link.get_attribute("rel") == "noreferrer"
+
+
+def test_hostile_document_is_only_text(tab: Visit) -> None:
+    tab.go("/?q=parrot")
+    first = tab.page.locator("#results > li").first
+    playwright.expect(first.locator("h2")).to_contain_text(f"Parrot {HOSTILE}")
+    assert BIDI in first.locator(".snippet").text_content()
+    first.locator("h2 a").click()
+    playwright.expect(tab.page.locator("#heading")).to_have_text(f"Parrot {HOSTILE}")
+    tab.see(".text", "A parrot says <img")
+    assert tab.page.locator("main img, main script, .text a, iframe").count() == 0
+    assert tab.page.title().startswith("Parrot <img")
+    tab.go("/chat")
+    tab.page.fill("#question", "What does the parrot say?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn", "A parrot says")
+    assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "x"])
+def test_address_that_is_none_of_the_web_is_no_link(tab: Visit, url: str) -> None:
+    answer = get(f"{tab.address}/search?q=cave")
+    answer["results"] = [{**answer["results"][0], "url": url}]
+    tab.page.route("**/search", lambda route: route.fulfill(json=answer))
+    tab.go("/?q=cave")
+    tab.see("#results h2", "Cave")
+    assert tab.page.locator("#results a").count() == 1
+    found = get(f"{tab.address}/chunks?document={answer['results'][0]['document_id']}")
+    found["document"]["url"] = url
+    tab.page.route("**/chunks*", lambda route: route.fulfill(json=found))
+    tab.page.click("#results h2 a")
+    tab.see("#facts", url)
+    assert tab.page.locator("#facts a").count() == 0
+
+
+def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
+    tab.go("/")
+    tab.page.route("**/search", lambda route: route.abort())
+    tab.page.fill("#query", "lamp")
+    tab.see("[role=alert]", "The server cannot be reached.")
+    tab.page.unroute("**/search")
+    tab.page.click("text=Try again")
+    tab.see("#results h2", "Lamps")
+    assert tab.page.locator("[role=alert]").is_hidden()
+    degraded = {**get(f"{tab.address}/search?q=lamp"), "degraded": True, "reason": "no_vectors"}
+    tab.page.route("**/search", lambda route: route.fulfill(json=degraded))
+    tab.page.fill("#query", "lamps")
+    tab.see("#notice", "Found by words alone")
+
+
+def test_chat_without_a_model(tab: Visit) -> None:
+    tab.go("/")
+    tab.page.click("nav >> text=Chat")
+    tab.page.fill("#question", "How long does a lamp burn?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    tab.see(".turn .about", "no language model is configured")
+    tab.page.click(".turn .text .cite")
+    playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("nine hours")
+    tab.page.go_back()
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    tab.page.click("text=New conversation")
+    tab.count(".turn", 0)
+
+
+def test_chat_streams_and_stops(served: Served) -> None:
+    pieces = ["Fans ", "**move** air [1]. ", f"{HOSTILE} ![i](http://evil.example/i) ", "[9] done"]
+    with (
+        language_model(answer(*pieces, pause=0.3)) as model,
+        serving(in_checkout(served.export), LLM_BASE_URL=model.base_url, LLM_MODEL="m") as address,
+        visit(served.running, address) as tab,
+    ):
+        tab.go("/chat")
+        tab.page.fill("#question", "What do fans do?")
+        tab.page.keyboard.press("Enter")
+        tab.see(".turn .text strong", "move")
+        assert "done" not in tab.page.inner_text(".turn .text")
+        assert tab.page.locator("#stop").is_visible()
+        tab.see(".turn .text", "done")
+        playwright.expect(tab.page.locator("#send")).to_be_visible()
+        tab.see("#status", "The answer is complete.")
+        tab.see(".turn .text", HOSTILE)
+        assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
+        assert tab.page.locator(".text .cite").count() == 1
+
+        def endless(_call: Call, reply: Reply) -> None:
+            reply.begin()
+            for _ in range(1000):
+                reply.text("more ")
+                reply.wait(0.02)
+
+        model.script = endless
+        tab.page.fill("#question", "And then?")
+        tab.page.keyboard.press("Enter")
+        tab.see(".turn:nth-child(2) .text", "more more")
+        tab.page.click("#stop")
+        tab.see(".turn:nth-child(2)", "Stopped.")
+        model.calls[-1].gone.wait(10)
+        assert model.calls[-1].gone.is_set()
+        model.script = answer("Better.")
+        tab.page.click("text=Ask again")
+        tab.see(".turn:nth-child(2) .text", "Better.")
+        assert "And then?" in model.calls[-1].text
+
+
+def test_token_is_asked_for_and_kept(served: Served) -> None:
+    with (
+        serving(in_checkout(served.export), API_TOKENS=TOKEN) as address,
+        visit(served.running, address) as tab,
+    ):
+        tab.go("/?q=lamp")
+        dialog = tab.page.locator("dialog")
+        playwright.expect(dialog).to_contain_text("This server asks for a token")
+        assert tab.focused == "token"
+        assert "book" not in tab.page.inner_text("header")
+        for wrong in ("wrong", "w\u00f6\u2192"):
+            tab.page.fill("#token", wrong)
+            tab.page.keyboard.press("Enter")
+            playwright.expect(dialog).to_contain_text("did not accept this token")
+        tab.page.fill("#token", TOKEN)
+        tab.page.keyboard.press("Enter")
+        tab.see("#results h2", "Lamps")
+        playwright.expect(dialog).to_have_count(0)
+        tab.page.click("#results h2 a")
+        playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("lamp")
+        tab.page.click("nav >> text=Chat")
+        tab.page.fill("#question", "How long does a lamp burn?")
+        tab.page.keyboard.press("Enter")
+        tab.see(".turn .text", "nine hours")
+        assert not [url for url in tab.requests if TOKEN in url]
+        tab.page.click("text=Forget the token")
+        playwright.expect(dialog).to_be_visible()
+        tab.page.keyboard.press("Escape")
+        tab.see("[role=alert]", "This server asks for a token.")
+        assert tab.page.evaluate("sessionStorage.length") == 0
+
+
+def test_doors_can_be_read_and_tried(tab: Visit) -> None:
+    tab.go("/docs")
+    names = tab.page.locator(".door > summary > code").all_inner_texts()
+    paths = get(f"{tab.address}/openapi.json")["paths"]
+    assert sorted(set(names)) == sorted(paths)
+    door = tab.page.locator(".door", has_text="Rank passages").first
+    door.locator("summary").click()
+    fields = door.locator(".fields").first
+    playwright.expect(fields).to_contain_text("1 to 2000 characters, required")
+    door.locator("textarea").fill('{"query": "lamp\'s"}')
+    playwright.expect(door.locator(".curl")).to_contain_text("lamp'\\''s")
+    door.locator("text=Send").click()
+    playwright.expect(door.locator(".reply")).to_contain_text('"degraded": false')
+    playwright.expect(door.locator("[role=status]")).to_contain_text("200, application/json")
+    door.locator("textarea").fill('{"query": ""}')
+    door.locator("text=Send").click()
+    playwright.expect(door.locator("[role=status]")).to_contain_text("query: ")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", "/?q=parrot", "/chat", "/d/{id}", "/docs"])
+def test_narrow_pages_need_no_scrolling_sideways(served: Served, path: str, scheme: str) -> None:
+    document = get(f"{served.address}/search?q=parrot")["results"][0]["document_id"]
+    options = {"viewport": {"width": 320, "height": 600}, "color_scheme": scheme}
+    with visit(served.running, served.address, **options) as tab:
+        tab.go(path.replace("{id}", document))
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_every_control_has_a_name(tab: Visit) -> None:
+    for path in ("/?q=parrot", "/chat", "/docs"):
+        tab.go(path)
+        unnamed = tab.page.evaluate(
+            """[...document.querySelectorAll("button, a, input, select, textarea")].filter(
+                 (control) => !control.textContent.trim() && !control.ariaLabel
+                   && !control.labels?.length).map((control) => control.outerHTML)"""
+        )
+        assert unnamed == []
+        assert tab.page.locator("h1").count() == 1
+        assert tab.page.locator("main, header, footer, nav").count() == 4
+
+
+def test_server_without_pages(served: Served, tmp_path: Path) -> None:
+    project = served.export.parent.parent
+    config = (project / "foundry.toml").read_text(encoding="utf-8")
+    (tmp_path / "foundry.toml").write_text(f"{config}\n[server]\npage = false\n", encoding="utf-8")
+    for name in ("sources", "table.jsonl"):
+        (tmp_path / name).symlink_to(project / name)
+    (tmp_path / ".foundry").symlink_to(project / ".foundry")
+    export = Project(tmp_path).export("--output", str(tmp_path / "plain"))
+    assert not list(export.glob("*/page")) and not list(export.glob("*/web_page*.py"))
+    assert not (export / "tests" / "test_page.py").exists()
+    with serving(in_checkout(export)) as address, visit(served.running, address) as tab:
+        tab.page.goto(address + "/")
+        assert "There is nothing at this path." in tab.page.content()

@@ -1,0 +1,523 @@
+"""An exported server with a real index as a process: reloads, workers, stops, poor surroundings."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CONFIG, Project
+from raw_http import read_all
+from servers import get, in_checkout, post
+
+FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
+TOKEN = "t" * 40
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    root = tmp_path_factory.mktemp("serving")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
+    for name, text in FILES.items():
+        (root / "sources" / name).write_text(text, encoding="utf-8")
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    project.export()
+    return project
+
+
+@pytest.fixture(scope="module")
+def export(project: Project) -> Path:
+    return project.root / "dist" / "notes"
+
+
+@pytest.fixture
+def published(project: Project, tmp_path: Path) -> Path:
+    """A folder in which two indexes are published; v1 is current."""
+    folder = tmp_path / "index"
+    for name in ("v1", "v2"):
+        shutil.copytree(project.index, folder / name)
+    change_manifest(folder / "v2", config_sha256="0" * 64)
+    publish(folder, "v1")
+    return folder
+
+
+def change_manifest(index: Path, **values: object) -> None:
+    """Another version: the hash of the manifest is what names one."""
+    file = index / "manifest.json"
+    manifest = json.loads(file.read_bytes()) | values
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def publish(folder: Path, name: str) -> None:
+    (folder / "CURRENT.tmp").write_text(name + "\n", encoding="ascii")
+    (folder / "CURRENT.tmp").replace(folder / "CURRENT")
+
+
+class Served:
+    """A server process that can be asked, and whose log is read."""
+
+    def __init__(self, command: list[str | Path], **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [*command, "serve", "--port", "0"] if "serve" not in command else command,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], **variables},
+        )
+        assert self.process.stderr is not None
+        line = self.process.stderr.readline()
+        found = re.search(r"http://\S+?:(\d+)", line)
+        if found is None:
+            pytest.fail(line + self.process.communicate()[1])
+        self.url, self.port = found[0], int(found[1])
+        self.log: list[dict[str, Any]] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        self.log.extend(json.loads(line) for line in self.process.stderr)
+
+    def ready(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """What /readyz answers once it meets a condition."""
+        for _ in range(300):
+            answer: dict[str, Any] = get(f"{self.url}/readyz")
+            if condition(answer):
+                return answer
+            time.sleep(0.1)
+        pytest.fail(f"never came true: {answer}")
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(timeout=60)
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+    def said(self, level: str) -> list[str]:
+        return [line["message"] for line in self.log if line["level"] == level]
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Served]]:
+    """Start servers that are stopped after the test."""
+    started: list[Served] = []
+
+    def begin(command: list[str | Path], **variables: str) -> Served:
+        started.append(Served(command, **variables))
+        return started[-1]
+
+    yield begin
+    for served in started:
+        if served.process.returncode is None:
+            assert served.stop() == 0
+
+
+Start = Callable[..., Served]
+
+
+def test_a_new_index_is_served_without_a_restart(
+    start: Start, export: Path, published: Path
+) -> None:
+    served = start(in_checkout(export), INDEX_DIR=str(published))
+    first = served.ready(lambda answer: answer["verified"])
+    assert (first["status"], first["problem"]) == ("ok", None)
+    publish(published, "v2")
+    second = served.ready(lambda answer: answer["index_version"] != first["index_version"])
+    assert second["verified"] and second["status"] == "ok"
+    # And back.
+    publish(published, "v1")
+    served.ready(lambda answer: answer["index_version"] == first["index_version"])
+    metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
+    assert 'index_reloads_total{result="ok"} 2.0' in metrics
+    assert f'index_served{{version="{first["index_version"]}"}} 1.0' in metrics
+
+
+def flip_a_bit(index: Path) -> None:
+    file = index / "vectors.i8.npy"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+
+
+def truncate(index: Path) -> None:
+    os.truncate(index / "postings.chunks.npy", 100)
+
+
+def other_dimensions(index: Path) -> None:
+    dense = json.loads((index / "manifest.json").read_bytes())["dense"]
+    change_manifest(index, dense={**dense, "dimensions": dense["dimensions"] // 2})
+
+
+def no_vectors(index: Path) -> None:
+    change_manifest(index, dense=None)
+
+
+def newer_format(index: Path) -> None:
+    change_manifest(index, format=99)
+
+
+def remove(index: Path) -> None:
+    shutil.rmtree(index)
+
+
+def garble(index: Path) -> None:
+    (index / "manifest.json").write_bytes(b'{"format": 1, "documents": []}')
+
+
+DAMAGES = (flip_a_bit, truncate, other_dimensions, no_vectors, newer_format, remove, garble)
+
+
+@pytest.fixture(scope="module")
+def damaging(
+    export: Path, project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Served, Path]]:
+    folder = tmp_path_factory.mktemp("damaging")
+    shutil.copytree(project.index, folder / "v1")
+    publish(folder, "v1")
+    served = Served(in_checkout(export), INDEX_DIR=str(folder))
+    yield served, folder
+    assert served.stop() == 0
+    assert len(served.said("error")) == len(DAMAGES)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_an_index_that_cannot_be_served_changes_nothing(
+    damaging: tuple[Served, Path], damage: Callable[[Path], None]
+) -> None:
+    served, folder = damaging
+    before = served.ready(lambda answer: answer["status"] == "ok" and answer["verified"])
+    broken = folder / f"v{DAMAGES.index(damage) + 10}"
+    shutil.copytree(folder / "v1", broken)
+    change_manifest(broken, config_sha256="1" * 64)
+    damage(broken)
+    publish(folder, broken.name)
+    degraded = served.ready(lambda answer: answer["status"] == "degraded")
+    assert degraded["index_version"] == before["index_version"]
+    assert "cannot be used" in degraded["problem"]
+    assert str(folder) not in degraded["problem"]
+    assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+    # Going back mends it.
+    publish(folder, "v1")
+    served.ready(lambda answer: answer["status"] == "ok")
+
+
+def test_the_index_may_be_removed_while_it_is_open(
+    start: Start, export: Path, published: Path
+) -> None:
+    served = start(in_checkout(export), INDEX_DIR=str(published))
+    shutil.rmtree(published)
+    served.ready(lambda answer: answer["status"] == "degraded")
+    assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+
+
+def test_damage_of_the_index_that_is_served_is_found(
+    start: Start, export: Path, published: Path
+) -> None:
+    flip_a_bit(published / "v1")
+    served = start(in_checkout(export), INDEX_DIR=str(published))
+    answer = served.ready(lambda answer: answer["status"] == "degraded")
+    assert answer["problem"] == "files of the index are damaged"
+    assert not answer["verified"]
+    assert served.stop() == 0
+    assert any("vectors.i8.npy" in message for message in served.said("error"))
+
+
+class Askers:
+    """Clients that ask again and again, over connections that they keep for some requests."""
+
+    def __init__(self, port: int, count: int) -> None:
+        self._port = port
+        self._stop = threading.Event()
+        self.count = count
+        self.answered = 0
+        self.not_accepted = 0
+        self.dropped: list[str] = []
+        self._threads = [threading.Thread(target=self._ask) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def _ask(self) -> None:
+        request = b"GET /search?q=pump+seal HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        while not self._stop.is_set():
+            try:
+                connection = socket.create_connection(("127.0.0.1", self._port), timeout=30)
+            except ConnectionRefusedError:
+                return
+            with connection:
+                for number in range(20):
+                    try:
+                        connection.sendall(request)
+                        answer = self._read(connection)
+                    except ConnectionError:
+                        answer = b"reset"
+                    if number == 0 and answer in (b"", b"reset"):
+                        # The kernel had made the connection, and the server not taken it on.
+                        self.not_accepted += 1
+                        break
+                    if not answer.startswith(b"HTTP/1.1 200"):
+                        self.dropped.append(answer[:80].decode("latin-1"))
+                        break
+                    self.answered += 1
+                    if b"\r\nconnection: close" in answer:
+                        break
+
+    def _read(self, connection: socket.socket) -> bytes:
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            piece = connection.recv(65536)
+            if not piece:
+                return answer
+            answer += piece
+        length = int(answer.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        while len(answer.partition(b"\r\n\r\n")[2]) < length:
+            piece = connection.recv(65536)
+            if not piece:
+                return b"cut " + answer
+            answer += piece
+        return answer
+
+    def stop(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_stopping_under_load_drops_nothing(start: Start, export: Path, workers: int) -> None:
+    command = [*in_checkout(export), "serve", "--port", "0", "--workers", str(workers)]
+    served = start(command)
+    askers = Askers(served.port, 16)
+    time.sleep(2)
+    assert served.stop() == 0
+    askers.stop()
+    assert askers.answered > 16
+    assert askers.dropped == []
+    # At most the one that each had under way when the socket was closed.
+    assert askers.not_accepted <= askers.count
+
+
+@pytest.mark.slow
+def test_50_reloads_under_load(start: Start, export: Path, published: Path) -> None:
+    served = start(in_checkout(export), INDEX_DIR=str(published))
+    askers = Askers(served.port, 4)
+    versions = []
+    for number in range(50):
+        before = get(f"{served.url}/readyz")["index_version"]
+        publish(published, ("v2", "v1")[number % 2])
+        answer = served.ready(lambda answer, before=before: answer["index_version"] != before)  # type: ignore[misc]
+        versions.append(answer["index_version"])
+    askers.stop()
+    assert len(set(versions)) == 2
+    assert askers.answered > 50
+    assert askers.dropped == []
+    assert served.stop() == 0
+    assert served.said("error") == []
+
+
+def test_workers_answer_together_and_are_replaced(
+    start: Start, export: Path, published: Path
+) -> None:
+    command = [*in_checkout(export), "serve", "--port", "0", "--workers", "2"]
+    served = start(command, INDEX_DIR=str(published))
+    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children")
+    for _ in range(20):
+        assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+    # Every worker knows what all have counted, a second later.
+    for _ in range(100):
+        metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
+        if (
+            'http_requests_total{method="POST",route="/search",status="200"} 20.0' in metrics
+            and re.search(r"(?m)^index_served\{.*\} 2\.0$", metrics)
+        ):
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail(metrics)
+    # Each of them follows what is published.
+    first = served.ready(lambda _: True)["index_version"]
+    publish(published, "v2")
+    for _ in range(30):
+        served.ready(lambda answer: answer["index_version"] != first)
+    killed = int(children.read_text().split()[0])
+    os.kill(killed, signal.SIGKILL)
+    for _ in range(100):
+        alive = children.read_text().split()
+        if len(alive) == 2 and str(killed) not in alive:
+            break
+        time.sleep(0.1)
+    for _ in range(10):
+        assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+    assert served.stop() == 0
+    assert served.said("error") == ["a worker died"]
+    assert [line["exit"] for line in served.log if line["level"] == "error"] == [-9]
+
+
+def test_workers_end_with_their_parent(start: Start, export: Path) -> None:
+    served = start([*in_checkout(export), "serve", "--port", "0", "--workers", "2"])
+    get(f"{served.url}/readyz")
+    assert served.stop(signal.SIGKILL) == -9
+    # The log's end means that no process is left to write to it.
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", served.port), timeout=5)
+
+
+@pytest.mark.parametrize("workers", ["0", "-1", "1000"])
+def test_workers_that_cannot_be(export: Path, workers: str) -> None:
+    done = subprocess.run(
+        [*in_checkout(export), "serve", "--port", "0", "--workers", workers],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "--workers takes 1 to 256" in done.stderr
+
+
+def test_killed_and_started_again_on_its_port(start: Start, export: Path) -> None:
+    first = start(in_checkout(export))
+    assert post(f"{first.url}/search", {"query": "pump seal"})["results"]
+    assert first.stop(signal.SIGKILL) == -9
+    again = start([*in_checkout(export), "serve", "--port", str(first.port)])
+    assert post(f"{again.url}/search", {"query": "pump seal"})["results"]
+
+
+def test_metrics_need_a_token_where_there_are_tokens(start: Start, export: Path) -> None:
+    served = start(in_checkout(export), API_TOKENS=TOKEN)
+    with pytest.raises(urllib.error.HTTPError, match="401") as caught:
+        get(f"{served.url}/metrics")
+    caught.value.close()
+    request = urllib.request.Request(
+        f"{served.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    with urllib.request.urlopen(request) as reply:
+        assert b"index_served" in reply.read()
+    assert get(f"{served.url}/readyz")["status"] == "ok"
+    assert served.stop() == 0
+    assert TOKEN not in json.dumps(served.log)
+
+
+def test_queries_are_logged_only_when_asked_to(start: Start, export: Path) -> None:
+    for value, expected in (("", None), ("1", "pump seal")):
+        served = start(in_checkout(export), LOG_QUERIES=value)
+        post(f"{served.url}/search", {"query": "pump seal"})
+        assert served.stop() == 0
+        line = next(line for line in served.log if line.get("route") == "/search")
+        assert line.get("query") == expected
+        assert (line["mode"], line["reason"], line["results"]) == ("hybrid", "default", 10)
+
+
+def test_levels_of_the_log(start: Start, export: Path) -> None:
+    quiet = start(in_checkout(export), LOG_LEVEL="warning")
+    post(f"{quiet.url}/search", {"query": "pump seal"})
+    assert quiet.stop() == 0
+    assert quiet.log == []
+    loud = start(in_checkout(export), LOG_LEVEL="debug")
+    get(f"{loud.url}/healthz")
+    assert loud.stop() == 0
+    assert "/healthz" in [line.get("route") for line in loud.log]
+
+
+def test_head_is_get_without_a_body(start: Start, export: Path) -> None:
+    served = start(in_checkout(export))
+    for path in ("/search?q=pump", "/documents", "/sources", "/healthz", "/readyz", "/metrics"):
+        request = urllib.request.Request(f"{served.url}{path}", method="HEAD")
+        with urllib.request.urlopen(request) as reply:
+            assert (reply.status, reply.read()) == (200, b"")
+            assert int(reply.headers["Content-Length"]) > 0
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        connection.sendall(
+            b"HEAD /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        head, _, body = read_all(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404") and body == b""
+
+
+def until_it_listens(port: int) -> None:
+    for _ in range(300):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+    pytest.fail("it never listens")
+
+
+@pytest.mark.parametrize("log", ["/dev/full", "closed", "reader gone"])
+def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [*map(str, in_checkout(export)), "serve", "--port", str(port)]
+    shell = {"/dev/full": 'exec "$@" 2>/dev/full', "closed": 'exec "$@" 2>&-'}
+    if log == "reader gone":
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.stderr.close()
+    else:
+        process = subprocess.Popen(["sh", "-c", shell[log], "sh", *command])
+    try:
+        until_it_listens(port)
+        for _ in range(3):
+            assert post(f"http://127.0.0.1:{port}/search", {"query": "pump seal"})["results"]
+    finally:
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+
+
+def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
+    export: Path, tmp_path: Path
+) -> None:
+    if shutil.which("unshare") is None or os.geteuid() != 0:
+        pytest.skip("needs root and unshare")
+    # Alone in a network of its own, as a user without rights, on a file system that is read-only.
+    script = (
+        'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'
+        ' cd / && exec "$@"'
+    )
+    search = [*map(str, in_checkout(export)), "search", "pump seal", "--json"]
+    done = subprocess.run(
+        ["unshare", "--mount", "--net", "sh", "-c", script, str(export), *search],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"]},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["results"]
+
+
+def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    shutil.copytree(export / "notes" / "index", index)
+    file = index / "chunks.jsonl"
+    with file.open("r+b") as stream:
+        # Larger than any address space that is left, and no disk space at all.
+        stream.truncate(8 << 30)
+    files = json.loads((index / "manifest.json").read_bytes())["files"]
+    files["chunks.jsonl"]["bytes"] = 8 << 30
+    change_manifest(index, files=files)
+    limited = ["sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", *map(str, in_checkout(export))]
+    done = subprocess.run(
+        [*limited, "serve", "--port", "0"],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "INDEX_DIR": str(index)},
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "chunks.jsonl" in done.stderr and "Cannot allocate memory" in done.stderr
+    assert "ulimit -v" in done.stderr
+    assert "Traceback" not in done.stderr

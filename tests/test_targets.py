@@ -1,0 +1,391 @@
+"""Deploy targets: what is rendered for each, checked by the validators of their own formats."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+import typing
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import containers
+import pytest
+import yaml
+from conftest import MakeProject
+
+from foundry.config import load_config
+from foundry.config_file import Target
+from foundry.errors import RenderError
+from foundry.rendering.formatting import parse_back
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.settings import read_settings
+
+ROOT = Path(__file__).parent.parent
+TARGETS: tuple[str, ...] = typing.get_args(Target)
+FILES = {
+    "docker": {"Dockerfile", ".dockerignore"},
+    "compose": {"compose.yaml"},
+    "kubernetes": {"kubernetes.yaml"},
+    "fly": {"fly.toml"},
+    "render": {"render.yaml"},
+    "railway": {"railway.json"},
+    "cloud-run": {"cloud-run.yaml"},
+    "systemd": {"my_docs-2.service"},
+    "procfile": {"Procfile", "requirements.txt"},
+}
+ALL_FILES = set[str]().union(*FILES.values())
+HEADINGS = {
+    "docker": "Run it in a container",
+    "compose": "Run it with Docker Compose",
+    "kubernetes": "Run it on Kubernetes",
+    "fly": "Run it on Fly.io",
+    "render": "Run it on Render",
+    "railway": "Run it on Railway",
+    "cloud-run": "Run it on Cloud Run",
+    "systemd": "Run it with systemd",
+    "procfile": "Run it where a Procfile is read",
+}
+NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
+TOKEN = "a-token-that-is-long-enough-to-be-one"
+
+
+def config(*targets: str, name: str = "my_docs-2") -> str:
+    return f"""
+[project]
+name = "{name}"
+title = "Canary title: {{{{ x }}}}"
+description = "Canary description: ${{HOME}}"
+[[sources]]
+type = "folder"
+path = "sources"
+[server]
+port = 8123
+allowed_hosts = ["canary.example.org"]
+[export]
+targets = {json.dumps(targets)}
+"""
+
+
+def render(make_project: MakeProject, *targets: str, name: str = "my_docs-2") -> dict[str, bytes]:
+    project = make_project(NOTE, config=config(*targets, name=name))
+    return plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    root = tmp_path_factory.mktemp("project")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(config(*TARGETS), encoding="utf-8")
+    return plan_server(load_config(root), QUERY_ENCODERS["pieces"], None)
+
+
+@pytest.fixture
+def folder(rendered: dict[str, bytes], tmp_path: Path) -> Path:
+    """The target files on disk."""
+    folder = tmp_path / "rendered"
+    folder.mkdir()
+    for name in ALL_FILES:
+        (folder / name).write_bytes(rendered[name])
+    return folder
+
+
+def check(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def installed(name: str) -> Path:
+    """A validator from the extra `dev`."""
+    path = Path(sys.executable).parent / name
+    if not path.exists():
+        pytest.skip(f"{name} is not installed: pip install '.[dev]'")
+    return path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_target_brings_its_own_files_and_its_section(
+    target: str, make_project: MakeProject
+) -> None:
+    files = render(make_project, target)
+    image = set() if target in {"systemd", "procfile"} else FILES["docker"]
+    assert files.keys() & ALL_FILES == FILES[target] | image
+    readme = files["README.md"].decode()
+    chosen = {target, "docker"} if image else {target}
+    assert {key for key, heading in HEADINGS.items() if f"\n## {heading}\n" in readme} == chosen
+    rows = readme.partition("## What is here")[2]
+    missing = {name for name in FILES[target] - {".dockerignore"} if f"`{name}`" not in rows}
+    assert not missing
+
+
+def test_no_target_is_a_choice(make_project: MakeProject) -> None:
+    files = render(make_project)
+    assert not files.keys() & ALL_FILES
+    assert "docker" not in files["README.md"].decode().partition("## Check it")[2].lower()
+
+
+def test_docker_is_the_default(make_project: MakeProject) -> None:
+    assert load_config(make_project(NOTE).root).targets == ("docker",)
+
+
+def test_image_comes_with_what_runs_it(make_project: MakeProject) -> None:
+    project = make_project(NOTE, config=config("fly", "systemd", "fly"))
+    assert load_config(project.root).targets == ("docker", "fly", "systemd")
+
+
+def test_unknown_target_is_refused(make_project: MakeProject) -> None:
+    result = make_project(NOTE, config=config("heroku")).run("build")
+    assert result.exit_code == 2
+    assert "export.targets[0]" in result.stderr
+    assert "'cloud-run'" in result.stderr
+
+
+def test_name_too_long_for_cloud_run_is_refused(make_project: MakeProject) -> None:
+    result = make_project(NOTE, config=config("cloud-run", name="a" * 52)).run("build")
+    assert result.exit_code == 2
+    assert "project.name: Cloud Run takes 49 characters at most; drop 3" in result.stderr
+
+
+def test_target_files_hold_no_text_and_no_secret(rendered: dict[str, bytes]) -> None:
+    for name in ALL_FILES:
+        text = rendered[name].decode()
+        assert "anary" not in text, name
+        assert not re.search(r"API_TOKENS\s*[:=]\s*[\"']?[\w-]{8,}", text), name
+
+
+@pytest.mark.parametrize("name", ["no", "null", "a_b-c"])
+def test_names_stay_names_in_every_format(name: str, make_project: MakeProject) -> None:
+    files = render(make_project, *(t for t in TARGETS if t != "procfile"), name=name)
+    label = name.replace("_", "-")
+    documents = {
+        file: list(yaml.safe_load_all(content))
+        for file, content in files.items()
+        if file.endswith(".yaml")
+    }
+    assert documents["compose.yaml"][0]["name"] == name
+    assert documents["render.yaml"][0]["services"][0]["name"] == name
+    assert documents["cloud-run.yaml"][0]["metadata"]["name"] == label
+    assert {document["metadata"]["name"] for document in documents["kubernetes.yaml"]} == {label}
+    assert tomllib.loads(files["fly.toml"].decode())["app"] == label
+
+
+def test_every_target_is_documented() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploying\n")[2]
+    template = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
+    for target in TARGETS:
+        assert f"`{target}`" in readme, target
+        assert re.search(rf"(?m)^# .*\b{target}\b", template), target
+    files = {name for names in FILES.values() for name in names} - {".dockerignore"}
+    assert {name for name in files if f"`{name}`" not in readme} == {"my_docs-2.service"}
+    assert "`NAME.service`" in readme
+
+
+def test_dockerfile_passes_hadolint(folder: Path) -> None:
+    check(installed("hadolint"), "--no-color", folder / "Dockerfile")
+
+
+def test_dockerfile_installs_before_it_copies_the_code(rendered: dict[str, bytes]) -> None:
+    steps = containers.parse(rendered["Dockerfile"].decode())
+    install = next(i for i, (_, text) in enumerate(steps) if "uv pip install" in text)
+    copies = [i for i, (keyword, _) in enumerate(steps) if keyword == "COPY"]
+    before = [steps[i][1] for i in copies if i < install]
+    assert before == ["pyproject.toml ./"]
+    users = [text for keyword, text in steps if keyword == "USER"]
+    assert users == ["10001:10001"]
+
+
+def test_compose_file_fits_the_compose_specification(folder: Path) -> None:
+    validator = installed("check-jsonschema")
+    check(validator, "--builtin-schema", "vendor.compose-spec", folder / "compose.yaml")
+
+
+def test_kubernetes_resources_fit_their_schemas(folder: Path) -> None:
+    output = check(installed("kubernetes-validate"), "--strict", folder / "kubernetes.yaml")
+    assert output.count("passed") == 3
+
+
+def test_kubernetes_pod_is_confined(rendered: dict[str, bytes]) -> None:
+    _, service, deployment = yaml.safe_load_all(rendered["kubernetes.yaml"])
+    pod = deployment["spec"]["template"]
+    labels = pod["metadata"]["labels"]
+    assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"] == labels
+    (container,) = pod["spec"]["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert pod["spec"]["securityContext"]["runAsNonRoot"]
+    assert container["ports"] == [{"name": "http", "containerPort": 8123}]
+    assert {"name": "my-docs-2"} in [source.get("secretRef") for source in container["envFrom"]]
+
+
+def test_cloud_run_container_fits_the_schema_of_a_pod(folder: Path, tmp_path: Path) -> None:
+    (service,) = yaml.safe_load_all((folder / "cloud-run.yaml").read_bytes())
+    revision = service["spec"]["template"]["spec"]
+    # What Knative adds to a pod's specification, and what it does not ask for.
+    del revision["containerConcurrency"], revision["timeoutSeconds"]
+    revision["containers"][0]["name"] = "server"
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": revision}
+    (tmp_path / "pod.yaml").write_text(yaml.safe_dump(pod), encoding="utf-8")
+    check(installed("kubernetes-validate"), "--strict", tmp_path / "pod.yaml")
+
+
+def test_systemd_unit_verifies(folder: Path, tmp_path: Path) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not installed: apt-get install systemd")
+    text = (folder / "my_docs-2.service").read_text(encoding="utf-8")
+    assert "ExecStart=/opt/my_docs-2/bin/my_docs-2 serve" in text
+    unit = tmp_path / "my_docs-2.service"
+    unit.write_text(text.replace("/opt/my_docs-2/bin/my_docs-2", "/bin/true"), encoding="utf-8")
+    # A key or value that systemd does not know is a complaint, not a failure.
+    assert check("systemd-analyze", "verify", "--man=no", unit) == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "port"), [(None, 8123), ("", 8123), ("10000", 10000), (" 0 ", 0)]
+)
+def test_port_variable_comes_before_the_settings(
+    written: str | None,
+    port: int,
+    rendered: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "settings.json").write_bytes(rendered["my_docs_2/settings.json"])
+    monkeypatch.delenv("PORT", raising=False)
+    if written is not None:
+        monkeypatch.setenv("PORT", written)
+    assert read_settings(tmp_path / "settings.json").port == port
+
+
+@pytest.mark.parametrize("written", ["65536", "-1", "http", "1e3", "tcp://10.0.0.1:80"])
+def test_port_that_does_not_exist_is_refused(
+    written: str, rendered: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.json").write_bytes(rendered["my_docs_2/settings.json"])
+    monkeypatch.setenv("PORT", written)
+    with pytest.raises(ConfigurationError, match="PORT must be a number from 0 to 65535"):
+        read_settings(tmp_path / "settings.json")
+
+
+FLY_KEYS = {
+    "": {"app", "kill_signal", "kill_timeout", "env", "http_service", "vm"},
+    "http_service": {
+        "internal_port",
+        "force_https",
+        "auto_stop_machines",
+        "auto_start_machines",
+        "min_machines_running",
+        "concurrency",
+        "checks",
+    },
+    "checks": {"method", "path", "grace_period", "interval", "timeout"},
+}
+
+
+def test_platform_files_have_known_keys(rendered: dict[str, bytes]) -> None:
+    fly = tomllib.loads(rendered["fly.toml"].decode())
+    assert fly.keys() == FLY_KEYS[""]
+    assert fly["http_service"].keys() == FLY_KEYS["http_service"]
+    assert fly["http_service"]["checks"][0].keys() == FLY_KEYS["checks"]
+    assert fly["http_service"]["internal_port"] == int(fly["env"]["PORT"]) == 8123
+    (service,) = yaml.safe_load(rendered["render.yaml"])["services"]
+    assert {variable["key"] for variable in service["envVars"]} == {
+        "API_TOKENS",
+        "ALLOWED_HOSTS",
+        "PUBLIC_URL",
+    }
+    assert json.loads(rendered["railway.json"])["build"]["builder"] == "DOCKERFILE"
+    assert rendered["Procfile"].decode() == "web: my_docs-2 serve --host 0.0.0.0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("kubernetes.yaml", b"a: [1\n"),
+        ("compose.yaml", b"a: 1\n b: 2\n"),
+        ("x.service", b"Type=exec\n"),
+        ("railway.json", b"{"),
+        ("fly.toml", b"a ="),
+    ],
+)
+def test_what_does_not_parse_is_refused(name: str, content: bytes) -> None:
+    with pytest.raises(RenderError, match=name):
+        parse_back(name, content)
+
+
+def ask(url: str, token: str | None = None) -> tuple[int, Any]:
+    request = urllib.request.Request(url)
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, json.load(refusal)
+
+
+def free_port() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_path: Path) -> None:
+    from servers import wheelhouse
+
+    trial = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    if os.geteuid() or subprocess.run(trial, capture_output=True, check=False).returncode:
+        pytest.skip("file trees of their own need root and mounts")
+    project = make_project(NOTE, config=config("docker"))
+    project.succeed("build", "--quiet")
+    export = project.export()
+    wheels = wheelhouse(export)
+    containers.download_uv(wheels)
+    scratch = tmp_path / "image"
+    # An image's files are readable by every user, whereas tests' folders are not.
+    for parent in (scratch, *scratch.parents[:2]):
+        parent.mkdir(exist_ok=True)
+    image = containers.build(export, scratch, wheels)
+    assert list(image.tree.glob("app/my_docs_2/__pycache__/*.pyc"))
+    assert list(image.tree.glob("server/lib/*/site-packages/numpy/__pycache__/*.pyc"))
+    assert "HOME" not in image.variables
+
+    refusing = image.start()
+    _, message = refusing.communicate(timeout=60)
+    assert refusing.returncode == 2
+    assert "no API_TOKENS are set" in message
+
+    environment = {"API_TOKENS": TOKEN, "PORT": free_port()}
+    address = f"http://127.0.0.1:{environment['PORT']}"
+    assert not image.is_healthy(**environment)
+    with image.start(**environment) as server:
+        try:
+            assert server.stderr is not None
+            assert f":{environment['PORT']}" in server.stderr.readline()
+            status = Path(f"/proc/{server.pid}/status").read_text()
+            assert re.search(r"Uid:\t10001\t10001\t10001\t10001\n", status)
+            assert re.search(r"CapEff:\t0+\n", status)
+            assert image.is_healthy(**environment)
+            assert ask(f"{address}/healthz")[0] == 200
+            assert ask(f"{address}/search?q=D40")[0] == 401
+            answer = ask(f"{address}/search?q=D40", TOKEN)[1]
+            assert answer["results"][0]["title"] == "Seals"
+        finally:
+            server.terminate()
+    assert server.returncode == 0
+
+    searching = image.start("search", "yearly seal", "--json")
+    searching.communicate(timeout=60)
+    assert searching.returncode == 0

