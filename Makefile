@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Many tests wait for servers more than they compute; those of one file share what it sets up.
+PARALLEL ?= -n 4 --dist loadfile
 
 .PHONY: demo test quick lint golden clean
 
@@ -10,10 +12,10 @@ demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 quick: lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 lint: .venv/installed
 	$(BIN)/ruff check .

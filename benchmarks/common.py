@@ -14,6 +14,9 @@ from foundry import __version__, pipeline
 from foundry.config import load_config
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.index import resolve_version
+from foundry.runtime.layout import Manifest
 
 Search = Callable[..., Any]
 
@@ -80,7 +83,9 @@ def load_server(project: Path, package: str, search_options: str = "") -> Any:
     finally:
         file.write_text(written, encoding="utf-8")
     folder = project / "rendered" / package
-    for name, content in plan_server(config, None).items():
+    index = project / ".foundry" / "index"
+    encoder = choose_query_encoder(config, Manifest.read(resolve_version(index) / "manifest.json"))
+    for name, content in plan_server(config, encoder, None).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -89,5 +94,5 @@ def load_server(project: Path, package: str, search_options: str = "") -> Any:
         del sys.modules[name]
     server = importlib.import_module(package)
     sys.path.remove(str(folder))
-    server.load(project / ".foundry" / "index")
+    server.load(index)
     return server

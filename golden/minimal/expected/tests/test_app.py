@@ -12,10 +12,10 @@ from workshop.web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
-    Readiness,
     SearchAnswer,
     SourceList,
 )
+from workshop.web_embedder import Readiness
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]
@@ -66,6 +66,15 @@ def test_openapi_names_every_door(client: TestClient) -> None:
         "/sources",
         "/healthz",
         "/readyz",
+        "/chat",
+        "/v1/models",
+        "/v1/models/{name}",
+        "/v1/chat/completions",
+        "/about",
+        "/chunks",
+        "/d/{document_id}",
+        "/llms.txt",
+        "/llms-full.txt",
     }
 
 

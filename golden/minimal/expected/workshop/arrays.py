@@ -1,5 +1,6 @@
 """Memory-mapped arrays and JSON lines, opened without reading them."""
 
+import errno
 import json
 import mmap
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ MAX_HEADER = 4096
 """Bytes; more than the header of any array here."""
 
 REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
+MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
 
 def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -28,7 +30,7 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
         may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER)
         array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
-        raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
+        raise _unreadable(path, error) from None
     fits = array.ndim == len(shape) and all(
         wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
     )
@@ -52,10 +54,16 @@ def open_bytes(path: Path, size: int) -> memoryview:
             # An empty file cannot be mapped.
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if found else b""
     except (OSError, ValueError) as error:
-        raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
+        raise _unreadable(path, error) from None
     if found != size:
         raise IndexUnusableError(f"{path}: has {found} bytes, expected {size}", hint=REBUILD_HINT)
     return memoryview(mapped)
+
+
+def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
+    lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    hint = MEMORY_HINT if lacks_memory else REBUILD_HINT
+    return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
 
 
 class JsonLines:

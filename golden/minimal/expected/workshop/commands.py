@@ -26,7 +26,7 @@ exit codes:
 class Serve(Protocol):
     """Serves HTTP until it is stopped."""
 
-    def __call__(self, host: str, port: int, *, insecure_no_auth: bool) -> None:
+    def __call__(self, host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
         """Raises ServerError if it cannot start."""
 
 
@@ -36,15 +36,28 @@ def run(
     search: Callable[..., SearchResponse],
     serve: Serve,
     arguments: Sequence[str] | None = None,
+    *,
+    serve_mcp: Callable[[], None] | None = None,
 ) -> int:
-    """Run one command and return its exit code; the one place where errors are printed."""
-    chosen = _parser(name, version).parse_args(arguments)
+    """Run one command and return its exit code; the one place where errors are printed.
+
+    There is a command `mcp` if `serve_mcp` is given.
+    """
+    chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         if chosen.command == "serve":
             port = settings().port if chosen.port is None else chosen.port
-            serve(chosen.host, port, insecure_no_auth=chosen.insecure_no_auth)
+            serve(
+                chosen.host,
+                port,
+                workers=chosen.workers,
+                insecure_no_auth=chosen.insecure_no_auth,
+            )
+            return 0
+        if chosen.command == "mcp" and serve_mcp:
+            serve_mcp()
             return 0
         if chosen.command == "search":
             return _search(chosen, search)
@@ -68,7 +81,7 @@ def run(
         return 1
 
 
-def _parser(name: str, version: str) -> argparse.ArgumentParser:
+def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -77,12 +90,18 @@ def _parser(name: str, version: str) -> argparse.ArgumentParser:
 
     serve = commands.add_parser("serve", help="answer HTTP requests until stopped")
     serve.add_argument("--host", default="127.0.0.1", help="address to bind (%(default)s)")
-    serve.add_argument("--port", type=int, help="port to bind, 0 for any (from settings.json)")
+    serve.add_argument("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
+    serve.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes that answer (%(default)s)"
+    )
     serve.add_argument(
         "--insecure-no-auth",
         action="store_true",
         help="bind an address that other machines can reach although no API_TOKENS are set",
     )
+
+    if mcp:
+        commands.add_parser("mcp", help="answer an MCP client over standard input and output")
 
     search = commands.add_parser("search", help="print the best passages for a query")
     search.add_argument("query", type=_text, metavar="QUERY")

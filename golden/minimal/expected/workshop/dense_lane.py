@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import open_array
 from .lanes import LaneHits, best
+from .layout import IndexLayout
+from .stages import stage
 
 EXACT_SCAN_LIMIT = 2_000
 """Chunks up to which a full scan costs no more than a sketch pass and its rescoring."""
@@ -46,7 +49,22 @@ class DenseLane:
         self._centre = centre
         self._sketch = sketch
         self._candidates = candidates
+        self._prepared: tuple[NDArray[np.float32], _Query] | None = None
 
+    @classmethod
+    def open(
+        cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int
+    ) -> "DenseLane":
+        """Map the lane's files; the numbers are the manifest's."""
+        return cls(
+            open_array(layout.vectors, np.int8, (chunks, dimensions)),
+            open_array(layout.vector_scales, np.float32, (chunks,)),
+            open_array(layout.vector_centre, np.float32, (dimensions,)),
+            open_array(layout.sketch, np.uint64, (-(-dimensions // 64), chunks)),
+            candidates,
+        )
+
+    @stage("semantic")
     def search(
         self,
         vector: NDArray[np.float32],
@@ -74,10 +92,16 @@ class DenseLane:
         return self._cosines(self._prepare(vector), chunks)
 
     def _prepare(self, vector: NDArray[np.float32]) -> _Query:
+        # A search is followed by the scores of what the other lane found, for the same vector.
+        last = self._prepared
+        if last is not None and last[0] is vector:
+            return last[1]
         integers, scale = quantise(vector[np.newaxis, :])
         kind = np.float32 if vector.shape[0] <= _FLOAT32_DIMENSIONS else np.float64
         signs = pack_signs(vector[np.newaxis, :], self._centre)[:, 0]
-        return _Query(integers[0].astype(kind), float(scale[0]), signs)
+        query = _Query(integers[0].astype(kind), float(scale[0]), signs)
+        self._prepared = (vector, query)
+        return query
 
     def _cosines(self, query: _Query, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         rows = self._vectors.take(chunks, axis=0).astype(query.values.dtype)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from .arrays import open_array
 from .errors import IndexUnusableError
+from .stages import stage
 
 FORMAT_VERSION = 1
 CONTINUATION = "##"
@@ -213,6 +214,7 @@ class PieceEncoder:
         """The same table under other weights (V,)."""
         return replace(self, _weights=weights.astype(np.float64))
 
+    @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
         """The unit vector (dimensions,) of a text.
 

@@ -9,10 +9,10 @@ from typing import Self
 
 import numpy as np
 
-from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array, open_bytes
+from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
 from .filters import FilterColumns
-from .keyword_lane import KeywordLane, Vocabulary
+from .keyword_lane import KeywordLane
 from .layout import IndexLayout, Manifest, hash_key
 from .records import ChunkRecord, DocumentRecord, SourceSummary
 from .tokens import VERSION as TOKENIZER_VERSION
@@ -34,14 +34,7 @@ class Index:
         self.chunk_count = chunks
         self.document_count = documents
         self.tokenizer = Tokenizer(manifest.language)
-        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
-        self.keyword_lane = KeywordLane(
-            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
-            open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
-            open_array(layout.posting_chunks, np.uint32, (manifest.postings,)),
-            open_array(layout.posting_impacts, np.float32, (manifest.postings,)),
-            chunks,
-        )
+        self.keyword_lane = KeywordLane.open(layout, chunks, terms, manifest.postings)
         self.filters = FilterColumns(
             manifest.sources,
             open_array(layout.filter_sources, np.uint16, (chunks,)),
@@ -109,9 +102,22 @@ class Index:
         end = min(self.document_count, offset + limit)
         return [self.document(number) for number in range(offset, end)]
 
-    def chunks_of(self, document: DocumentRecord) -> list[ChunkRecord]:
-        """The chunks of a document in the order of its text."""
-        return [self.chunk(n) for n in range(document.chunk_start, document.chunk_end)]
+    def chunks_of(
+        self, document: DocumentRecord, offset: int = 0, limit: int | None = None
+    ) -> list[ChunkRecord]:
+        """The chunks of a document in the order of its text, at most `limit`, from `offset` on."""
+        start, end = document.chunk_start + offset, document.chunk_end
+        return [
+            self.chunk(n) for n in range(start, end if limit is None else min(end, start + limit))
+        ]
+
+    def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
+        """How many chunks of the document stand before this one; None if it is not among them."""
+        for number in self._chunk_ids.find(hash_key(chunk_id)):
+            is_inside = document.chunk_start <= number < document.chunk_end
+            if is_inside and self.chunk(number).id == chunk_id:
+                return number - document.chunk_start
+        return None
 
     def sources(self) -> list[SourceSummary]:
         """Every source, with the documents and chunks that came from it."""

@@ -1,5 +1,6 @@
 """What an index holds, as its readers see it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,14 @@ def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dic
     """All fields by name, in the order in which they stand on disk; values are not copied."""
     # Not dataclasses.asdict, which copies lists and dictionaries and takes ten times as long.
     return {name: getattr(record, name) for name in record.__slots__}
+
+
+def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
+    """The title of a document unless the section says it too, or it is only the id.
+
+    A record without a title is shown under its id, which says nothing about its content.
+    """
+    return () if title in (*section, document_id) else (title,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,10 @@ class ChunkRecord:
     url: str | None
     tags: list[str]
     modified: str | None
+
+    def headings(self) -> list[str]:
+        """What stands above the text: the document's title, if it tells something, and sections."""
+        return [*telling_title(self.title, self.document_id, self.section), *self.section]
 
     def to_json(self) -> dict[str, Any]:
         """All fields, by name."""

@@ -8,7 +8,7 @@ machine (DNS rebinding) is refused.
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hmac import compare_digest
 
@@ -30,18 +30,27 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
+def nothing_else(_scope: Scope) -> bool:
+    """No request beside those for OPEN_PATHS goes without a token."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """Which hosts the server answers for, and the SHA-256 of each token that opens it.
 
-    A host is listed as `name` (any port) or `name:port`. Without tokens everybody may ask.
+    A host is listed as `name` (any port) or `name:port`. Without tokens everybody may ask; with
+    them, `is_open` says which requests beside those for OPEN_PATHS need none.
     """
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]
+    is_open: Callable[[Scope], bool] = nothing_else
 
     @classmethod
-    def from_environment(cls, allowed_hosts: Iterable[str]) -> "AccessPolicy":
+    def from_environment(
+        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] = nothing_else
+    ) -> "AccessPolicy":
         """Read ALLOWED_HOSTS, in addition to `allowed_hosts`, and API_TOKENS: comma separated.
 
         Raises ConfigurationError for a host that is no host and for a token that is too short.
@@ -60,7 +69,7 @@ class AccessPolicy:
                 hint='make one: python -c "import secrets; print(secrets.token_urlsafe(32))"',
             )
         digests = tuple(hashlib.sha256(token.encode()).digest() for token in tokens)
-        return cls(frozenset(hosts), digests)
+        return cls(frozenset(hosts), digests, is_open)
 
     def check(self, scope: Scope) -> None:
         """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may go on."""
@@ -69,7 +78,8 @@ class AccessPolicy:
             raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
         host = self._check_host(headers, scope.get("server"))
         self._check_origin(headers, host)
-        if self.token_digests and scope["path"] not in OPEN_PATHS:
+        is_open = scope["path"] in OPEN_PATHS or self.is_open(scope)
+        if self.token_digests and not is_open:
             self._check_token(headers)
 
     def _check_host(

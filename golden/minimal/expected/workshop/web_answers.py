@@ -103,6 +103,34 @@ class DocumentContents(DocumentAnswer):
     contents: list[ChunkPlace]
 
 
+class DocumentPassages(AnswerModel):
+    """A document, with some of its passages, from number `offset` on."""
+
+    document: DocumentAnswer
+    offset: int
+    chunks: list[ChunkAnswer]
+
+
+class About(AnswerModel):
+    """What this server is about.
+
+    `tags` are some of the tags, if there are many; `examples` are queries that find something;
+    `stop_words` are words that a search by words does not look up; `semantic` is whether there is
+    a search by meaning.
+    """
+
+    title: str
+    description: str
+    documents: int
+    chunks: int
+    sources: list[str]
+    tags: list[str]
+    examples: list[str]
+    stop_words: list[str]
+    semantic: bool
+    chat: bool
+
+
 class SourceAnswer(AnswerModel):
     """A source, with what it gave to the index."""
 
@@ -123,9 +151,16 @@ class Health(AnswerModel):
     status: Literal["ok"]
 
 
-class Readiness(Health):
-    """The index is open."""
+class Readiness(AnswerModel):
+    """The index is open, and searches are answered.
 
+    `verified`: every file of the index has been compared with its hash. `problem` says what is not
+    as it should be if `status` is `degraded`.
+    """
+
+    status: Literal["ok", "degraded"]
+    problem: str | None
+    verified: bool
     index_version: str
     chunks: int
     documents: int

@@ -1,4 +1,4 @@
-"""The ASGI middleware that every request passes first."""
+"""The ASGI middleware that decides which requests reach the application, and in what shape."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ class Guard:
     """Checks who asks and how much, answers unexpected errors, sets the security headers.
 
     The application behind it gets requests whose body has arrived in full, at most
-    `max_body_bytes` of it.
+    `max_body_bytes` of it, and HEAD as GET: the answer's body is dropped on its way out.
     """
 
     def __init__(self, app: ASGIApp, *, policy: AccessPolicy, max_body_bytes: int) -> None:
@@ -57,8 +57,11 @@ class Guard:
                     *headers,
                     *(header for header in SECURITY_HEADERS if header[0] not in present),
                 ]
+            elif scope["method"] == "HEAD":
+                message["body"] = b""
             await send(message)
 
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             try:
                 self._policy.check(scope)
@@ -73,12 +76,15 @@ class Guard:
                 await response(scope, receive, send_guarded)
                 return
             if receive_body is not None:
-                await self._app(scope, receive_body, send_guarded)
+                await self._app(inner, receive_body, send_guarded)
         except Exception:
             if started:
                 raise
             _logger.exception("%s %a failed", scope["method"], scope["path"])
             await problem_response(500, "The server failed.")(scope, receive, send_guarded)
+        finally:
+            # What the request was taken for, for whoever observes it from outside.
+            scope["route"] = inner.get("route")
 
     async def _receive_body(self, scope: Scope, receive: Receive) -> Receive | None:
         """What delivers the body to the application; None if the client went away.

@@ -14,11 +14,9 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
 from .errors import InvalidRequestError, ServerError
+from .web_requests import UNKNOWN_FIELD
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
-
-UNKNOWN_FIELD = "unknown_field"
-"""The type of a validation error whose context names a field that does not exist."""
 
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
@@ -89,19 +87,20 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND and detail == HTTPStatus.NOT_FOUND.phrase:
         detail = "There is nothing at this path."
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = ", ".join(sorted(_allowed_methods(request.app.routes, request.scope)))
+        allowed = ", ".join(_allowed_methods(request.app.routes, request.scope))
         headers["Allow"] = allowed
         detail = f"This path answers {allowed}."
     return problem_response(error.status_code, detail, headers=headers)
 
 
-def _allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> set[str]:
-    # A router names only the methods of the first route that matches the path.
-    return {
+def _allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> list[str]:
+    # A router names only the methods of the first route that matches the path, and `web_guard`
+    # answers HEAD wherever there is GET.
+    return [
         method
-        for method in ("GET", "POST")
-        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in routes)
-    }
+        for method, answered_by in (("GET", "GET"), ("HEAD", "GET"), ("POST", "POST"))
+        if any(route.matches({**scope, "method": answered_by})[0] is Match.FULL for route in routes)
+    ]
 
 
 async def _on_invalid_request(_request: Request, error: Exception) -> Response:

@@ -1,6 +1,7 @@
 """The HTTP doors: search, what the index holds, health."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -8,43 +9,45 @@ from starlette.exceptions import HTTPException
 
 from .filters import Filters
 from .results import Mode, SearchResponse
-from .state import current_index
+from .state import current_index, served
 from .web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
     Health,
-    Readiness,
     SearchAnswer,
     SourceList,
 )
+from .web_embedder import Readiness, describe_embedder
 from .web_json import JsonResponse, JsonRoute
 from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PageParameters, SearchParameters, SearchRequest
+from .web_runner import SearchRunner
 
 
 def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
     """POST /search and GET /search, both answered by `search`."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
+    runner = SearchRunner()
 
-    # A search is a millisecond or so of pure computing, and runs in the event loop: at 32
-    # connections, a thread pool was measured to answer a third fewer searches per second, since
-    # the threads contend for the interpreter lock.
-    def answer(query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None) -> JsonResponse:
+    async def answer(
+        query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
+    ) -> JsonResponse:
         parsed = Filters.from_json(filters) if filters else None
-        return JsonResponse(search(query, top_k, mode=mode, filters=parsed).to_json())
+        found = await runner.run(partial(search, query, top_k, mode=mode, filters=parsed))
+        return JsonResponse(found.to_json())
 
     @routes.post("/search", response_model=SearchAnswer)
     async def search_by_body(request: SearchRequest) -> JsonResponse:
         """Rank passages for a query."""
-        return answer(request.query, request.top_k, request.mode, request.filters)
+        return await answer(request.query, request.top_k, request.mode, request.filters)
 
     @routes.get("/search", response_model=SearchAnswer)
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()],
     ) -> JsonResponse:
         """Rank passages for a query; the same answer as POST."""
-        return answer(parameters.q, parameters.top_k, parameters.mode, parameters.filters())
+        return await answer(parameters.q, parameters.top_k, parameters.mode, parameters.filters())
 
     return routes
 
@@ -109,11 +112,15 @@ async def healthz() -> JsonResponse:
 async def readyz() -> JsonResponse:
     """Whether the index is open and searches can be answered; 503 until then."""
     index = current_index()
+    state = served.state
     return JsonResponse(
         {
-            "status": "ok",
+            "status": "degraded" if state.problem else "ok",
+            "problem": state.problem,
+            "verified": state.verified,
             "index_version": index.version,
             "chunks": index.chunk_count,
             "documents": index.document_count,
+            **describe_embedder(index),
         }
     )

@@ -1,35 +1,51 @@
-"""Running the application: which addresses are safe to bind, and how the server stops."""
+"""Running the application: which addresses are safe to bind, and in how many processes."""
 
 import ipaddress
+import logging
 import signal
 import socket
-import sys
 from collections.abc import Callable
 
-import uvicorn
 from fastapi import FastAPI
 
+from .citations import announce
 from .errors import ConfigurationError, ServerError
+from .reloading import Reloader
 from .settings import settings
-from .state import load
+from .state import load, served
 from .web_access import AccessPolicy
-from .web_protocol import BoundedHttpProtocol
+from .web_log import configure_logging, log_always
+from .web_metrics import metrics
+from .web_server import BACKLOG, Server
+from .web_workers import Board, Workers
 
-KEEP_ALIVE_SECONDS = 5
-SHUTDOWN_SECONDS = 30
-BACKLOG = 2048
+MAX_WORKERS = 256
+
+_logger = logging.getLogger(__name__)
 
 
 def serve(
-    create_app: Callable[[], FastAPI], host: str, port: int, *, insecure_no_auth: bool = False
+    create_app: Callable[[], FastAPI],
+    host: str,
+    port: int,
+    *,
+    workers: int = 1,
+    insecure_no_auth: bool = False,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
-    Port 0 is any free port. Raises ConfigurationError for an address that other machines can
-    reach, unless tokens are set or `insecure_no_auth` is; ServerError for one that cannot be
-    bound; IndexUnusableError. Nothing is bound before everything else has been checked.
+    Port 0 is any free port; several `workers` are processes that share it.
+
+    Raises ConfigurationError for an address that other machines can reach, unless tokens are set
+    or `insecure_no_auth` is; ServerError for one that cannot be bound; IndexUnusableError. Nothing
+    is bound before everything else has been checked.
     """
+    configure_logging()
     family, address = _resolve(host, port)
+    if not 1 <= workers <= MAX_WORKERS:
+        raise ConfigurationError(
+            f"{workers} workers cannot be", hint=f"--workers takes 1 to {MAX_WORKERS}"
+        )
     policy = AccessPolicy.from_environment(settings().allowed_hosts)
     if not (_is_loopback(address[0]) or policy.token_digests or insecure_no_auth):
         raise ConfigurationError(
@@ -39,37 +55,48 @@ def serve(
             " To serve everybody without a token, add --insecure-no-auth",
         )
     index = load()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(),
-            http=BoundedHttpProtocol,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            log_config=None,
-            log_level="error",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-            workers=1,
-            backlog=BACKLOG,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
-    )
+    app = create_app()
     with _listen(family, address, host) as listener:
-        # Uvicorn raises the signal that stopped it once more when it has stopped; received by
-        # itself, it ends this process with 0.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, server.handle_exit)
+        announce(address[0], listener.getsockname()[1])
         shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]
-        sys.stderr.write(
-            f"Serving {settings().title} on http://{shown}:{listener.getsockname()[1]}"
-            f" ({index.document_count} documents, {index.chunk_count} chunks)\n"
+        log_always(
+            "Serving %s on http://%s:%d (%d documents, %d chunks)",
+            settings().title,
+            shown,
+            listener.getsockname()[1],
+            index.document_count,
+            index.chunk_count,
         )
-        sys.stderr.flush()
-        server.run(sockets=[listener])
+        if workers == 1:
+            _run(app, listener)
+        else:
+            _run_workers(workers, app, listener)
+    _logger.info("stopped")
+
+
+def _run_workers(count: int, app: FastAPI, listener: socket.socket) -> None:
+    board = Board(count)
+
+    def work(worker: int) -> None:
+        # Opened anew, because what an index holds open, such as connections, is for one process.
+        load()
+        metrics.add_others(board.others)
+        board.keep_posted(worker, metrics.dump)
+        _run(app, listener)
+
+    # A connection to a socket that no worker listens on any more would wait for nothing.
+    Workers(count, work, stop=listener.close).run()
+
+
+def _run(app: FastAPI, listener: socket.socket) -> None:
+    server = Server(app, settings().limits.connections)
+    # Uvicorn raises the signal that stopped it once more when it has stopped; received by itself,
+    # it ends this process with 0.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.handle_exit)
+    metrics.gauge("index_served", lambda: {(served.current().version,): 1})
+    Reloader(served).start()
+    server.run(sockets=[listener])
 
 
 def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:

@@ -12,12 +12,12 @@ def main() -> int:
     return run("houseplants", __version__, search_hybrid, _serve)
 
 
-def _serve(host: str, port: int, *, insecure_no_auth: bool) -> None:
+def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
     # Imported when needed: the web framework takes longer to load than a search takes in all.
     from .app import create_app
     from .web_serving import serve
 
-    serve(create_app, host, port, insecure_no_auth=insecure_no_auth)
+    serve(create_app, host, port, workers=workers, insecure_no_auth=insecure_no_auth)
 
 
 if __name__ == "__main__":

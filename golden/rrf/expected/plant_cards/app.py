@@ -6,8 +6,12 @@ from . import __version__
 from .search import search_hybrid
 from .settings import settings
 from .web_access import AccessPolicy
+from .web_admission import Admission
 from .web_guard import Guard
+from .web_metrics import metrics_routes
+from .web_observer import Observer, observe_search
 from .web_problems import PROBLEM_HANDLERS
+from .web_rates import RateLimits
 from .web_routes import content_routes, health_routes, search_routes
 
 
@@ -26,15 +30,19 @@ def create_app() -> FastAPI:
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
+        # `web_observer` traces requests, without what they ask.
         telemetry={"tracing": False, "metrics": False, "logs": False},
         exception_handlers=PROBLEM_HANDLERS,
     )
-    app.include_router(search_routes(search_hybrid))
+    search = observe_search(search_hybrid)
+    app.include_router(search_routes(search))
     app.include_router(content_routes)
     app.include_router(health_routes)
-    app.add_middleware(
-        Guard,
-        policy=AccessPolicy.from_environment(chosen.allowed_hosts),
-        max_body_bytes=chosen.max_body_bytes,
-    )
+    app.include_router(metrics_routes)
+    policy = AccessPolicy.from_environment(chosen.allowed_hosts)
+    # The one added last is the first that a request meets.
+    app.add_middleware(Admission, limits=chosen.limits)
+    app.add_middleware(RateLimits, limits=chosen.limits, by_token=bool(policy.token_digests))
+    app.add_middleware(Guard, policy=policy, max_body_bytes=chosen.max_body_bytes)
+    app.add_middleware(Observer)
     return app

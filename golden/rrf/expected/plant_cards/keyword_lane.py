@@ -12,11 +12,17 @@ sum is done when the index is built, so a query adds up the postings that it tou
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import open_array, open_bytes
 from .lanes import LaneHits, best
+from .layout import IndexLayout
+from .stages import stage
+
+CACHED_TERMS = 8192
 
 
 class Vocabulary(Sequence[bytes]):
@@ -50,12 +56,26 @@ class KeywordLane:
         impacts: NDArray[np.float32],
         chunk_count: int,
     ) -> None:
-        self._vocabulary = vocabulary
+        # The same words are asked for again and again, and twice for each query.
+        self._find = lru_cache(CACHED_TERMS)(vocabulary.find)
         self._offsets = offsets
         self._chunks = chunks
         self._impacts = impacts
         self._chunk_count = chunk_count
 
+    @classmethod
+    def open(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
+        """Map the lane's files; the counts are the manifest's."""
+        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
+        return cls(
+            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
+            open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
+            open_array(layout.posting_chunks, np.uint32, (postings,)),
+            open_array(layout.posting_impacts, np.float32, (postings,)),
+            chunks,
+        )
+
+    @stage("keyword")
     def search(
         self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> LaneHits:
@@ -85,12 +105,17 @@ class KeywordLane:
             scores[inside] += impacts[places[inside]]
         return scores
 
+    def frequency(self, term: str) -> int:
+        """The number of chunks that have a term."""
+        number = self._find(term)
+        return 0 if number is None else int(self._offsets[number + 1] - self._offsets[number])
+
     def _postings(
         self, terms: Iterable[str]
     ) -> Iterable[tuple[NDArray[np.uint32], NDArray[np.float64]]]:
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
-            number = self._vocabulary.find(term)
+            number = self._find(term)
             if number is not None:
                 span = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
                 yield self._chunks[span], self._impacts[span].astype(np.float64) * times

@@ -146,18 +146,45 @@ class KnownItem:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryFigures:
+    """How queries are embedded, and how well that follows the documents' model.
+
+    Attributes:
+        encoder: `own`, where documents and queries share one table; `distilled`, for a table
+            trained after the model; `same`, where the server asks the model itself.
+        reason: Why it is that one, in a sentence.
+        agreement: Mean cosine between encoder and model on held-out texts; null if not measured.
+        overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
+            encoder's, on the same texts; null if not measured.
+        taught: How many texts the model embedded for training, the chunks aside.
+    """
+
+    encoder: str
+    reason: str
+    agreement: float | None = None
+    overlap_at_10: float | None = None
+    taught: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class DenseManifest:
     """How the vectors were made and how deep the sketch must be read.
 
-    `candidates` is the number of chunks that the sketch hands on to exact scoring; `recall_at_20`
-    what that reached against exact scoring of every chunk when the index was built.
-    `encoder_sha256` covers the files of the encoder; `probe_vector` is the embedding of
-    `probe_text`, rounded.
+    All vectors have length one. `revision` names the weights, where the provider tells;
+    `document_prefix` and `query_prefix` were put before each text. `candidates` is the number of
+    chunks that the sketch hands on to exact scoring; `recall_at_20` what that reached against
+    exact scoring of every chunk when the index was built. `encoder_sha256` covers the files of the
+    query encoder, empty if there are none; `probe_vector` is the embedding of `probe_text` as a
+    query, rounded.
     """
 
     provider: str
     model: str
+    revision: str
     dimensions: int
+    document_prefix: str
+    query_prefix: str
+    query: QueryFigures
     encoder_sha256: str
     candidates: int
     recall_at_20: float
@@ -222,7 +249,8 @@ class Manifest:
     def _from_json(cls, content: Mapping[str, Any]) -> "Manifest":
         values = dict(content)
         if values["dense"] is not None:
-            values["dense"] = DenseManifest(**values["dense"])
+            dense = dict(values["dense"])
+            values["dense"] = DenseManifest(**{**dense, "query": QueryFigures(**dense["query"])})
         values["files"] = {
             str(name): {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
             for name, entry in values["files"].items()

@@ -3,7 +3,7 @@
 from .hybrid_index import HybridIndex
 from .served import Served
 
-_served = Served(HybridIndex.open)
+served = Served(HybridIndex.open)
 
-load = _served.load
-current_index = _served.current
+load = served.load
+current_index = served.current

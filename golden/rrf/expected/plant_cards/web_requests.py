@@ -13,7 +13,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
-from .web_problems import UNKNOWN_FIELD
+
+UNKNOWN_FIELD = "unknown_field"
+"""The type of a validation error whose context names a field that does not exist."""
 
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000
@@ -66,10 +68,16 @@ class RequestModel(BaseModel):
 class SearchRequest(RequestModel):
     """The body of POST /search."""
 
-    query: QueryText
-    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_TOP_K)] = 10
-    mode: Mode = "hybrid"
-    filters: FilterValues | None = None
+    query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
+    top_k: Annotated[
+        int, Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return.")
+    ] = 10
+    mode: Annotated[
+        Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
+    ] = "hybrid"
+    filters: Annotated[FilterValues | None, Field(description="What every passage must have.")] = (
+        None
+    )
 
 
 class SearchParameters(RequestModel):
@@ -98,3 +106,10 @@ class PageParameters(RequestModel):
 
     offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+
+
+class PassageParameters(PageParameters):
+    """The query string of GET /chunks; `around` puts the page around a chunk, by its id."""
+
+    document: str
+    around: str | None = None

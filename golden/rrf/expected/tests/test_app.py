@@ -12,10 +12,10 @@ from plant_cards.web_answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
-    Readiness,
     SearchAnswer,
     SourceList,
 )
+from plant_cards.web_embedder import Readiness
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]

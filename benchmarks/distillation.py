@@ -1,0 +1,307 @@
+"""What a distilled query encoder keeps of its model: `python benchmarks/distillation.py --help`.
+
+Each collection (BEIR's layout) is built with `[embedding] provider = "sentence-transformers"`, the
+model a local folder, and `query = "distilled"`. nDCG@10 by document of every lane and fusion, first
+with the model embedding the queries, then with the encoder, both ranked by the lanes of the index;
+the last columns are the static provider's, on an index of its own.
+
+`--gate` trains encoders that are bad in several ways instead, and sets what their rankings have in
+common with the model's on held-out texts (overlap@10, by which `query = "auto"` decides) beside
+what they keep of its nDCG. `--small` needs no model and no collection: it distils the built-in
+encoder on the examples, as a check that all of it runs.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from common import Collection, build, machine, make_project, read_collection
+from quality import DEPTH, ndcg
+
+from foundry.config import load_config
+from foundry.embedding.batching import BatchedModel
+from foundry.embedding.distill import unit_rows
+from foundry.embedding.embedder import Vectors
+from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.models import open_model
+from foundry.embedding.query_distillation import (
+    DistillationOptions,
+    DistilledQueries,
+    distil_queries,
+)
+from foundry.embedding.static import StaticEmbedder
+from foundry.embedding.vector_cache import VectorCache
+from foundry.indexing.overlap import RankingOverlap
+from foundry.runtime.candidates import candidate_count, keyword_candidates
+from foundry.runtime.encoder import PieceEncoder
+from foundry.runtime.fusion_linear import fuse_linear
+from foundry.runtime.fusion_rrf import fuse_rrf
+from foundry.runtime.hybrid_candidates import complete_lanes, semantic_candidates
+from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.identifiers import is_identifier_query
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.tokens import query_terms
+
+LANES = ("semantic", "linear", "rrf")
+EXAMPLES = [Path(__file__).parents[1] / "examples" / name for name in ("handbook", "robotics")]
+GATED: Mapping[str, DistillationOptions] = {
+    "as shipped": DistillationOptions(),
+    "4,000 texts": DistillationOptions(texts=4000),
+    "2,000 texts": DistillationOptions(texts=2000),
+    "500 texts, 1 epoch": DistillationOptions(texts=500, epochs=1),
+    "200 texts, 1 epoch": DistillationOptions(texts=200, epochs=1),
+}
+MIXED = (0.3, 0.5, 0.7, 1.0)
+"""Shares of another query's vector in what stands for an encoder's; one of 1 knows nothing."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """A collection, built; rankings are made of its index's lanes, as a server makes them."""
+
+    collection: Collection
+    index: HybridIndex
+
+    @property
+    def queries(self) -> list[str]:
+        """In the order in which scores are averaged."""
+        return list(self.collection.queries.values())
+
+    def chunks(self) -> list[ChunkRecord]:
+        """All chunks of the index."""
+        return [self.index.chunk(number) for number in range(self.index.chunk_count)]
+
+    def score(self, lane: str, vectors: Vectors) -> float:
+        """Mean nDCG@10 of a lane or fusion under vectors (q, d) for the queries."""
+        scores = []
+        for (key, query), vector in zip(self.collection.queries.items(), vectors, strict=True):
+            ranked = self._rank(lane, query, vector)
+            documents = [self.index.chunk(number).document_id for number in ranked]
+            ranked_documents = list(dict.fromkeys(documents))
+            scores.append(ndcg(ranked_documents, self.collection.relevant[key]))
+        return float(np.mean(scores))
+
+    def _rank(self, lane: str, query: str, vector: Vectors) -> list[int]:
+        tokens = self.index.tokenizer.tokenize(query)
+        terms = query_terms(tokens)
+        index, depth = self.index, candidate_count(DEPTH)
+        keyword = index.keyword_lane.search(terms, depth)
+        by_keywords = lane == "keyword" or not vector.any()
+        if by_keywords or (lane != "semantic" and is_identifier_query(query, tokens)):
+            found = keyword_candidates(keyword)
+        else:
+            semantic = index.dense_lane.search(vector, depth)
+            if lane == "semantic":
+                found = semantic_candidates(semantic)
+            else:
+                found = complete_lanes(
+                    index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+                )
+                fused = fuse_linear(found, 0.7, 0.3) if lane == "linear" else None
+                found = fused or fuse_rrf(found, 0.5, 0.5)
+        order = np.lexsort((found.chunks, -found.scores))[:DEPTH]
+        return [int(number) for number in found.chunks[order]]
+
+
+def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Bench:
+    """Build a collection, under the static provider if `embedding` (TOML) names no other."""
+    collection = read_collection(folder)
+    source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
+    project = make_project(work / name, source, embedding)
+    build(project)
+    index = HybridIndex.open(project / ".foundry" / "index")
+    assert isinstance(index, HybridIndex)
+    return Bench(collection, index)
+
+
+def open_taught(folder: Path, model: Path, work: Path) -> tuple[Bench, BatchedModel, float]:
+    """Build a collection under a model; also the model, and the seconds of the build."""
+    embedding = (
+        '\n[embedding]\nprovider = "sentence-transformers"\nquery = "distilled"\n'
+        f'model = "{model.resolve()}"\n'
+    )
+    start = time.perf_counter()
+    bench = open_bench(folder.name, folder, work, embedding)
+    seconds = time.perf_counter() - start
+    opened = open_model(load_config(work / folder.name).embedding)
+    cache = VectorCache(work / folder.name / ".foundry" / "cache.sqlite")
+    return bench, BatchedModel(opened, cache), seconds
+
+
+def distil(
+    bench: Bench, model: BatchedModel, options: DistillationOptions, *, with_chunks: bool
+) -> DistilledQueries:
+    """Train an encoder again, by hand."""
+    chunks = bench.chunks()
+    return distil_queries(
+        lambda: iter(chunks),
+        lambda texts: model.embed(texts, "query"),
+        (lambda texts: model.embed(texts, "document")) if with_chunks else None,
+        options,
+    )
+
+
+def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors], float]:
+    """The measure by which a build decides."""
+    layout, manifest = bench.index.layout, bench.index.manifest
+    assert manifest.dense is not None
+    shape = (manifest.chunks, manifest.dense.dimensions)
+    return RankingOverlap(layout, bench.index.tokenizer, manifest.terms, manifest.postings, shape)
+
+
+def encoding_microseconds(encoder: PieceEncoder, queries: Sequence[str]) -> float:
+    """Median time of encoding one query, in a server that has been running for a while."""
+    for _ in range(2):
+        times = []
+        for query in queries:
+            start = time.perf_counter()
+            encoder.encode(query)
+            times.append(time.perf_counter() - start)
+    return float(np.median(times)) * 1e6
+
+
+def row(name: str, cells: Sequence[float], digits: int = 4) -> str:
+    """A line of a Markdown table."""
+    return f"| {name} | " + " | ".join(f"{cell:.{digits}f}" for cell in cells) + " |"
+
+
+def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
+    """The table of lanes, the ratios, and what training took."""
+    columns = ["keyword"]
+    columns += [f"{lane}, {side}" for side in ("model", "distilled", "static") for lane in LANES]
+    print(f"| collection | {' | '.join(columns)} |\n|---|" + "---|" * len(columns))
+    rows, notes = [], []
+    for folder in folders:
+        bench, opened, seconds = open_taught(folder, model, work)
+        static = open_bench(f"{folder.name}-static", folder, work)
+        by_static = encode_all(static.index.encoder, static.queries)
+        taught = opened.embed(bench.queries, "query")
+        encoder = bench.index.encoder
+        assert isinstance(encoder, PieceEncoder)
+        encoded = encode_all(encoder, bench.queries)
+        by_model = {lane: bench.score(lane, taught) for lane in LANES}
+        by_encoder = {lane: bench.score(lane, encoded) for lane in LANES}
+        cells = [bench.score("keyword", taught), *by_model.values(), *by_encoder.values()]
+        cells += [static.score(lane, by_static) for lane in LANES]
+        rows.append(cells)
+        print(row(folder.name, cells), flush=True)
+        dense = bench.index.manifest.dense
+        assert dense is not None
+        start = time.perf_counter()
+        distil(bench, opened, DistillationOptions(), with_chunks=True)
+        training = time.perf_counter() - start
+        overlap = measure_overlap(bench)(bench.queries, taught, encoded)
+        figures = dense.query
+        notes.append(
+            f"| {folder.name} | {by_encoder['linear'] / by_model['linear']:.4f}"
+            f" | {by_encoder['linear'] / by_model['rrf']:.4f} | {figures.agreement}"
+            f" | {figures.overlap_at_10} | {overlap:.4f} | {figures.taught} | {training:.0f} s"
+            f" | {seconds:.0f} s | {encoding_microseconds(encoder, bench.queries):.0f} us |"
+        )
+        opened.close()
+    means = np.mean(rows, axis=0)
+    print(row("**mean**", means.tolist()))
+    linear, rrf, kept = means[2], means[3], means[5]
+    print(
+        f"\nlinear, distilled to model: {kept / linear:.4f}; to the model's RRF: {kept / rrf:.4f}"
+    )
+    print(
+        "\n| collection | linear kept | to the model's RRF | agreement | overlap@10, held out"
+        " | overlap@10, real queries | texts taught | training, vectors cached | whole build"
+        " | encoding |\n|" + "---|" * 10
+    )
+    print("\n".join(notes))
+
+
+def gate(folders: Sequence[Path], model: Path, work: Path) -> None:
+    """Overlap against what is kept, for good and bad encoders."""
+    print(
+        "| collection | encoder | overlap@10, held out | overlap@10, real queries"
+        " | linear kept |\n|---|---|---|---|---|"
+    )
+    for folder in folders:
+        bench, opened, _ = open_taught(folder, model, work)
+        overlap = measure_overlap(bench)
+        taught = opened.embed(bench.queries, "query")
+        best = bench.score("linear", taught)
+
+        def report(name: str, held_out: float, vectors: Vectors) -> None:
+            real = overlap(bench.queries, taught, vectors)  # noqa: B023 (called at once)
+            kept = bench.score("linear", vectors) / best  # noqa: B023
+            print(row(f"{folder.name} | {name}", [held_out, real, kept]), flush=True)  # noqa: B023
+
+        for name, options in GATED.items():
+            distilled = distil(bench, opened, options, with_chunks=name == "as shipped")
+            judged = distilled.held_out
+            share = overlap(judged.texts, judged.targets, judged.encoded)
+            report(name, share, distilled.encode(bench.queries))
+            if name == "as shipped":
+                shipped = distilled
+        judged, encoded = shipped.held_out, shipped.encode(bench.queries)
+        for share in MIXED:
+            texts, queries = (
+                unit_rows((1 - share) * vectors + share * np.roll(vectors, 1, axis=0))
+                for vectors in (judged.encoded, encoded)
+            )
+            held_out = overlap(judged.texts, judged.targets, texts)
+            report(f"{share:.0%} of another query", held_out, queries)
+        report("none: keywords alone", float("nan"), np.zeros_like(encoded))
+        opened.close()
+
+
+def small(work: Path) -> None:
+    """Distil the built-in encoder on the examples."""
+    embedder = StaticEmbedder()
+
+    def teach(texts: Sequence[str]) -> Vectors:
+        return embedder.embed_documents([""] * len(texts), list(texts), lambda _: None)
+
+    print("| example | agreement | texts | training | encoding |\n|---|---|---|---|---|")
+    for example in EXAMPLES:
+        source = f'type = "folder"\npath = "{(example / "sources").resolve()}"'
+        project = make_project(work / example.name, source)
+        build(project)
+        index = HybridIndex.open(project / ".foundry" / "index")
+        chunks = [index.chunk(number) for number in range(index.chunk_count)]
+        start = time.perf_counter()
+        distilled = distil_queries(lambda: iter(chunks), teach, teach)  # noqa: B023
+        seconds = time.perf_counter() - start
+        distilled.write(work / example.name / "encoder")
+        encoder = PieceEncoder.open(work / example.name / "encoder")
+        microseconds = encoding_microseconds(encoder, distilled.held_out.texts)
+        print(
+            f"| {example.name} | {distilled.agreement:.4f} | {distilled.taught}"
+            f" | {seconds:.1f} s | {microseconds:.0f} us |"
+        )
+
+
+def main() -> int:
+    """Parse, and print one of the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--model", type=Path, help="folder of a sentence-transformers model")
+    parser.add_argument("--work", type=Path, help="keep projects and their caches here")
+    parser.add_argument("--gate", action="store_true", help="overlap@10 against what is kept")
+    parser.add_argument("--small", action="store_true", help="the examples, without a model")
+    arguments = parser.parse_args()
+    if not arguments.small and not (arguments.model and arguments.folders):
+        parser.error("give --model and collections, or --small")
+    print(machine())
+    with tempfile.TemporaryDirectory() as temporary:
+        work = arguments.work or Path(temporary)
+        if arguments.small:
+            small(work)
+        elif arguments.gate:
+            gate(arguments.folders, arguments.model, work)
+        else:
+            compare(arguments.folders, arguments.model, work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
