@@ -1,0 +1,167 @@
+"""Inputs that no careful author would write: each costs itself, and the rest is indexed.
+
+All of them lie in one folder beside a good document, as in the folders of people.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import MakeProject, Project
+from tests.document_files import Text, docx, paragraph, pdf
+
+GOOD = "# Lantern\n\nThe lantern hangs above the quay.\n"
+DEEP = 100_000
+SUFFIXES = (
+    ".adoc .csv .docx .eml .epub .html .ipynb .json .jsonl .mbox .md .mdx .msg .odp .ods .odt .pdf"
+    " .pptx .py .rst .rtf .srt .tex .toml .txt .vtt .xls .xlsx .xml .yaml"
+).split()
+MEMORY = 600_000_000
+"""Bytes that a build of such inputs may hold, many times the project's own need."""
+
+SKIPPED: dict[str, tuple[bytes, str]] = {
+    "spaces.txt": (b" " * 1_000_000, "no text"),
+    "lines.md": (b"\n" * 1_000_000, "no text"),
+    "zeros.txt": (b"\0" * 100_000, "not what its name says"),
+    "open.ipynb": (b'{"cells": ' + b"[" * DEEP, "too much for its reader"),
+    "deep.ipynb": (b'{"cells": ' + b"[" * DEEP + b"]" * DEEP + b"}", "too much for its reader"),
+    "deep.json": (b'{"harbour": ' * DEEP + b"1" + b"}" * DEEP, "too much for its reader"),
+    "deep.yaml": (b"[" * DEEP + b"]" * DEEP, "no text"),
+    "nothing.docx": (docx(""), "no text"),
+}
+"""What is listed, with its reason."""
+
+READ: dict[str, tuple[bytes, str]] = {
+    "number.json": (b'{"harbour": ' + b"9" * 5_000 + b"}", "harbour"),
+    "nan.json": (b'{"harbour": NaN}', "harbour"),
+    "aliases.md": (
+        b"---\na: &a [x, x]\n"
+        + b"".join(f"{n}: &{n} [*{p}, *{p}]\n".encode() for p, n in pairwise("abcdefghi"))
+        + b"---\n\nA harbour with an alias.\n",
+        "harbour",
+    ),
+    "object.md": (
+        b"---\na: !!python/object/apply:os.system ['touch harbour-pwned']\n---\n\nA harbour.\n",
+        "harbour",
+    ),
+    "aliases.yaml": (
+        b"harbour: &a [x, x]\n"
+        + b"".join(f"{n}: &{n} [*{p}, *{p}]\n".encode() for p, n in pairwise("abcdefghi")),
+        "harbour",
+    ),
+    "nul.md": (b"# Har\0bour\n\nA har\0bour in a heading.\n", "harbour"),
+    "nul.docx": (docx(paragraph("A harbour in a file.")), "harbour"),
+    "nul.pdf": (
+        pdf([[Text(12, 700, "A harbour on a page.")]], info="/Title (Har\\000bour)"),
+        "harbour",
+    ),
+    "word.txt": (b"harbour " + b"x" * 3_000_000, "harbour"),
+    "line.txt": (b"harbour and quay, " * 200_000, "harbour"),
+}
+"""What is indexed all the same, with a word that finds it."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    root = tmp_path_factory.mktemp("bad")
+    sources = root / "sources"
+    sources.mkdir()
+    (root / "foundry.toml").write_text(
+        '[project]\nname = "bad"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+    )
+    (sources / "good.md").write_text(GOOD)
+    for name, (content, _) in (SKIPPED | READ).items():
+        (sources / name).write_bytes(content)
+    for suffix in SUFFIXES:
+        (sources / f"empty{suffix}").touch()
+    with (sources / "sparse.txt").open("wb") as file:
+        file.truncate(10_000_000_000)
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    return project
+
+
+def entries(project: Project) -> dict[str, dict[str, Any]]:
+    report = json.loads((project.index / "report.json").read_bytes())
+    return {entry["path"]: entry for entry in report["skipped"]}
+
+
+def chunks(project: Project) -> list[dict[str, Any]]:
+    lines = (project.index / "chunks.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_good_document_is_found(built: Project) -> None:
+    assert built.ask("lantern above the quay")["results"][0]["path"] == "good.md"
+
+
+@pytest.mark.parametrize("name", SKIPPED)
+def test_what_is_listed_with_its_reason(name: str, built: Project) -> None:
+    assert entries(built)[name]["reason"] == SKIPPED[name][1]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_all_the_same(name: str, built: Project) -> None:
+    assert name not in entries(built)
+    texts = [chunk for chunk in chunks(built) if chunk["path"] == name]
+    assert any(READ[name][1] in chunk["text"].casefold() for chunk in texts)
+    assert all("\0" not in json.dumps(chunk) for chunk in texts)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_an_empty_file_of_each_kind_is_listed(suffix: str, built: Project) -> None:
+    assert entries(built)[f"empty{suffix}"]["reason"] == "empty file"
+
+
+def test_a_file_of_ten_gigabytes_is_not_read(built: Project) -> None:
+    assert entries(built)["sparse.txt"]["reason"] == "over the size limit"
+
+
+def test_no_chunk_is_larger_than_it_may_be(built: Project) -> None:
+    assert max(len(chunk["text"]) for chunk in chunks(built)) <= 1200
+
+
+def test_nothing_of_it_was_run(built: Project) -> None:
+    assert not [*built.root.rglob("*pwned*"), *Path.cwd().glob("*pwned*")]
+
+
+def records_config(name: str) -> str:
+    return f'[project]\nname = "bad"\n[[sources]]\ntype = "records"\npath = "{name}"\n'
+
+
+def test_a_table_of_very_many_columns(make_project: MakeProject) -> None:
+    names = ["id", "text", *(f"c{number}" for number in range(100_000))]
+    row = ["1", "harbour", *("x" for _ in range(100_000))]
+    table = "\n".join(",".join(line) for line in (names, row))
+    project = make_project({"data/rows.csv": table}, config=records_config("data/rows.csv"))
+    assert json.loads(project.succeed("build", "--json").stdout)["documents"] == 1
+
+
+def test_a_table_of_one_endless_line_is_never_whole_in_memory(make_project: MakeProject) -> None:
+    project = make_project({"data/rows.csv": "id,text\n1,"}, config=records_config("data/rows.csv"))
+    with (project.root / "data/rows.csv").open("ab") as file:
+        file.truncate(800_000_000)
+        file.seek(0, 2)
+        file.write(b"\n2,harbour\n")
+    code = (
+        "import json, resource, sys; from foundry.cli import main\n"
+        "try:\n    main(['build', sys.argv[1], '--quiet'])\n"
+        "finally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(project.root)],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * MEMORY, 4 * MEMORY)),
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert int(done.stderr.splitlines()[-1]) * 1024 < MEMORY
+    assert [chunk["text"] for chunk in chunks(project)] == ["harbour"]
