@@ -73,7 +73,8 @@ def _read_page(document, number: int) -> list[Line]:  # type: ignore[no-untyped-
             visible = normalise(written).strip()
             if visible:
                 first = index + len(written) - len(written.lstrip())
-                lines.append(_place(text_page, first, visible, height))
+                last = index + len(written.rstrip()) - 1
+                lines.append(_place(text_page, first, last, visible, height))
             index += len(written) + len(_BREAK)
         text_page.close()
         return lines
@@ -81,12 +82,18 @@ def _read_page(document, number: int) -> list[Line]:  # type: ignore[no-untyped-
         page.close()
 
 
-def _place(text_page, index: int, text: str, height: float) -> Line:  # type: ignore[no-untyped-def]
+def _place(  # type: ignore[no-untyped-def]
+    text_page, first: int, last: int, text: str, height: float
+) -> Line:
     from pypdfium2 import raw
 
-    character = max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, index), 0)
-    box, matrix = raw.FS_RECTF(), raw.FS_MATRIX(a=1, d=1)
+    character = max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, first), 0)
+    box, end, matrix = raw.FS_RECTF(), raw.FS_RECTF(), raw.FS_MATRIX(a=1, d=1)
     raw.FPDFText_GetLooseCharBox(text_page, character, box)
+    # Where PDFium has joined a divided word, what is one line to it ends on the next.
+    raw.FPDFText_GetLooseCharBox(
+        text_page, max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, last), 0), end
+    )
     raw.FPDFText_GetMatrix(text_page, character, matrix)
     size = raw.FPDFText_GetFontSize(text_page, character) * math.hypot(matrix.c, matrix.d)
     return Line(
@@ -94,7 +101,7 @@ def _place(text_page, index: int, text: str, height: float) -> Line:  # type: ig
         # Half points, so that what was meant to be of one size is.
         size=round(2 * size) / 2,
         top=min(max(1 - box.top / height, 0.0), 1.0),
-        bottom=min(max(1 - box.bottom / height, 0.0), 1.0),
+        bottom=min(max(1 - end.bottom / height, 0.0), 1.0),
     )
 
 

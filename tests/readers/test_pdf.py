@@ -117,6 +117,11 @@ def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
     assert text == "A well-known document of a well-known author."
 
 
+def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
+    lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none of its own.")
+    assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
+
+
 def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
     content = pdf([body(600, "some words")])
     assert read_file(content, sandbox, "notes.html").reader == "pdf/1"

@@ -1,0 +1,128 @@
+"""What becomes of every file of a folder: `python benchmarks/readers.py FOLDER ...`.
+
+Each FOLDER is built with the default configuration. A line a file says whether it was read or why
+not, and how many of its words were found: for Office files against all the text of their XML, for
+PDF against the words that pypdf and pdfminer.six (`pip install pypdf[crypto] pdfminer.six`) both
+find, or against `expected_outputs/NAME.md` where that lies beside the PDF.
+Words are counted once each; recall is the share of the expected ones that were read, precision the
+share of those read that were expected.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tempfile
+import zipfile
+from collections import defaultdict
+from pathlib import Path
+from xml.etree import ElementTree
+
+from common import build, machine, make_project
+
+_WORD = re.compile(r"\w{2,}")
+_DIVIDED = re.compile(r"([^\W\d_])[-\u00ad\u2010]\n([^\W\d_])")
+_OFFICE_TEXT = {
+    ".docx": (r"word/document\.xml", "t"),
+    ".pptx": (r"ppt/slides/slide\d+\.xml", "t"),
+    ".xlsx": (r"xl/sharedStrings\.xml", "t"),
+}
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    chosen = parser.parse_args()
+    print(machine())
+    for folder in chosen.folders:
+        _show(folder.resolve())
+    return 0
+
+
+def _show(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as work:
+        project = make_project(Path(work) / "project", f'type = "folder"\npath = "{folder}"')
+        result = build(project)
+        index = Path(result.index)
+        texts: dict[str, str] = defaultdict(str)
+        for line in (index / "chunks.jsonl").read_text(encoding="utf-8").splitlines():
+            chunk = json.loads(line)
+            texts[chunk["path"]] += "\n".join([chunk["title"], *chunk["section"], chunk["text"]])
+        report = json.loads((index / "report.json").read_bytes())
+    reasons = {entry["path"]: entry["reason"] for entry in report["skipped"]}
+    print(
+        f"\n{folder.name}: {result.documents} documents, {result.chunks} chunks,"
+        f" {result.seconds:.1f} s\n"
+    )
+    print("| file | outcome | words expected | recall | precision |\n|---|---|---|---|---|")
+    measured = defaultdict(list)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if name in texts:
+            expected, found = _expected_words(path), _words(texts[name])
+            figures = " | | |"
+            if expected:
+                common = len(expected & found)
+                recall, precision = common / len(expected), common / len(found)
+                measured[path.suffix].append((recall, precision))
+                figures = f" {len(expected)} | {recall:.3f} | {precision:.3f} |"
+            print(f"| {name} | read |{figures}")
+        else:
+            print(f"| {name} | {reasons.get(name, 'left out')} | | | |")
+    for suffix, pairs in sorted(measured.items()):
+        recalls, precisions = zip(*pairs, strict=True)
+        print(
+            f"\n{suffix}: {len(pairs)} files, mean recall {statistics.mean(recalls):.3f},"
+            f" mean precision {statistics.mean(precisions):.3f}"
+        )
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _expected_words(path: Path) -> set[str]:
+    if path.suffix in _OFFICE_TEXT:
+        return _words(_office_text(path))
+    if path.suffix != ".pdf":
+        return set()
+    expected = path.parent / "expected_outputs" / f"{path.stem}.md"
+    return _words(expected.read_text(encoding="utf-8")) if expected.exists() else _pdf_words(path)
+
+
+def _office_text(path: Path) -> str:
+    """The text of every paragraph or cell, with nothing between runs of one."""
+    pattern, tag = _OFFICE_TEXT[path.suffix]
+    parts = []
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            if not re.fullmatch(pattern, member):
+                continue
+            for element in ElementTree.fromstring(archive.read(member)).iter():
+                if element.tag.endswith(("}p", "}si")):
+                    runs = (
+                        run.text or "" for run in element.iter() if run.tag.endswith(f"}}{tag}")
+                    )
+                    parts.append("".join(runs))
+    return "\n".join(parts)
+
+
+def _pdf_words(path: Path) -> set[str]:
+    from pdfminer.high_level import extract_text
+    from pypdf import PdfReader
+
+    try:
+        first = "\n".join(page.extract_text() for page in PdfReader(path).pages)
+        # Words divided at the end of a line are one.
+        return set.intersection(
+            *(_words(_DIVIDED.sub(r"\1\2", text)) for text in (first, extract_text(path)))
+        )
+    except Exception as error:
+        print(f"{path.name}: no reference: {type(error).__name__}", file=sys.stderr)
+        return set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
