@@ -6,6 +6,7 @@ from dataclasses import replace
 from foundry.readers import html
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise
+from foundry.readers.docx_equations import spell_equations
 from foundry.readers.packed import Package, dublin_core, office_modified
 from foundry.records import Reading
 
@@ -26,7 +27,10 @@ def read(content: bytes) -> Reading:
     # Only the description is kept, so no picture is unpacked, and none is fetched.
     picture = mammoth.images.img_element(lambda _: {"src": ""})
     result = mammoth.convert_to_html(
-        io.BytesIO(content), convert_image=picture, style_map=_STYLES, external_file_access=False
+        io.BytesIO(spell_equations(package, content)),
+        convert_image=picture,
+        style_map=_STYLES,
+        external_file_access=False,
     )
     reading = html.read(f"<html><body>{normalise(result.value)}</body></html>")
     properties = package.xml("docProps/core.xml")

@@ -59,6 +59,41 @@ def test_word(sandbox: Sandbox) -> None:
     assert document.reader == "docx/1"
 
 
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+def math(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (
+            math("x=") + f"<m:f><m:num>{math('a+b')}</m:num><m:den>{math('2')}</m:den></m:f>",
+            "x=(a+b)/2",
+        ),
+        (f"<m:sSup><m:e>{math('r')}</m:e><m:sup>{math('2')}</m:sup></m:sSup>", "r^2"),
+        (f"<m:sSub><m:e>{math('c')}</m:e><m:sub>{math('i,j')}</m:sub></m:sSub>", "c_(i,j)"),
+        (f"<m:rad><m:deg/><m:e>{math('y')}</m:e></m:rad>", "√(y)"),
+        (f"<m:d><m:e>{math('p')}</m:e><m:e>{math('q')}</m:e></m:d>", "(p, q)"),
+        (
+            f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{math('1')}</m:sub>"
+            f"<m:sup>{math('n')}</m:sup><m:e>{math('k')}</m:e></m:nary>",
+            "∑_1^n k",
+        ),
+        (
+            f"<m:m><m:mr><m:e>{math('1')}</m:e><m:e>{math('0')}</m:e></m:mr>"
+            f"<m:mr><m:e>{math('0')}</m:e><m:e>{math('1')}</m:e></m:mr></m:m>",
+            "[1, 0; 0, 1]",
+        ),
+    ],
+)
+def test_equations_of_word_are_text(markup: str, expected: str, sandbox: Sandbox) -> None:
+    inline = paragraph("So ").replace("</w:p>", f"<m:oMath {M}>{markup}</m:oMath></w:p>")
+    assert read_file(docx(inline), sandbox).reading.text.replace("\\", "") == f"So {expected}\n"
+
+
 def make_slides() -> bytes:
     presentation = Presentation()
     presentation.core_properties.title = "Plans"
