@@ -1,6 +1,6 @@
 """How much a source holds, found without reading it: what progress is measured against."""
 
-from foundry.config_sources import FolderSource, Source
+from foundry.config_sources import FolderSource, RecordsSource, Source
 from foundry.records import RawDocument, Skipped
 from foundry.sources.folder import Walk
 from foundry.sources.ignoring import Selection
@@ -13,6 +13,8 @@ def estimate(source: Source) -> int:
     try:
         if isinstance(source, FolderSource):
             return sum(1 for _ in _Count(source, Selection(source)).walk())
+        if not isinstance(source, RecordsSource):
+            return len(getattr(source, "pages", ()))
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
     except OSError:

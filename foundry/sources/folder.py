@@ -15,9 +15,10 @@ from urllib.parse import quote_from_bytes
 
 from foundry.config_sources import FolderSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped
+from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
 from foundry.sources.names import looks_secret, printable
+from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known, stamp_of
 
 MAX_DEPTH = 100
 MAX_IGNORE_FILE_BYTES = 1_000_000
@@ -26,14 +27,17 @@ _OPEN_FILE = _OPEN | os.O_NONBLOCK
 _OPEN_FOLDER = _OPEN | os.O_DIRECTORY
 
 
-def iterate(source: FolderSource) -> Iterator[RawDocument | Skipped]:
+def iterate(
+    source: FolderSource, is_unchanged: IsUnchanged = nothing_is_known
+) -> Iterator[RawDocument | Unchanged | Skipped]:
     """Deliver the folder's files; `key` is the path relative to the root, with forward slashes.
 
+    A file of which `is_unchanged` knows key and stamp is not opened, and delivered as Unchanged.
     With `base_url`, a document's url is that, one slash, and the percent-encoded relative path.
     Raises SourceError when the folder itself cannot be read or a pattern is malformed.
     """
     try:
-        return Walk(source, Selection(source)).walk()
+        return Walk(source, Selection(source), is_unchanged).walk()
     except OSError as error:
         raise SourceError(
             f"source {source.name}: cannot read the folder {source.path}: {error.strerror}",
@@ -47,16 +51,17 @@ class Walk:
 
     source: FolderSource
     selection: Selection
+    is_unchanged: IsUnchanged = nothing_is_known
     visited: set[tuple[int, int]] = field(default_factory=set)
 
-    def walk(self) -> Iterator[RawDocument | Skipped]:
+    def walk(self) -> Iterator[RawDocument | Unchanged | Skipped]:
         """Deliver everything below the source's path; raises OSError if that cannot be opened."""
         root = os.open(self.source.path, _OPEN_FOLDER & ~os.O_NOFOLLOW)
         return self._walk_folder(root, b"", ())
 
     def _walk_folder(
         self, folder: int, prefix: bytes, ignore_files: tuple[IgnoreFile, ...]
-    ) -> Iterator[RawDocument | Skipped]:
+    ) -> Iterator[RawDocument | Unchanged | Skipped]:
         try:
             status = os.fstat(folder)
             identity = (status.st_dev, status.st_ino)
@@ -83,7 +88,7 @@ class Walk:
 
     def _walk_entry(
         self, folder: int, prefix: bytes, name: bytes, ignore_files: tuple[IgnoreFile, ...]
-    ) -> Iterator[RawDocument | Skipped]:
+    ) -> Iterator[RawDocument | Unchanged | Skipped]:
         path = prefix + name
         text_path, text_name = _to_text(path), _to_text(name).rstrip("/")
         if is_ignored(text_path, ignore_files):
@@ -116,13 +121,19 @@ class Walk:
         lines = content.decode("utf-8-sig", "surrogateescape").splitlines()
         return (IgnoreFile.parse(_to_text(prefix), lines),)
 
-    def _read_file(self, folder: int, path: bytes, name: bytes) -> RawDocument | Skipped:
+    def _read_file(
+        self, folder: int, path: bytes, name: bytes
+    ) -> RawDocument | Unchanged | Skipped:
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISLNK(status.st_mode):
                 return self._skip(path, "symbolic link", self._describe_link(path))
             if not stat.S_ISREG(status.st_mode):
                 return self._skip(path, "not a regular file", _kind(status.st_mode))
+            if not status.st_size:
+                return self._skip(path, "empty file")
+            if self.is_unchanged(_to_text(path), stamp_of(status)):
+                return Unchanged(self.source.name, _to_text(path))
             for _ in range(2):
                 content, status = _read_regular(folder, name, self.source.max_bytes)
                 if status.st_size > self.source.max_bytes:
@@ -152,7 +163,9 @@ class Walk:
                 else None
             ),
             tags=source.tags,
+            metadata_keys=source.metadata,
             modified=modified if source.modified_from_file else None,
+            stamp=lasting_stamp(status),
         )
 
     def _describe_link(self, path: bytes) -> str:

@@ -1,0 +1,93 @@
+"""Which addresses may be connected to: public ones, and those that the configuration names."""
+
+import ipaddress
+from dataclasses import dataclass
+
+from foundry.fetching.failures import refused
+from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# What Python 3.11's tables call global, and is not the public internet: NAT64 for local use, the
+# discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,
+# documentation and segment routing.
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        *("64:ff9b:1::/48", "100::/64", "::/96", "2001::/23", "fec0::/10", "3fff::/20"),
+        *("5f00::/16", "192.0.0.0/24", "192.88.99.0/24"),
+    )
+)
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+
+
+def is_public(address: IPAddress) -> bool:
+    """Whether an address belongs to the public internet, whatever it is wrapped in.
+
+    An IPv6 address that carries an IPv4 address (mapped, 6to4, NAT64, ISATAP) is as public as
+    that. Registries: RFC 6890 and its successors at IANA.
+    """
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.scope_id is not None:
+            return False
+        embedded = _embedded(address)
+        if embedded is not None and not is_public(embedded):
+            return False
+        if address.ipv4_mapped is not None or address in _NAT64:
+            return True
+    return (
+        address.is_global
+        and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+        and not any(address in network for network in _NOT_PUBLIC)
+    )
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    number = int(address)
+    if address in _NAT64 or (number >> 32) & 0xFFFFFFFF in _ISATAP:
+        return ipaddress.IPv4Address(number & 0xFFFFFFFF)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The hosts, each with a port or None for the scheme's own, that may be private."""
+
+    allowed: frozenset[tuple[str, int | None]] = frozenset()
+
+    @classmethod
+    def parse(cls, entries: tuple[str, ...]) -> "Policy":
+        """From `allow_private` as the configuration has it."""
+        return cls(frozenset(parse_host_and_port(entry) for entry in entries))
+
+    def check(self, url: Url, address: IPAddress) -> None:
+        """Raises FetchError unless this address of the url's host may be connected to."""
+        if is_public(address):
+            return
+        port = None if url.port == DEFAULT_PORTS[url.scheme] else url.port
+        is_named = (url.host, url.port) in self.allowed or (
+            port is None and (url.host, None) in self.allowed
+        )
+        # A name that was allowed must not lead to what no documents live on, such as the metadata
+        # service of a cloud; that has to be named by its address.
+        is_usual = address.is_private or address in ipaddress.ip_network("100.64.0.0/10")
+        is_usual = is_usual and not (
+            address.is_link_local or address.is_multicast or address.is_unspecified
+        )
+        if is_named and (is_usual or str(address) == url.host):
+            return
+        shown = url.host if str(address) == url.host else f"{url.host} is {address}"
+        raise refused("private address", shown)
+
+    def check_literal(self, url: Url) -> None:
+        """Raises FetchError for a host that is an address which may not be connected to."""
+        try:
+            address = ipaddress.ip_address(url.host)
+        except ValueError:
+            return
+        self.check(url, address)

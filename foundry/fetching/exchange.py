@@ -1,0 +1,133 @@
+"""One request and its answer, on a connection of its own, bounded in bytes and time.
+
+A connection of its own, since an answer that is longer than it says could otherwise pass for the
+next one.
+"""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpcore2
+
+from foundry.fetching.content_encoding import decode_content
+from foundry.fetching.failures import FetchError, refused
+from foundry.fetching.network import Deadline, Network, PinnedBackend
+from foundry.urls import Url
+
+MAX_HEADER_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A server's answer; names of headers are lower-case, `body` is empty unless status is 200."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def exchange(
+    network: Network,
+    url: Url,
+    headers: Mapping[str, str],
+    *,
+    max_bytes: int,
+    seconds: float,
+    truncate: bool = False,
+) -> Answer:
+    """Ask for a url once; no redirect is followed.
+
+    Args:
+        network: How hosts are reached.
+        url: What is asked for.
+        headers: Beside Host and Connection.
+        max_bytes: Of the body, before and after decoding; more is refused.
+        seconds: For everything, from the resolver to the last byte.
+        truncate: Whether a body that is too large is cut instead.
+
+    Raises:
+        FetchError: When there is no whole answer.
+        StoppedError: When the build was stopped.
+    """
+    deadline = Deadline(seconds, network.stop)
+    is_secure = url.scheme == "https"
+    origin = httpcore2.Origin(url.scheme.encode(), url.host.encode(), url.port)
+    request = httpcore2.Request(
+        method=b"GET",
+        url=httpcore2.URL(
+            scheme=origin.scheme, host=origin.host, port=url.port, target=url.target.encode()
+        ),
+        headers=[
+            (b"Host", url.authority.encode()),
+            *((name.encode(), value.encode()) for name, value in headers.items()),
+            (b"Connection", b"close"),
+        ],
+    )
+    try:
+        with httpcore2.HTTPConnection(
+            origin,
+            ssl_context=network.ssl_context if is_secure else None,
+            network_backend=PinnedBackend(network, url, deadline),
+        ) as connection:
+            response = connection.handle_request(request)
+            received = _join_headers(response.headers)
+            body = b""
+            if response.status == 200:
+                body = _read_body(response, received, max_bytes, truncate=truncate)
+            return Answer(response.status, received, body)
+    except httpcore2.TimeoutException:
+        raise FetchError("cannot be reached", "no connection in time", is_temporary=True) from None
+    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise _explain(error) from None
+
+
+def _join_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    if sum(len(name) + len(value) for name, value in raw) > MAX_HEADER_BYTES:
+        raise FetchError("headers over the size limit")
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _read_body(
+    response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int, *, truncate: bool
+) -> bytes:
+    stated = headers.get("content-length", "")
+    if not truncate and stated.isdigit() and int(stated[:20]) > max_bytes:
+        raise refused("over the size limit", f"{stated[:20]} bytes, the limit is {max_bytes}")
+    body = bytearray()
+    for piece in response.iter_stream():
+        body += piece
+        if len(body) > max_bytes:
+            if truncate:
+                break
+            raise refused("over the size limit", f"the limit is {max_bytes} bytes")
+    encodings = headers.get("content-encoding", "")
+    if truncate and not encodings:
+        return bytes(body[:max_bytes])
+    return decode_content(bytes(body), encodings, max_bytes)
+
+
+def _explain(error: Exception) -> FetchError:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return FetchError("certificate is not valid", cause.verify_message[:200])
+        if isinstance(cause, ssl.SSLError):
+            return FetchError("TLS failed", str(cause.reason or cause)[:200])
+        cause = cause.__cause__ or cause.__context__
+    text = str(error)[:200]
+    if isinstance(error, httpcore2.ConnectError):
+        return FetchError("cannot be reached", text, is_temporary=True)
+    if isinstance(error, httpcore2.RemoteProtocolError):
+        if "without sending complete message body" in text:
+            return FetchError("answer was cut short", text, is_temporary=True)
+        if "without sending a response" in text:
+            return FetchError("connection broke", text, is_temporary=True)
+        if "buffer too long" in text:
+            return FetchError("headers over the size limit")
+        return FetchError("malformed answer", text)
+    return FetchError("connection broke", text, is_temporary=True)

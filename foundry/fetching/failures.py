@@ -1,0 +1,39 @@
+"""Why a url was not fetched."""
+
+from typing import Literal
+
+
+class FetchError(Exception):
+    """A url that gave no content.
+
+    `reason` is a short constant phrase by which such urls are counted, `detail` the rest. `kind` is
+    "refused" where it was not wanted or not allowed, "failed" where it was asked for in vain.
+    `retry_after` are the seconds that the server asks to wait, `status` what it answered.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str = "",
+        *,
+        kind: Literal["refused", "failed"] = "failed",
+        is_temporary: bool = False,
+        retry_after: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+        self.kind: Literal["refused", "failed"] = kind
+        self.is_temporary = is_temporary
+        self.retry_after = retry_after
+        self.status = status
+
+
+def refused(reason: str, detail: str = "") -> FetchError:
+    """A url that must not be, or may not be, fetched."""
+    return FetchError(reason, detail, kind="refused")
+
+
+class StoppedError(Exception):
+    """The build was stopped while a fetch waited."""

@@ -1,0 +1,232 @@
+"""A url fetched whole: robots.txt, rate, validators, redirects, and another try where it helps."""
+
+import random
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from foundry.fetching.content_encoding import ACCEPTED
+from foundry.fetching.exchange import Answer, exchange
+from foundry.fetching.failures import FetchError, StoppedError, refused
+from foundry.fetching.host_health import HostHealth
+from foundry.fetching.network import Network
+from foundry.fetching.pacing import Pacer
+from foundry.fetching.page_cache import CachedPage, PageCache
+from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
+from foundry.fetching.robots import Robots, Rules
+from foundry.runtime.embedding_http import parse_retry_after
+from foundry.urls import Url, UrlError, join_url
+
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag")
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How a site is treated.
+
+    `timeout` is of one try, `patience` how long a url may be waited for between its tries, both in
+    seconds; `first_wait` is the first such wait, which doubles.
+    """
+
+    user_agent: str
+    seconds_between: float = 0.2
+    timeout: float = 60.0
+    tries: int = 3
+    patience: float = 60.0
+    first_wait: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page that was fetched; `url` is where the redirects led.
+
+    `unchanged` says that the server answered "not modified", and `body` is from the cache.
+    """
+
+    url: Url
+    headers: Mapping[str, str]
+    body: bytes
+    unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """What stays the same from hop to hop."""
+
+    max_bytes: int
+    allows: Callable[[Url], None]
+    visited: set[Url] = field(default_factory=set)
+
+
+class Fetcher:
+    """Fetches the pages of one source; for any number of threads.
+
+    Args:
+        manners: Rate, patience and name.
+        cache: Where pages are kept from build to build.
+        network: How hosts are reached.
+    """
+
+    def __init__(self, manners: Manners, cache: PageCache, network: Network) -> None:
+        self._manners = manners
+        self._cache = cache
+        self._network = network
+        self._stop: threading.Event = network.stop
+        self._agent = manners.user_agent.partition("/")[0].partition(" ")[0]
+        self._pacer = Pacer(manners.seconds_between, network.stop)
+        self._health = HostHealth()
+        self._robots = Robots(self._ask_for_robots)
+
+    def fetch(
+        self, url: Url, *, max_bytes: int, allows: Callable[[Url], None] | None = None
+    ) -> Fetched:
+        """The content of a url, after at most five redirects.
+
+        Nothing but a page's own validators goes along with a request: there are no cookies and no
+        credentials that could follow to another host.
+
+        Args:
+            url: What to fetch.
+            max_bytes: The most that the content may have, decoded.
+            allows: Called with every url on the way; raises FetchError for one that it is not to
+                lead to.
+
+        Raises:
+            FetchError: When there is no content; the cache does not stand in for it.
+            StoppedError: When the build was stopped.
+        """
+        visit = _Visit(max_bytes, allows or (lambda _: None))
+        for _ in range(MAX_REDIRECTS + 1):
+            if url in visit.visited:
+                raise FetchError("redirect loop", str(url))
+            visit.visited.add(url)
+            self._network.policy.check_literal(url)
+            visit.allows(url)
+            self.rules_for(url).check(url, self._agent)
+            page = self._cache.load(url)
+            answer = self._ask(url, self._headers(page), max_bytes)
+            if answer.status in _REDIRECTS:
+                url = _follow(url, answer)
+                continue
+            return self._accept(url, answer, page, max_bytes)
+        raise FetchError("too many redirects", f"more than {MAX_REDIRECTS}, to {url}")
+
+    def rules_for(self, url: Url) -> Rules:
+        """What robots.txt says about the url's origin, whose Crawl-delay holds from here on."""
+        rules = self._robots.rules_for(url)
+        if delay := rules.crawl_delay(self._agent):
+            self._pacer.slow_down(url.host, delay)
+        return rules
+
+    def _accept(self, url: Url, answer: Answer, page: CachedPage | None, max_bytes: int) -> Fetched:
+        if answer.status == 304 and page is not None:
+            if len(page.body) > max_bytes:
+                raise refused("over the size limit", f"the limit is {max_bytes} bytes")
+            return Fetched(url, page.headers, page.body, unchanged=True)
+        if answer.status == 204:
+            raise FetchError("no content", "status 204")
+        if answer.status != 200:
+            raise FetchError(f"status {answer.status}")
+        if not answer.body:
+            raise FetchError("no content", "empty body")
+        kept = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
+        self._cache.store(url, CachedPage(kept, answer.body))
+        return Fetched(url, kept, answer.body, unchanged=False)
+
+    def _headers(self, page: CachedPage | None) -> dict[str, str]:
+        headers = {
+            "User-Agent": self._manners.user_agent,
+            "Accept": "*/*",
+            "Accept-Encoding": ACCEPTED,
+        }
+        if page is not None:
+            if "etag" in page.headers:
+                headers["If-None-Match"] = page.headers["etag"]
+            if "last-modified" in page.headers:
+                headers["If-Modified-Since"] = page.headers["last-modified"]
+        return headers
+
+    def _ask(
+        self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
+    ) -> Answer:
+        """The answer to one hop, after as many tries as it takes and there may be."""
+        waited = 0.0
+        attempt = 1
+        while True:
+            self._health.check(url.host)
+            self._pacer.wait_for_turn(url.host)
+            try:
+                answer = exchange(
+                    self._network,
+                    url,
+                    headers,
+                    max_bytes=max_bytes,
+                    seconds=self._manners.timeout,
+                    truncate=truncate,
+                )
+                if answer.status not in _TEMPORARY:
+                    self._health.succeeded(url.host)
+                    return answer
+                failure = _temporary(answer)
+            except FetchError as error:
+                failure = error
+            patience = self._manners.patience - waited
+            wait = self._wait_before_next(failure, attempt)
+            if not failure.is_temporary or attempt == self._manners.tries or wait > patience:
+                self._health.failed(url.host, failure)
+                raise failure
+            self._wait(url, failure, wait)
+            waited += wait
+            attempt += 1
+
+    def _wait_before_next(self, failure: FetchError, attempt: int) -> float:
+        """Seconds before the next try, which is never earlier than the server asks."""
+        seconds = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
+        return max(seconds, failure.retry_after or 0.0)
+
+    def _wait(self, url: Url, failure: FetchError, seconds: float) -> None:
+        if failure.retry_after is not None:
+            # It speaks of the host, not of this url alone.
+            self._pacer.hold(url.host, seconds)
+        if self._stop.wait(seconds):
+            raise StoppedError
+
+    def _ask_for_robots(self, url: Url) -> Answer:
+        # Plain, so that what is too long can be cut.
+        headers = {"User-Agent": self._manners.user_agent, "Accept-Encoding": "identity"}
+        for _ in range(MAX_REDIRECTS + 1):
+            self._network.policy.check_literal(url)
+            answer = self._ask(url, headers, MAX_ROBOTS_BYTES, truncate=True)
+            if answer.status not in _REDIRECTS:
+                return answer
+            try:
+                url = _follow(url, answer)
+            except FetchError:
+                break
+        return Answer(404, {}, b"")
+
+
+def _follow(url: Url, answer: Answer) -> Url:
+    location = answer.headers.get("location", "")
+    if not location:
+        raise FetchError("malformed answer", f"status {answer.status} without a Location")
+    try:
+        # Servers write UTF-8 here, which headers carry byte by byte.
+        location = location.encode("latin-1").decode("utf-8", "replace")
+        return join_url(url, location)
+    except UrlError as error:
+        raise refused(error.reason, f"redirect from {url}: {error.detail}") from None
+
+
+def _temporary(answer: Answer) -> FetchError:
+    wait = parse_retry_after(answer.headers)
+    return FetchError(
+        f"status {answer.status}",
+        f"asks to wait {wait:.0f} s" if wait else "",
+        is_temporary=True,
+        retry_after=wait,
+        status=answer.status,
+    )

@@ -1,0 +1,174 @@
+"""Connections to checked addresses only, each cut off at a deadline.
+
+A host is resolved once for a connection, every address in the answer is checked, and the connection
+goes to one of just these, by number: a second answer of the resolver decides nothing (DNS
+rebinding). TLS and the Host header keep the name. Environment proxies have no part in it.
+"""
+
+import ipaddress
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import httpcore2
+
+from foundry.fetching.addresses import Policy
+from foundry.fetching.failures import FetchError, StoppedError
+from foundry.urls import Url
+
+CONNECT_SECONDS = 15.0
+SLICE_SECONDS = 0.2
+"""How long a wait goes on before it is looked whether the build was stopped."""
+
+Resolve = Callable[[str, int], list[str]]
+Connect = Callable[[str, int, float], httpcore2.NetworkStream]
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Every address of a host, as the system's resolver has them. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def connect(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
+    """A TCP connection to an address."""
+    return httpcore2.SyncBackend().connect_tcp(address, port, timeout)
+
+
+@dataclass
+class Network:
+    """How hosts are reached; `resolve` and `connect` are there to be replaced in tests."""
+
+    policy: Policy = field(default_factory=Policy)
+    resolve: Resolve = resolve
+    connect: Connect = connect
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @cached_property
+    def ssl_context(self) -> ssl.SSLContext:
+        """The certificates to trust; made when first needed, since it takes tens of ms."""
+        return httpcore2.default_ssl_context()
+
+
+class Deadline:
+    """A moment at which everything that belongs to one exchange ends."""
+
+    def __init__(self, seconds: float, stop: threading.Event) -> None:
+        self._end = time.monotonic() + seconds
+        self._seconds = seconds
+        self._stop = stop
+
+    def left(self) -> float:
+        """Seconds left. Raises FetchError when there are none, StoppedError after a stop."""
+        if self._stop.is_set():
+            raise StoppedError
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise FetchError("too slow", f"no complete answer within {self._seconds:g} s")
+        return left
+
+    def slice(self) -> float:
+        """Seconds to wait before looking again."""
+        return min(self.left(), SLICE_SECONDS)
+
+
+class PinnedBackend(httpcore2.NetworkBackend):
+    """Opens the connection of one exchange; `url` says which host may be private."""
+
+    def __init__(self, network: Network, url: Url, deadline: Deadline) -> None:
+        self._network = network
+        self._url = url
+        self._deadline = deadline
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002
+        port: int,  # noqa: ARG002
+        timeout: float | None = None,  # noqa: ARG002
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
+    ) -> httpcore2.NetworkStream:
+        """Connect to the first address that answers. Raises FetchError if one is private."""
+        addresses = self._checked_addresses()
+        for number, address in enumerate(addresses):
+            share = self._deadline.left() / (len(addresses) - number)
+            try:
+                stream = self._network.connect(address, self._url.port, min(share, CONNECT_SECONDS))
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if number == len(addresses) - 1:
+                    raise
+            else:
+                return _TimedStream(stream, self._deadline)
+        raise FetchError("host not found", self._url.host)
+
+    def _checked_addresses(self) -> list[str]:
+        found = self._resolve()
+        for address in found:
+            self._network.policy.check(self._url, ipaddress.ip_address(address))
+        return found
+
+    def _resolve(self) -> list[str]:
+        """The host's addresses, by a thread that may be left behind: resolvers have no timeout."""
+        try:
+            return [str(ipaddress.ip_address(self._url.host))]
+        except ValueError:
+            pass
+        answers: queue.Queue[list[str] | OSError | UnicodeError] = queue.Queue()
+
+        def ask() -> None:
+            try:
+                answers.put(self._network.resolve(self._url.host, self._url.port))
+            except (OSError, UnicodeError) as error:
+                answers.put(error)
+
+        threading.Thread(target=ask, daemon=True).start()
+        while True:
+            try:
+                answer = answers.get(timeout=self._deadline.slice())
+                break
+            except queue.Empty:
+                continue
+        if isinstance(answer, socket.gaierror) and answer.errno == socket.EAI_AGAIN:
+            raise FetchError("host not found", self._url.host, is_temporary=True)
+        if isinstance(answer, Exception) or not answer:
+            raise FetchError("host not found", self._url.host)
+        return answer
+
+
+class _TimedStream(httpcore2.NetworkStream):
+    """A stream whose every wait ends at the deadline, however little arrives at a time."""
+
+    def __init__(self, inner: httpcore2.NetworkStream, deadline: Deadline) -> None:
+        self._inner = inner
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        while True:
+            try:
+                return self._inner.read(max_bytes, self._deadline.slice())
+            except httpcore2.ReadTimeout:
+                continue
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        self._inner.write(buffer, self._deadline.left())
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore2.NetworkStream:
+        inner = self._inner.start_tls(ssl_context, server_hostname, self._deadline.left())
+        return _TimedStream(inner, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)

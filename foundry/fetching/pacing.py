@@ -1,0 +1,46 @@
+"""Polite rates: requests to one host keep their distance, however many threads make them."""
+
+import threading
+import time
+
+from foundry.fetching.failures import StoppedError
+
+
+class Pacer:
+    """Hands out turns, host by host; for any number of threads.
+
+    Args:
+        seconds: Between the starts of two requests to one host.
+        stop: Set when the build is to end.
+    """
+
+    def __init__(self, seconds: float, stop: threading.Event) -> None:
+        self._seconds = seconds
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._distances: dict[str, float] = {}
+        self._next: dict[str, float] = {}
+
+    def slow_down(self, host: str, seconds: float) -> None:
+        """Keep at least this distance on a host from now on."""
+        with self._lock:
+            self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Make no request to a host for some seconds, as it has asked."""
+        with self._lock:
+            self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
+
+    def wait_for_turn(self, host: str) -> None:
+        """Return when a request may start. Raises StoppedError."""
+        while True:
+            with self._lock:
+                now = time.monotonic()
+                wait = self._next.get(host, 0.0) - now
+                if wait <= 0:
+                    self._next[host] = now + self._distances.get(host, self._seconds)
+                    if self._stop.is_set():
+                        raise StoppedError
+                    return
+            if self._stop.wait(wait):
+                raise StoppedError

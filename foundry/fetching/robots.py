@@ -1,0 +1,82 @@
+"""robots.txt by RFC 9309: asked for once a build and origin, and obeyed."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from protego import Protego
+
+from foundry.fetching.exchange import Answer
+from foundry.fetching.failures import FetchError, refused
+from foundry.urls import Url
+
+MAX_BYTES = 512_000
+"""What is beyond the first 500 KiB is not read (RFC 9309, 2.5)."""
+
+MAX_CRAWL_DELAY = 10.0
+"""Seconds; a longer Crawl-delay counts as this."""
+
+DISALLOWED = "disallowed by robots.txt"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What one origin's robots.txt says; `failure` where it could not be had."""
+
+    failure: FetchError | None = None
+    parsed: Protego | None = None
+
+    def check(self, url: Url, agent: str) -> None:
+        """Raises FetchError for a url that may not be asked for."""
+        if self.failure is not None:
+            failure = self.failure
+            raise FetchError(failure.reason, failure.detail, kind=failure.kind)
+        if self.parsed is not None and not self.parsed.can_fetch(str(url), agent):
+            raise refused(DISALLOWED)
+
+    def crawl_delay(self, agent: str) -> float:
+        """Seconds between two requests that the file asks for, capped."""
+        delay = self.parsed.crawl_delay(agent) if self.parsed is not None else None
+        return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY)
+
+    def sitemaps(self) -> list[str]:
+        """The urls of sitemaps, as written."""
+        return list(self.parsed.sitemaps) if self.parsed is not None else []
+
+
+class Robots:
+    """The rules of all origins of a build; for any number of threads.
+
+    Args:
+        ask: Gets a robots.txt: its answer after redirects, cut at `MAX_BYTES`.
+    """
+
+    def __init__(self, ask: Callable[[Url], Answer]) -> None:
+        self._ask = ask
+        self._lock = threading.Lock()
+        self._origin_locks: dict[str, threading.Lock] = {}
+        self._rules: dict[str, Rules] = {}
+
+    def rules_for(self, url: Url) -> Rules:
+        """The rules of a url's origin. Raises StoppedError."""
+        with self._lock:
+            origin_lock = self._origin_locks.setdefault(url.origin, threading.Lock())
+        with origin_lock:
+            if url.origin not in self._rules:
+                self._rules[url.origin] = self._load(url)
+            return self._rules[url.origin]
+
+    def _load(self, url: Url) -> Rules:
+        try:
+            answer = self._ask(Url(url.scheme, url.host, url.port, "/robots.txt"))
+        except FetchError as error:
+            return _unavailable(error.status) if error.status is not None else Rules(error)
+        if answer.status == 200:
+            return Rules(parsed=Protego.parse(answer.body.decode("utf-8-sig", "replace")))
+        # Redirects that lead nowhere and client errors: there is no such file, so no rules
+        # (2.3.1.2, 2.3.1.3). A server that fails may have rules that nobody can know (2.3.1.4).
+        return _unavailable(answer.status) if answer.status >= 500 else Rules()
+
+
+def _unavailable(status: int) -> Rules:
+    return Rules(FetchError("robots.txt unavailable", f"status {status}"))

@@ -1,0 +1,103 @@
+"""How much of a web source could be fetched, and why not the rest."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from foundry.errors import SourceError
+from foundry.fetching.robots import DISALLOWED
+from foundry.records import Skipped
+from foundry.sources.names import printable
+
+NOINDEX = "noindex"
+DUPLICATE = "duplicate of another page"
+OVER_MAX_PAGES = "over max_pages"
+
+NOT_EXPECTED = frozenset({DISALLOWED, NOINDEX, DUPLICATE, OVER_MAX_PAGES})
+"""Reasons by which the site's owner, or the configuration, leaves pages out: no gap in coverage."""
+
+MAX_LISTED = 1_000
+"""Urls that are named for each reason; the others are only counted."""
+
+_SHOWN_REASONS = 5
+_SHOWN_URLS = 3
+
+
+@dataclass
+class Coverage:
+    """What became of the urls of one source.
+
+    `found` counts urls, each of which is fetched, unchanged (fetched in an earlier build, and not
+    modified since, as the server says), refused or failed. `markdown` are the pages read from
+    their Markdown twin. `skipped` names the refused and the failed.
+    """
+
+    source: str
+    found: int = 0
+    fetched: int = 0
+    unchanged: int = 0
+    markdown: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def miss(
+        self, url: str, kind: Literal["refused", "failed"], reason: str, detail: str = ""
+    ) -> None:
+        """Count a url that was found and gave no page."""
+        self.found += 1
+        counter = self.refused if kind == "refused" else self.failed
+        counter[reason] += 1
+        if counter[reason] <= MAX_LISTED:
+            path, detail = printable(url[:2_000]), printable(detail[:500])
+            self.skipped.append(Skipped(self.source, path, reason, detail))
+
+    def hit(self, *, unchanged: bool, markdown: bool) -> None:
+        """Count a page."""
+        self.found += 1
+        self.fetched += not unchanged
+        self.unchanged += unchanged
+        self.markdown += markdown
+
+    @property
+    def share(self) -> float:
+        """Pages by urls that should have given one; 0 where there are none."""
+        pages = self.fetched + self.unchanged
+        left_out = sum(self.refused[reason] for reason in NOT_EXPECTED)
+        return pages / (self.found - left_out) if pages else 0.0
+
+    def values(self) -> dict[str, object]:
+        """For the report: nothing that depends on what the cache held."""
+        return {
+            "found": self.found,
+            "pages": self.fetched + self.unchanged,
+            "markdown": self.markdown,
+            "refused": dict(sorted(self.refused.items())),
+            "failed": dict(sorted(self.failed.items())),
+            "coverage": round(self.share, 4),
+        }
+
+    def traffic(self) -> dict[str, int]:
+        """How the pages were come by."""
+        return {"fetched": self.fetched, "unchanged": self.unchanged}
+
+    def check(self, minimum: float, *, is_complete: bool) -> None:
+        """Raises SourceError for a coverage below `minimum`, or one that nobody can know."""
+        if not minimum or (self.share >= minimum and is_complete):
+            return
+        gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]
+        reasons = (self.refused + self.failed).most_common(_SHOWN_REASONS)
+        lines = [f"  {count:,} x {reason}" for reason, count in reasons]
+        lines += [f"  {entry.path}: {entry.reason}" for entry in gaps[:_SHOWN_URLS]]
+        pages = self.fetched + self.unchanged
+        what = (
+            f"{pages:,} of {self.found:,} urls gave a page, a coverage of {self.share:.1%};"
+            f" min_coverage is {minimum:.1%}"
+            if is_complete
+            else f"{pages:,} pages were fetched, but a sitemap that may list more could not be read"
+        )
+        raise SourceError(
+            "\n".join([f"source {self.source}: {what}", *lines]),
+            hint="the index that was published before still stands; build again later, exclude"
+            " what cannot be had, or lower the source's min_coverage",
+        )

@@ -1,0 +1,161 @@
+"""Sitemaps by the protocol of sitemaps.org: XML or text, nested, gzipped, and never trusted."""
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import ParseError
+
+from defusedxml import ElementTree
+from defusedxml.common import DefusedXmlException
+
+from foundry.fetching.content_encoding import unzip
+from foundry.fetching.failures import FetchError, refused
+from foundry.fetching.fetcher import Fetcher
+from foundry.sources.coverage import Coverage
+from foundry.sources.web_scope import Scope
+from foundry.urls import Url, UrlError, join_url
+
+MAX_BYTES = 64_000_000
+"""Of one sitemap; the protocol allows 50 MiB."""
+
+MAX_TOTAL_BYTES = 512_000_000
+MAX_DEPTH = 5
+MAX_SITEMAPS = 10_000
+MAX_ENTRIES = 2_000_000
+_MAX_NESTING = 16
+_TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+
+
+@dataclass
+class SitemapWalk:
+    """What is in a sitemap and in those that it names.
+
+    `pages` maps urls in the source's scope to their `lastmod`, in the order of the sitemaps; what
+    else was there is counted in `coverage`. `is_complete` says whether every sitemap could be read.
+    """
+
+    fetcher: Fetcher
+    scope: Scope
+    coverage: Coverage
+    pages: dict[Url, str | None] = field(default_factory=dict)
+    is_complete: bool = True
+    _visited: set[Url] = field(default_factory=set)
+    _bytes: int = 0
+    _entries: int = 0
+
+    def read(self, url: Url, depth: int = 1) -> None:
+        """Read a sitemap and those below it. Raises FetchError if it is the first and fails."""
+        try:
+            self._read(url, depth)
+        except FetchError as error:
+            if depth == 1:
+                raise
+            self.is_complete = self.is_complete and error.kind == "refused"
+            self.coverage.miss(str(url), error.kind, f"sitemap: {error.reason}", error.detail)
+
+    def _read(self, url: Url, depth: int) -> None:
+        if url in self._visited:
+            raise refused("listed twice")
+        if depth > MAX_DEPTH:
+            raise FetchError("nested too deeply", f"more than {MAX_DEPTH} levels")
+        if len(self._visited) >= MAX_SITEMAPS:
+            raise FetchError("too many sitemaps", f"more than {MAX_SITEMAPS}")
+        self._visited.add(url)
+        fetched = self.fetcher.fetch(url, max_bytes=MAX_BYTES, allows=self.scope.check_host)
+        if fetched.url != url and fetched.url in self._visited:
+            raise refused("listed twice", f"is {fetched.url}")
+        self._visited.add(fetched.url)
+        content = fetched.body
+        if content.startswith(b"\x1f\x8b"):
+            content = unzip(content, MAX_BYTES)
+        self._bytes += len(content)
+        if self._bytes > MAX_TOTAL_BYTES:
+            raise FetchError("too much", f"more than {MAX_TOTAL_BYTES} bytes in all")
+        nested: list[str] = []
+        for kind, location, modified in parse_sitemap(content):
+            self._entries += 1
+            if self._entries > MAX_ENTRIES:
+                raise FetchError("too much", f"more than {MAX_ENTRIES} entries in all")
+            if kind == "sitemap":
+                nested.append(location)
+            else:
+                self._add(fetched.url, location, modified)
+        for location in nested:
+            try:
+                below = join_url(fetched.url, location)
+                if self.scope.selects(below):
+                    self.read(below, depth + 1)
+            except UrlError as error:
+                self._refuse(location, f"sitemap: {error.reason}", error.detail)
+
+    def _add(self, sitemap: Url, location: str, modified: str | None) -> None:
+        try:
+            url = join_url(sitemap, location)
+            self.scope.check_host(url)
+        except UrlError as error:
+            self._refuse(location, error.reason, error.detail)
+        except FetchError as error:
+            self._refuse(str(url), error.reason)
+        else:
+            if self.scope.selects(url):
+                self.pages.setdefault(url, modified)
+
+    def _refuse(self, path: str, reason: str, detail: str = "") -> None:
+        self.coverage.miss(path, "refused", reason, detail)
+
+
+def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
+    """Its entries: "page" or "sitemap", the location as written, and `lastmod` if there is one.
+
+    Raises FetchError for a DTD, for XML that is damaged or of another kind, and for what is not a
+    sitemap at all.
+    """
+    start = content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
+    is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
+    if not start.startswith(b"<") and not is_wide:
+        yield from _parse_text(content)
+        return
+    try:
+        yield from _parse_xml(content)
+    except DefusedXmlException:
+        raise FetchError("holds a DTD") from None
+    except (ParseError, ValueError, LookupError) as error:
+        raise FetchError("not a sitemap", str(error)[:200]) from None
+
+
+def _parse_text(content: bytes) -> Iterator[tuple[str, str, str | None]]:
+    lines = content.decode("utf-8-sig", "replace").split()
+    if not lines or not _TEXT_LINE.fullmatch(lines[0]):
+        raise FetchError("not a sitemap", "neither XML nor a list of urls")
+    for line in lines:
+        yield "page", line, None
+
+
+def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
+    depth = 0
+    root = None
+    fields: dict[str, str] = {}
+    events = ElementTree.iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True)
+    for event, element in events:
+        name = element.tag.rpartition("}")[2]
+        if event == "start":
+            depth += 1
+            if root is None:
+                root = element
+                if name not in {"urlset", "sitemapindex"}:
+                    raise FetchError("not a sitemap", f"its element is {name[:100]}")
+            if depth > _MAX_NESTING:
+                raise FetchError("not a sitemap", "elements are nested too deeply")
+            continue
+        depth -= 1
+        if depth == 2 and name in {"loc", "lastmod"}:
+            fields[name] = (element.text or "").strip()
+        elif depth == 1:
+            if fields.get("loc"):
+                kind = "sitemap" if name == "sitemap" else "page"
+                yield kind, fields["loc"], fields.get("lastmod")
+            fields = {}
+            # So that a million entries do not stay in memory as a tree.
+            if root is not None:
+                root.clear()

@@ -1,0 +1,40 @@
+"""Stamps of files: what tells that a file has not changed since it was read."""
+
+import os
+import time
+from collections.abc import Callable
+
+from foundry.records import Stamp
+
+IsUnchanged = Callable[[str, Stamp], bool]
+"""Whether a document, by its key, is known from before with the same stamp."""
+
+TICK_NS = 100_000_000
+"""Longer than the steps in which systems count a file's time."""
+
+COARSE_TICK_NS = 2_000_000_000
+"""The same for file systems that count whole seconds, or two."""
+
+
+def nothing_is_known(_key: str, _stamp: Stamp) -> bool:
+    """What a source is told that is to open everything."""
+    return False
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The stamp of a file by its status."""
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> Stamp | None:
+    """The stamp of a file that is being read at `now_ns`; None if it was changed just before.
+
+    Such a file could change once more within the same tick of the clock and keep its stamp (git
+    calls these "racily clean"), so it is to be opened the next time.
+    """
+    now = time.time_ns() if now_ns is None else now_ns
+    is_coarse = status.st_ctime_ns % 1_000_000_000 == 0
+    latest = max(status.st_mtime_ns, status.st_ctime_ns)
+    if now - latest <= (COARSE_TICK_NS if is_coarse else TICK_NS):
+        return None
+    return stamp_of(status)

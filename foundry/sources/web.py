@@ -1,0 +1,138 @@
+"""Web sources: fetched first, all of them, then delivered from the cache in the order of urls."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from foundry.config_sources import Source
+from foundry.config_web_sources import WebSource
+from foundry.fetching.addresses import Policy
+from foundry.fetching.fetcher import Fetcher, Manners
+from foundry.fetching.network import Network
+from foundry.fetching.page_cache import PageCache
+from foundry.progress import StartStep
+from foundry.records import RawDocument, Skipped
+from foundry.sources.coverage import Coverage
+from foundry.sources.names import printable
+from foundry.sources.web_collecting import Collector
+from foundry.urls import parse_url
+
+CACHE_FOLDER = "web"
+
+# What says nothing about the content, which names and bytes then decide.
+_VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octet-stream"})
+_TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page in the cache: its canonical url, and the url whose bytes are to be read."""
+
+    url: str
+    content: str
+    media_type: str | None
+    charset: str | None
+    modified: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSource(WebSource):
+    """A web source whose pages are in the cache, in `folder`."""
+
+    folder: Path
+    pages: tuple[FetchedPage, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def fetch_sources(
+    sources: Sequence[Source], state: Path, step: StartStep
+) -> tuple[tuple[Source, ...], dict[str, Coverage]]:
+    """Fetch the pages of every web source, and keep them in `state` from build to build.
+
+    Returns the sources, those of the web now ready to be iterated over, and the coverage of these
+    by name.
+
+    Raises:
+        SourceError: When too little of a source could be fetched.
+        BuildError: When the cache cannot be written.
+    """
+    cache = PageCache(state / CACHE_FOLDER)
+    coverages: dict[str, Coverage] = {}
+    ready: list[Source] = []
+    try:
+        for source in sources:
+            if isinstance(source, WebSource):
+                fetched, coverages[source.name] = _fetch(source, state, cache, step)
+                ready.append(fetched)
+            else:
+                ready.append(source)
+        cache.drop_unused()
+    finally:
+        cache.close()
+    return tuple(ready), coverages
+
+
+def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
+    """Deliver a source's pages in the order of their urls, then what was left out.
+
+    `key`, `path` and `url` are the canonical url.
+    """
+    cache = PageCache(source.folder)
+    try:
+        for page in source.pages:
+            cached = cache.load(parse_url(page.content))
+            if cached is None:
+                yield Skipped(source.name, printable(page.url), "damaged in the cache")
+            else:
+                yield RawDocument(
+                    source=source.name,
+                    key=page.url,
+                    path=printable(page.url),
+                    content=cached.body,
+                    media_type=page.media_type,
+                    url=page.url,
+                    tags=source.tags,
+                    charset=page.charset,
+                    modified_elsewhere=page.modified,
+                )
+    finally:
+        cache.close()
+    yield from source.skipped
+
+
+def _fetch(
+    source: WebSource, state: Path, cache: PageCache, step: StartStep
+) -> tuple[FetchedSource, Coverage]:
+    network = Network(Policy.parse(source.allow_private))
+    manners = Manners(
+        user_agent=source.user_agent,
+        seconds_between=1 / source.requests_per_second,
+        timeout=source.timeout_seconds,
+    )
+    with step(f"Fetching {source.name}", "pages") as progress:
+        fetcher = Fetcher(manners, cache, network)
+        pages, coverage = Collector(source, fetcher, network, progress).collect()
+    values = {field.name: getattr(source, field.name) for field in fields(WebSource)}
+    fetched = FetchedSource(
+        **values,
+        folder=state / CACHE_FOLDER,
+        pages=tuple(
+            FetchedPage(
+                url=str(page.url),
+                content=str(page.content),
+                media_type=_telling_type(page.media_type),
+                charset=page.charset,
+                modified=page.modified,
+            )
+            for page in pages
+        ),
+        skipped=tuple(
+            sorted(coverage.skipped, key=lambda entry: (entry.path, entry.reason, entry.detail))
+        ),
+    )
+    return fetched, coverage
+
+
+def _telling_type(stated: str | None) -> str | None:
+    named = _TYPE_NAMES.get(stated or "", stated)
+    return None if named in _VAGUE_TYPES else named

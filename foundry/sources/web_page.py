@@ -1,0 +1,187 @@
+"""What a page says about itself and leads to: links, canonical url, Markdown twin, robots rules."""
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from foundry.fetching.fetcher import Fetched
+from foundry.urls import Url, UrlError, join_url
+
+MAX_LINKS = 10_000
+
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_TAG = re.compile(
+    r"<(?:(!--)|(script|style|textarea|title|xmp|iframe)\b|(?:a|area|link|meta|base)(?=[\s/>])"
+    r"(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>)",
+    re.IGNORECASE,
+)
+_LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What is found in one page; every url is absolute.
+
+    `links` are those that robots may follow, in the order of the page, each once.
+    """
+
+    links: tuple[Url, ...] = ()
+    canonical: Url | None = None
+    markdown: Url | None = None
+    is_html: bool = False
+    noindex: bool = False
+
+
+def examine(page: Fetched, agent: str) -> PageFacts:
+    """Look through a page, in time linear in its length.
+
+    Args:
+        page: As fetched.
+        agent: The name before the slash of the user agent, which rules for robots may address.
+    """
+    alternate = _markdown_from_header(page)
+    rules = _robots_header(page.headers.get("x-robots-tag", ""), agent)
+    if not is_html(page):
+        return PageFacts(markdown=alternate, noindex=bool(rules & {"noindex", "none"}))
+    tree = LexborHTMLParser(_flatten(_decode(page)))
+    for name in ("robots", agent):
+        for node in tree.css("meta[name][content]"):
+            if (node.attributes.get("name") or "").strip().lower() == name.lower():
+                rules |= _split_rules(node.attributes.get("content") or "")
+    base = _first(tree, "base[href]", page.url) or page.url
+    links = () if rules & {"nofollow", "none"} else tuple(_links(tree, base))
+    return PageFacts(
+        links=links,
+        canonical=_first(tree, 'link[rel~="canonical"][href]', base),
+        markdown=alternate
+        or _first(tree, 'link[rel~="alternate"][type="text/markdown"][href]', base),
+        is_html=True,
+        noindex=bool(rules & {"noindex", "none"}),
+    )
+
+
+def is_html(page: Fetched) -> bool:
+    """Whether an answer is a page: by its media type, or without one by how it begins."""
+    kind = media_type(page.headers)
+    return begins_as_html(page) if kind is None else kind in _HTML_TYPES
+
+
+def begins_as_html(page: Fetched) -> bool:
+    """Whether the bytes begin as those of a page do."""
+    return page.body[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+def media_type(headers: Mapping[str, str]) -> str | None:
+    """The media type that a server states, without parameters, in lower case."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() or None
+
+
+def charset(headers: Mapping[str, str]) -> str | None:
+    """The charset that a server states."""
+    match = _CHARSET.search(headers.get("content-type", ""))
+    return match[1] if match else None
+
+
+def markdown_links(text: str, base: Url) -> list[Url]:
+    """Where the links of a Markdown text lead, each once."""
+    found: dict[Url, None] = {}
+    for match in _MARKDOWN_LINK.finditer(text):
+        try:
+            found[join_url(base, match[1])] = None
+        except UrlError:
+            continue
+        if len(found) >= MAX_LINKS:
+            break
+    return list(found)
+
+
+def _flatten(page: str) -> str:
+    """The elements that matter, side by side: parsing deep trees takes quadratic time."""
+    kept = []
+    position = 0
+    while (match := _TAG.search(page, position)) is not None:
+        position = match.end()
+        if match[1]:
+            position = _after(page, "-->", position)
+        elif match[2]:
+            position = _after(page, f"</{match[2].lower()}", position)
+        else:
+            kept.append(match[0])
+            if match[0][1:3].lower() in {"a ", "a\n", "a\t", "a\r"}:
+                kept.append("</a>")
+    return "<body>" + "".join(kept)
+
+
+def _after(page: str, terminator: str, position: int) -> int:
+    found = re.compile(re.escape(terminator), re.IGNORECASE).search(page, position)
+    return found.end() if found else len(page)
+
+
+def _decode(page: Fetched) -> str:
+    for name in (charset(page.headers), "utf-8"):
+        try:
+            if name:
+                return page.body.decode(codecs.lookup(name).name)
+        except (LookupError, ValueError):
+            continue
+    return page.body.decode("latin-1")
+
+
+def _links(tree: LexborHTMLParser, base: Url) -> Iterator[Url]:
+    seen: set[Url] = set()
+    for node in tree.css("a[href],area[href]"):
+        if "nofollow" in (node.attributes.get("rel") or "").lower().split():
+            continue
+        url = _resolve(node, base)
+        if url is not None and url not in seen:
+            seen.add(url)
+            yield url
+            if len(seen) >= MAX_LINKS:
+                return
+
+
+def _first(tree: LexborHTMLParser, selector: str, base: Url) -> Url | None:
+    node = tree.css_first(selector)
+    return _resolve(node, base) if node else None
+
+
+def _resolve(node: LexborNode, base: Url) -> Url | None:
+    try:
+        return join_url(base, node.attributes.get("href") or "")
+    except UrlError:
+        return None
+
+
+def _markdown_from_header(page: Fetched) -> Url | None:
+    for match in _LINK_HEADER.finditer(page.headers.get("link", "")):
+        parameters = match[2].lower().replace('"', "").replace(" ", "")
+        names = dict(part.partition("=")[::2] for part in parameters.split(";"))
+        type_ = names.get("type", "").partition(",")[0]
+        if "rel=alternate" in parameters and type_ == "text/markdown":
+            try:
+                return join_url(page.url, match[1])
+            except UrlError:
+                continue
+    return None
+
+
+def _robots_header(value: str, agent: str) -> set[str]:
+    """The rules of X-Robots-Tag that are for everyone or for `agent`."""
+    rules: set[str] = set()
+    addressed = ""
+    for part in value.lower().split(","):
+        name, colon, rule = part.strip().partition(":")
+        if colon and name != "unavailable_after":
+            addressed, part = name.strip(), rule
+        if addressed in {"", agent.lower()}:
+            rules.add(part.strip())
+    return rules
+
+
+def _split_rules(value: str) -> set[str]:
+    return {rule.strip() for rule in value.lower().split(",")}

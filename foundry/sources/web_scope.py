@@ -1,0 +1,82 @@
+"""Which urls belong to a web source: its hosts, and its include and exclude patterns."""
+
+from pathlib import PurePosixPath
+
+from foundry.config_web_sources import WebSource
+from foundry.fetching.failures import FetchError, refused
+from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port, parse_url
+
+OTHER_HOST = "on another host"
+
+# What pages link to that holds no text to read.
+_NO_DOCUMENTS = frozenset(
+    (
+        ".avif .bmp .gif .ico .jpeg .jpg .png .svg .tif .tiff .webp .css .js .mjs .map .wasm"
+        " .woff .woff2 .ttf .otf .eot .mp3 .mp4 .m4a .mov .avi .mkv .ogg .ogv .wav .webm .flac"
+        " .zip .gz .tgz .bz2 .xz .7z .rar .tar .jar .whl .deb .rpm .dmg .exe .msi .iso .apk"
+    ).split()
+)
+
+
+class Scope:
+    """The pages that a source may hold."""
+
+    def __init__(self, source: WebSource) -> None:
+        self._source = source
+        self._home = parse_url(source.urls[0])
+        self._hosts = frozenset(parse_host_and_port(host) for host in source.hosts)
+
+    def check_host(self, url: Url) -> None:
+        """Raises FetchError for a url of a host that the source does not extend to."""
+        if self._source.kind == "url" or self._is_home(url):
+            return
+        is_usual = url.port == DEFAULT_PORTS[url.scheme]
+        if (url.host, url.port) in self._hosts or (is_usual and (url.host, None) in self._hosts):
+            return
+        raise refused(OTHER_HOST, str(url))
+
+    def has_host(self, url: Url) -> bool:
+        """Whether the source extends to a url's host."""
+        try:
+            self.check_host(url)
+        except FetchError:
+            return False
+        return True
+
+    def selects(self, url: Url) -> bool:
+        """Whether the patterns select a url."""
+        included = any(matches(pattern, url) for pattern in self._source.include)
+        return included and not any(matches(pattern, url) for pattern in self._source.exclude)
+
+    def follows(self, url: Url) -> bool:
+        """Whether a link is to be followed."""
+        suffix = PurePosixPath(url.path).suffix.lower()
+        return suffix not in _NO_DOCUMENTS and self.has_host(url) and self.selects(url)
+
+    def _is_home(self, url: Url) -> bool:
+        home = self._home
+        ports = (url.port, home.port)
+        is_usual = ports == (DEFAULT_PORTS[url.scheme], DEFAULT_PORTS[home.scheme])
+        return url.host == home.host and (ports[0] == ports[1] or is_usual)
+
+
+def matches(pattern: str, url: Url) -> bool:
+    """Whether a pattern fits a whole url, or one that begins with a slash its path and query.
+
+    `*` stands for any characters, also none; every other character for itself. Takes time linear
+    in the length of the url for each part between two stars.
+    """
+    text = url.target if pattern.startswith("/") else str(url)
+    first, *rest = pattern.split("*")
+    if not rest:
+        return text == pattern
+    *middle, last = rest
+    if not text.startswith(first):
+        return False
+    position = len(first)
+    for part in middle:
+        found = text.find(part, position)
+        if found < 0:
+            return False
+        position = found + len(part)
+    return len(text) - len(last) >= position and text.endswith(last)

@@ -1,0 +1,200 @@
+"""Web addresses in one canonical spelling, and nothing that two parsers could read differently.
+
+A url that is not plainly http or https, or whose host has an unusual spelling, is refused. What
+passes was parsed once, and the same parts are used to look it up, to compare it and to ask for it.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+import idna
+
+MAX_CHARS = 4_096
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_ABSOLUTE = re.compile(r"https?://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.I | re.DOTALL)
+_AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
+_FORBIDDEN = re.compile("[\x00-\x20\x7f]")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+# What may stand unescaped (RFC 3986, 3.3 and 3.4), as pairs of an escape or one character.
+_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+_PATH_SAFE = frozenset(_UNRESERVED + "!$&'()*+,;=:@/")
+_QUERY_SAFE = _PATH_SAFE | {"?"}
+_PIECE = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
+
+
+class UrlError(ValueError):
+    """Text that is not a url to fetch; `reason` is a short constant phrase."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Url:
+    """A canonical url without a fragment.
+
+    `host` is a lower-case ASCII name, an IPv4 address or an IPv6 address without brackets; `query`
+    is empty where there is none. `str` of it parses to the same url again.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str = ""
+
+    @property
+    def authority(self) -> str:
+        """Host, and port unless it is the scheme's own: the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def target(self) -> str:
+        """Path and query: what the server is asked for."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
+    def origin(self) -> str:
+        """Scheme and authority."""
+        return f"{self.scheme}://{self.authority}"
+
+    def __str__(self) -> str:
+        return self.origin + self.target
+
+
+def parse_url(written: str) -> Url:
+    """The canonical form of an absolute http or https url.
+
+    Host lower-cased and in ASCII (IDNA 2008 with the mapping of UTS 46), the scheme's own port, the
+    fragment and an empty query dropped, dot segments resolved, escapes in capitals and only where
+    they are needed. Raises UrlError, also for a user name, for numbers that are no dotted IPv4
+    address, and for control characters and spaces.
+    """
+    text = written.strip("\t\n\f\r ")
+    if len(text) > MAX_CHARS:
+        raise UrlError("url is too long", f"{len(text)} characters")
+    if _FORBIDDEN.search(text):
+        raise UrlError("malformed url", "a space or a control character")
+    scheme = _SCHEME.match(text)
+    if scheme is None or scheme[1].lower() not in DEFAULT_PORTS:
+        raise UrlError("not an http or https url", text[:200])
+    match = _ABSOLUTE.fullmatch(text)
+    if match is None:
+        raise UrlError("malformed url", text[:200])
+    authority, path, query = match.groups()
+    host, port = _split_authority(authority, scheme[1].lower())
+    return Url(
+        scheme=scheme[1].lower(),
+        host=host,
+        port=port,
+        path=_remove_dots(_escape(path, _PATH_SAFE)),
+        query=_escape(query or "", _QUERY_SAFE),
+    )
+
+
+def join_url(base: Url, reference: str) -> Url:
+    """The url that a reference on the page `base` leads to. Raises UrlError."""
+    # As browsers do: white space around, and line breaks and tabs within, mean nothing.
+    text = re.sub("[\t\n\r]", "", reference.strip("\t\n\f\r ")).replace(" ", "%20")
+    if len(text) > MAX_CHARS:
+        raise UrlError("url is too long", f"{len(text)} characters")
+    if scheme := _SCHEME.match(text):
+        if scheme[1].lower() not in DEFAULT_PORTS:
+            raise UrlError("not an http or https url", text[:200])
+        return parse_url(text)
+    try:
+        return parse_url(urljoin(str(base), text))
+    except UrlError:
+        raise
+    except ValueError:
+        raise UrlError("malformed url", text[:200]) from None
+
+
+def parse_host(written: str) -> str:
+    """The canonical form of a host, IPv6 addresses with or without brackets. Raises UrlError."""
+    if written.startswith("[") or ":" in written:
+        return _parse_ipv6(written.removeprefix("[").removesuffix("]"))
+    host = written
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            raise UrlError("malformed host", ascii(written[:200])) from None
+    host = host.lower().removesuffix(".")
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        try:
+            return str(ipaddress.IPv4Address(host))
+        except ValueError:
+            raise UrlError("unusual spelling of an address", written[:200]) from None
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise UrlError("malformed host", ascii(written[:200]))
+    return host
+
+
+def parse_host_and_port(written: str) -> tuple[str, int | None]:
+    """A canonical host and the port after it, None without one. Raises UrlError."""
+    host, colon, port = written.rpartition(":")
+    if not colon or port.endswith("]") or (":" in host and not host.endswith("]")):
+        return parse_host(written), None
+    if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= 65_535:
+        raise UrlError("malformed host", ascii(written[:200]))
+    return parse_host(host), int(port)
+
+
+def _parse_ipv6(written: str) -> str:
+    try:
+        address = ipaddress.IPv6Address(written)
+    except ValueError:
+        raise UrlError("malformed host", ascii(written[:200])) from None
+    if address.scope_id is not None:
+        raise UrlError("malformed host", ascii(written[:200]))
+    return str(address)
+
+
+def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
+    if "@" in authority:
+        # Not which: it may be a password.
+        raise UrlError("user name in the url")
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None or not match[1]:
+        raise UrlError("malformed host", ascii(authority[:200]))
+    port = int(match[2][:6]) if match[2] else DEFAULT_PORTS[scheme]
+    if not 1 <= port <= 65_535:
+        raise UrlError("malformed host", f"port {port}")
+    return parse_host(match[1]), port
+
+
+def _escape(text: str, safe: frozenset[str]) -> str:
+    return _PIECE.sub(lambda match: _escape_piece(match[0], safe), text)
+
+
+def _escape_piece(piece: str, safe: frozenset[str]) -> str:
+    if len(piece) == 3:
+        character = chr(int(piece[1:], 16))
+        return character if character in _UNRESERVED else piece.upper()
+    if piece in safe:
+        return piece
+    return "".join(f"%{byte:02X}" for byte in piece.encode("utf-8", "replace"))
+
+
+def _remove_dots(path: str) -> str:
+    """Resolve `.` and `..` (RFC 3986, 5.2.4); the result begins with a slash."""
+    kept: list[str] = []
+    segments = path.split("/")[1:] or [""]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)

@@ -1,0 +1,102 @@
+"""Pages on disk: private, exact, gone when damaged."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foundry.errors import BuildError
+from foundry.fetching.page_cache import FILE_NAME, CachedPage, PageCache
+from foundry.urls import parse_url
+
+URL = parse_url("http://example.com/a?b")
+PAGE = CachedPage({"etag": '"1"', "content-type": "text/html"}, b"\0some bytes\xff" * 100)
+
+
+def test_what_is_stored_comes_back(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "web")
+    assert cache.load(URL) is None
+    cache.store(URL, PAGE)
+    assert cache.load(URL) == PAGE
+    cache.close()
+    again = PageCache(tmp_path / "web")
+    assert again.load(URL) == PAGE
+    again.store(URL, CachedPage({}, b"new"))
+    assert again.load(URL) == CachedPage({}, b"new")
+    again.close()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(st.binary(max_size=2_000), st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
+def test_any_page(tmp_path: Path, body: bytes, headers: dict[str, str]) -> None:
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, CachedPage(headers, body))
+    assert cache.load(URL) == CachedPage(headers, body)
+    cache.close()
+
+
+def test_nobody_else_can_look(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, PAGE)
+    assert stat.S_IMODE((tmp_path / "web").stat().st_mode) == 0o700
+    for file in (tmp_path / "web").iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    cache.close()
+
+
+def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / FILE_NAME).symlink_to(tmp_path / "victim")
+    with pytest.raises(BuildError):
+        PageCache(tmp_path / "web")
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("column", ["headers", "content", "checksum"])
+def test_a_damaged_page_is_not_there(column: str, tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, PAGE)
+    cache.close()
+    with sqlite3.connect(tmp_path / "web" / FILE_NAME) as connection:
+        connection.execute(f"UPDATE pages SET {column} = substr({column}, 2)")
+    connection.close()
+    cache = PageCache(tmp_path / "web")
+    assert cache.load(URL) is None
+    cache.close()
+
+
+def test_a_page_is_not_taken_for_another(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, PAGE)
+    cache.close()
+    with sqlite3.connect(tmp_path / "web" / FILE_NAME) as connection:
+        connection.execute("UPDATE pages SET url = 'http://example.com/b'")
+    connection.close()
+    cache = PageCache(tmp_path / "web")
+    assert cache.load(parse_url("http://example.com/b")) is None
+    cache.close()
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / FILE_NAME).write_bytes(b"no database at all" * 1_000)
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, PAGE)
+    assert cache.load(URL) == PAGE
+    cache.close()
+
+
+def test_pages_that_are_no_longer_asked_for_are_forgotten(tmp_path: Path) -> None:
+    other = parse_url("http://example.com/other")
+    cache = PageCache(tmp_path / "web")
+    cache.store(URL, PAGE)
+    cache.store(other, PAGE)
+    cache.close()
+    cache = PageCache(tmp_path / "web")
+    cache.load(other)
+    cache.drop_unused()
+    assert (cache.load(other), cache.load(URL)) == (PAGE, None)
+    cache.close()

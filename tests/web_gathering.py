@@ -1,0 +1,72 @@
+"""Web sources fetched as a build fetches them, from sites on loopback."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from web_sites import Site
+
+from foundry.config_file import SitemapSection, SiteSection, UrlSection
+from foundry.config_web_sources import find_problems, resolve
+from foundry.progress import Reporter
+from foundry.records import RawDocument, Skipped
+from foundry.sources import fetch_all, iterate
+
+_SECTIONS = {"url": UrlSection, "sitemap": SitemapSection, "site": SiteSection}
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a source delivered, with the site's own address left out of all urls."""
+
+    site: Site
+    documents: list[RawDocument]
+    skipped: list[Skipped]
+    coverage: dict[str, Any]
+    traffic: dict[str, int]
+
+    @property
+    def paths(self) -> list[str]:
+        """The documents' urls."""
+        return [(document.url or "").removeprefix(self.site.url) for document in self.documents]
+
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """The urls of what was left out, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for entry in self.skipped:
+            path = entry.path.removeprefix(self.site.url)
+            reasons.setdefault(entry.reason, []).append(path)
+        return reasons
+
+
+def gather(
+    site: Site,
+    state: Path,
+    kind: Literal["url", "sitemap", "site"] = "site",
+    *,
+    urls: Sequence[str] = (),
+    url: str = "/",
+    private: Sequence[str] = (),
+    **values: Any,
+) -> Gathered:
+    """Fetch a source; paths in `url` and `urls` are those of the site."""
+    places = (
+        {"urls": [_full(site, u) for u in urls]} if kind == "url" else {"url": _full(site, url)}
+    )
+    options = {"min_coverage": 0.0, "requests_per_second": 1000.0, **places, **values}
+    allowed = [*site.allow_private, *private]
+    section = _SECTIONS[kind](type=kind, allow_private=allowed, **options)
+    assert find_problems(section, "sources[0]") == []
+    source = resolve(section, "web")
+    (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step)
+    delivered = list(iterate(ready))
+    documents = [item for item in delivered if isinstance(item, RawDocument)]
+    skipped = [item for item in delivered if isinstance(item, Skipped)]
+    assert len(documents) + len(skipped) == len(delivered)
+    return Gathered(site, documents, skipped, coverage["web"], traffic["web"])
+
+
+def _full(site: Site, url: str) -> str:
+    return site.url + url if url.startswith("/") else url
