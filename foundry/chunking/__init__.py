@@ -4,13 +4,25 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
-from foundry.chunking import headings, none, recursive
+from foundry.chunking import code, headings, none, page, parent, recursive, sentences
 from foundry.chunking.packing import Packer
+from foundry.chunking.tokens import CountTokens, limit_tokens
 from foundry.config import ChunkingOptions
-from foundry.records import Chunk, Document
+from foundry.records import Chunk, Document, Piece, Span
 
-_STRATEGIES = {"headings": headings.split, "recursive": recursive.split, "none": none.split}
+_STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
+    "headings": headings.split,
+    "recursive": recursive.split,
+    "sentences": sentences.split,
+    "page": page.split,
+    "code": code.split,
+    "parent": parent.split,
+    "none": none.split,
+}
 _MARKDOWN_READERS = frozenset(
     "docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()
 )
@@ -20,12 +32,15 @@ _NEWLINE = re.compile("\n")
 _WORD = re.compile(r"[^\W_]")
 
 
-def chunk(document: Document, options: ChunkingOptions) -> list[Chunk]:
+def chunk(
+    document: Document, options: ChunkingOptions, count_tokens: CountTokens = len
+) -> list[Chunk]:
     """Cut a document into chunks of at most `max_chars` characters, in its order.
 
     White space at both ends is left out, and so are pieces without a letter or a digit. An id is
     derived from the document's id, the heading path and the chunk's number below that path; the
-    same input gives the same ids in every process. The strategy "none" knows no limit.
+    same input gives the same ids in every process. The strategy "none" knows no limit but that in
+    tokens, as `count_tokens` counts them.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
@@ -33,28 +48,46 @@ def chunk(document: Document, options: ChunkingOptions) -> list[Chunk]:
     line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
-    for piece in _STRATEGIES[options.strategy](document, packer):
-        raw = text[piece.start : piece.end]
-        start = piece.start + len(raw) - len(raw.lstrip())
-        end = piece.end - (len(raw) - len(raw.rstrip()))
-        if not _WORD.search(text, start, max(end, start)):
-            continue
+    pieces = _STRATEGIES[options.strategy](document, packer)
+    for piece in _trim(limit_tokens(pieces, packer, count_tokens, document.title), text):
         ordinal = ordinals[piece.heading_path]
         ordinals[piece.heading_path] += 1
         chunks.append(
             Chunk(
                 id=_make_id(document.id, piece.heading_path, ordinal),
                 document_id=document.id,
-                text=text[start:end],
+                text=text[piece.start : piece.end],
                 heading_path=piece.heading_path,
-                start=start,
-                end=end,
-                line_start=bisect_right(line_starts, start),
-                line_end=bisect_right(line_starts, end - 1),
-                page=bisect_right(document.reading.pages, start) or None,
+                start=piece.start,
+                end=piece.end,
+                line_start=bisect_right(line_starts, piece.start),
+                line_end=bisect_right(line_starts, piece.end - 1),
+                page=bisect_right(document.reading.pages, piece.start) or None,
+                parent=piece.parent,
             )
         )
-    return chunks
+    return _fit_parents(chunks)
+
+
+def _trim(pieces: Iterator[Piece], text: str) -> Iterator[Piece]:
+    for piece in pieces:
+        raw = text[piece.start : piece.end]
+        start = piece.start + len(raw) - len(raw.lstrip())
+        end = piece.end - (len(raw) - len(raw.rstrip()))
+        if _WORD.search(text, start, max(end, start)):
+            yield replace(piece, start=start, end=end)
+
+
+def _fit_parents(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Let each parent begin with its first chunk and end with its last."""
+    fitted: list[Chunk] = []
+    for parent_span, members in groupby(chunks, key=lambda chunk: chunk.parent):
+        family = list(members)
+        if parent_span is not None:
+            fitting = Span(family[0].start, family[-1].end)
+            family = [replace(member, parent=fitting) for member in family]
+        fitted += family
+    return fitted
 
 
 def _make_id(document_id: str, heading_path: tuple[str, ...], ordinal: int) -> str:

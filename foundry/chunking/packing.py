@@ -7,7 +7,7 @@ of 1,200 become two halves rather than one full piece and a remnant.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
@@ -21,14 +21,23 @@ _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE_END = re.compile(r"\n")
 
 
+def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    """The paragraphs of `text[start:end]`, each with the blank lines after it."""
+    return _cut_after(_PARAGRAPH_END, text, start, end)
+
+
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """Cuts one text; `blocks` are its spans that stay whole whenever they fit."""
+    """Cuts one text; `blocks` are its spans that stay whole whenever they fit.
+
+    `cut_prose` gives the units of what is between blocks; those too large are cut further.
+    """
 
     text: str
     blocks: Sequence[Span]
     is_markdown: bool
     options: ChunkingOptions
+    cut_prose: Callable[[str, int, int], Iterator[Span]] = cut_paragraphs
 
     @property
     def capacity(self) -> int:
@@ -48,11 +57,11 @@ class Packer:
         index = bisect_left(self.blocks, start, key=lambda block: block.start)
         while index < len(self.blocks) and self.blocks[index].end <= end:
             block = self.blocks[index]
-            yield from self._paragraphs(position, block.start)
+            yield from self._prose(position, block.start)
             yield from self._block(block.start, block.end)
             position = block.end
             index += 1
-        yield from self._paragraphs(position, end)
+        yield from self._prose(position, end)
 
     def overlap(self, pieces: Sequence[Span]) -> list[Span]:
         """Let each piece after the first begin with the end of the one before it.
@@ -78,12 +87,12 @@ class Packer:
             begin += 1
         return begin
 
-    def _paragraphs(self, start: int, end: int) -> Iterator[Span]:
-        for paragraph in _cut_after(_PARAGRAPH_END, self.text, start, end):
-            if paragraph.end - paragraph.start <= self.capacity:
-                yield paragraph
+    def _prose(self, start: int, end: int) -> Iterator[Span]:
+        for unit in self.cut_prose(self.text, start, end):
+            if unit.end - unit.start <= self.capacity:
+                yield unit
             else:
-                yield from self._sentences(paragraph.start, paragraph.end)
+                yield from self._sentences(unit.start, unit.end)
 
     def _block(self, start: int, end: int) -> Iterator[Span]:
         if end - start <= self.options.max_chars:

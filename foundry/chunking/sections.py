@@ -1,5 +1,6 @@
 """A document's outline: stretches of text, each under one heading."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,10 @@ class Section:
 
 
 def find_sections(document: Document) -> list[Section]:
-    """The sections of a document in their order; together they cover its whole body."""
+    """The sections of a document in their order; together they cover its whole body.
+
+    A heading without text only ends the sections of its level, as the end of a method does.
+    """
     reading = document.reading
     headings = [heading for heading in reading.headings if heading.start >= reading.body_start]
     ends = [heading.start for heading in headings[1:]] + [len(reading.text)]
@@ -28,9 +32,24 @@ def find_sections(document: Document) -> list[Section]:
         while ancestors and ancestors[-1][0] >= heading.level:
             ancestors.pop()
         ancestors.append((heading.level, heading.text))
-        path = tuple(text for _, text in ancestors)
+        path = tuple(text for _, text in ancestors if text)
         sections.append(Section(heading.start, heading.end, end, path))
     return join_bare_headings(sections, reading.text)
+
+
+class PathFinder:
+    """Tells the heading path of any place in a document."""
+
+    def __init__(self, document: Document) -> None:
+        self._text = document.reading.text
+        self._sections = find_sections(document)
+        self._starts = [section.start for section in self._sections]
+
+    def path_at(self, place: int) -> tuple[str, ...]:
+        """The path of the first text at or after a place."""
+        while place + 1 < len(self._text) and self._text[place].isspace():
+            place += 1
+        return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path
 
 
 def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:

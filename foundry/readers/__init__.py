@@ -7,7 +7,9 @@ processes, which are started when the first such file comes.
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from foundry.readers import (
     asciidoc,
@@ -25,23 +27,25 @@ from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableErr
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import FILE_READERS
+from foundry.readers.hidden import noting_hidden
 from foundry.readers.sandbox import Sandbox
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.records import Document, RawDocument, Reading, Skipped
+from foundry.secrets import find_secrets
 
 _READERS: tuple[Reader, ...] = (
     markdown.READER,
     mdx.READER,
     html.READER,
     text.READER,
-    code.READER,
+    *code.READERS,
     asciidoc.READER,
     latex.READER,
     notebook.READER,
     subtitles.READER,
     *structured.READERS,
 )
-_NAMED_BY_FILE = (code.READER, *structured.READERS)
+_NAMED_BY_FILE = (*code.READERS, *structured.READERS)
 """Formats without titles, of which the whole name of a file is one."""
 _ALL: tuple[Reader | FileReader, ...] = (*_READERS, *FILE_READERS)
 _BY_NAME: dict[str, tuple[Reader | FileReader, str]] = {
@@ -54,9 +58,25 @@ _BY_KIND = {
     for kind, media_type in reader.kinds.items()
 }
 _WORD = re.compile(r"[^\W_]")
+MAX_OUTLINED_CHARS = 10_000_000
+"""Of a source file; a larger one is read as text."""
 
 
-def read(raw: RawDocument, sandbox: Sandbox | None = None) -> Document | Skipped:
+class ReadsFiles(Protocol):
+    """What has a file read by a reader of `formats`: a sandbox, or a worker in one."""
+
+    def read(self, version: str, content: bytes) -> Reading:
+        """Have the reader of that version read a file. Raises UnreadableError."""
+        ...
+
+
+def reads_apart(raw: RawDocument) -> bool:
+    """Whether a document is of a format that only worker processes read."""
+    reader, _ = _BY_KIND.get(document_kind(raw.content) or "") or _choose(raw)
+    return isinstance(reader, FileReader) or reader.outline is not None
+
+
+def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skipped:
     """Turn bytes into a document with text, structure and metadata in one normal form.
 
     Never raises for what the bytes hold: what cannot be read is Skipped, with the reason. Formats
@@ -73,9 +93,15 @@ def read(raw: RawDocument, sandbox: Sandbox | None = None) -> Document | Skipped
     replaced = 0
     try:
         if isinstance(reader, Reader):
-            declared = html.declared_charset(raw.content) if reader is html.READER else None
-            content, replaced = decode(raw.content, declared)
-            reading = reader.read(content)
+            declared = raw.charset
+            if declared is None and reader is html.READER:
+                declared = html.declared_charset(raw.content)
+            with noting_hidden() as hidden:
+                content, replaced = decode(raw.content, declared)
+                reading = reader.read(content)
+            if reader.outline is not None:
+                reading = _outline(reader.outline, reading, sandbox)
+            reading = replace(reading, hidden=tuple(hidden.values()))
         elif kind is None and reader.kinds:
             return _skip(raw, "not what its name says")
         else:
@@ -89,11 +115,24 @@ def read(raw: RawDocument, sandbox: Sandbox | None = None) -> Document | Skipped
     return _assemble(raw, reader, media_type, reading, replaced)
 
 
-def _read_apart(reader: FileReader, content: bytes, sandbox: Sandbox | None) -> Reading:
+def _read_apart(reader: FileReader, content: bytes, sandbox: ReadsFiles | None) -> Reading:
     if sandbox is not None:
         return sandbox.read(reader.version, content)
     with Sandbox() as own:
         return own.read(reader.version, content)
+
+
+def _outline(parser: FileReader, reading: Reading, sandbox: ReadsFiles | None) -> Reading:
+    """The reading with a parser's headings and blocks, or as it is where that gives up."""
+    if len(reading.text) > MAX_OUTLINED_CHARS:
+        return reading
+    try:
+        outlined = _read_apart(parser, reading.text.encode(), sandbox)
+    except UnreadableError:
+        return reading
+    if outlined.text != reading.text:
+        return reading
+    return replace(reading, headings=outlined.headings, blocks=outlined.blocks)
 
 
 def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
@@ -118,7 +157,7 @@ def _choose(raw: RawDocument) -> tuple[Reader | FileReader, str]:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
     reader, media_type = _by_name(raw.path) or (text.READER, "text/plain")
     # Code may begin like a page: a template, a component.
-    if reader is not code.READER and is_html(raw.content):
+    if reader not in code.READERS and is_html(raw.content):
         return html.READER, "text/html"
     return reader, media_type
 
@@ -139,7 +178,7 @@ def _assemble(
     tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
     title = normalise_line(raw.title or "") or normalise_line(reading.title or "")
     return Document(
-        id=raw.id or _make_id(raw),
+        id=raw.id or make_id(raw),
         source=raw.source,
         path=path,
         url=normalise_line(raw.url, 4_096) if raw.url else None,
@@ -150,19 +189,26 @@ def _assemble(
         bytes=len(raw.content),
         replaced=replaced,
         tags=tuple(sorted(tags - {""})),
-        modified=normalise_date(raw.modified) or normalise_date(reading.modified),
+        modified=(
+            normalise_date(raw.modified)
+            or normalise_date(reading.modified)
+            or normalise_date(raw.modified_elsewhere)
+        ),
         metadata=_merge_metadata(raw, reading),
         reading=reading,
+        findings=find_secrets(reading.text),
     )
 
 
 def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
     stated = {"language": reading.language} if reading.language else {}
-    metadata = {**stated, **raw.metadata}
+    taken = {name: reading.metadata[name] for name in raw.metadata_keys if name in reading.metadata}
+    metadata = {**stated, **taken, **raw.metadata}
     return {normalise_line(name): normalise(value) for name, value in metadata.items()}
 
 
-def _make_id(raw: RawDocument) -> str:
+def make_id(raw: RawDocument) -> str:
+    """The id of a document whose source gives none, by source and key."""
     key = raw.key.encode("utf-8", "surrogateescape")
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 

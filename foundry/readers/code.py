@@ -1,9 +1,13 @@
-"""Source code and structured data, read as text that is cut between top-level definitions."""
+"""Source code and structured data: text, with the outline that a parser of its language finds.
+
+Without one, or where it fails, the text is cut between what begins at the margin.
+"""
 
 import re
 from collections.abc import Iterator
 
-from foundry.readers.contract import Reader
+from foundry.readers.code_outline import READERS as OUTLINES
+from foundry.readers.contract import Reader, UnreadableError
 from foundry.records import Reading, Span
 
 _LANGUAGES = {
@@ -71,10 +75,21 @@ _LANGUAGES = {
 # A definition starts at the margin after a blank line, with anything but a closing bracket.
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
+MINIFIABLE = frozenset(("css", "javascript", "typescript"))
+MINIFIED_CHARS = 20_000
+MINIFIED_LINE_CHARS = 1_000
+"""Characters a line, on average, from which on code is not written for people."""
+
 
 def read(text: str) -> Reading:
     """Read source code; there is no title, and every top-level region is a block."""
     return Reading(text=text, blocks=tuple(_find_regions(text)))
+
+
+def _read_written(text: str) -> Reading:
+    if len(text) > MINIFIED_CHARS and len(text) > MINIFIED_LINE_CHARS * (text.count("\n") + 1):
+        raise UnreadableError("minified code", f"{len(text)} characters")
+    return read(text)
 
 
 def _find_regions(text: str) -> Iterator[Span]:
@@ -87,12 +102,14 @@ def _find_regions(text: str) -> Iterator[Span]:
         yield Span(start, len(text))
 
 
-READER = Reader(
-    version="code/1",
-    media_types={
-        name.lower(): f"text/x-{language}"
-        for language, names in _LANGUAGES.items()
-        for name in names.split()
-    },
-    read=read,
-)
+def _make_reader(language: str, names: str) -> Reader:
+    outline = OUTLINES.get(language)
+    return Reader(
+        version=f"code-{language}/1" if outline else "code/1",
+        media_types={name.lower(): f"text/x-{language}" for name in names.split()},
+        read=_read_written if language in MINIFIABLE else read,
+        outline=outline,
+    )
+
+
+READERS = tuple(_make_reader(language, names) for language, names in _LANGUAGES.items())

@@ -1,4 +1,4 @@
-"""Bytes to text, in one normal form: LF line ends, NFC, no NUL, no lone surrogate."""
+"""Bytes to text, in one normal form: LF line ends, NFC, no NUL, no lone surrogate, none hidden."""
 
 import codecs
 import re
@@ -6,6 +6,8 @@ import unicodedata
 from itertools import pairwise
 
 from charset_normalizer import from_bytes
+
+from foundry.readers.hidden import remove_hidden
 
 SAMPLE_BYTES = 65_536
 NORMALISATION_SLICE = 2_000
@@ -46,7 +48,7 @@ def normalise(text: str) -> str:
         text = text.replace("\0", "")
     if text.isascii():
         return text
-    text = _SURROGATE.sub("\ufffd", text)
+    text = remove_hidden(_SURROGATE.sub("\ufffd", text))
     # Normalisation is quadratic in the length of a run of combining marks, hence the slices.
     cuts = [0]
     while len(text) - cuts[-1] > NORMALISATION_SLICE:

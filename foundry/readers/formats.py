@@ -1,6 +1,7 @@
 """The formats that worker processes read, one module each."""
 
 from foundry.readers import (
+    code_outline,
     docx,
     epub,
     mail,
@@ -27,4 +28,5 @@ FILE_READERS: tuple[FileReader, ...] = (
     outlook.READER,
     xml.READER,
     rst.READER,
+    *code_outline.READERS.values(),
 )

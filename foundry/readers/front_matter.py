@@ -36,6 +36,15 @@ class FrontMatter:
     modified: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    def metadata(self) -> dict[str, str]:
+        """Every value that is text, or a list of texts, which are joined by commas."""
+        found = {}
+        for name, value in self.values.items():
+            texts = [_to_string(part) for part in (value if isinstance(value, list) else [value])]
+            if isinstance(name, str) and texts and all(texts):
+                found[name] = ", ".join(text for text in texts if text)
+        return found
+
 
 def read_front_matter(text: str) -> FrontMatter:
     """Find and read the block at the start of `text`.

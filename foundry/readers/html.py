@@ -10,6 +10,7 @@ from foundry.readers import markdown
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
+from foundry.readers.hidden import note_hidden
 from foundry.readers.html_nesting import nesting_depth
 from foundry.records import Reading
 
@@ -58,6 +59,7 @@ def read(text: str) -> Reading:
     if nesting_depth(text, MAX_DEPTH) >= MAX_DEPTH:
         raise UnreadableError("elements are nested too deeply")
     page = LexborHTMLParser(_OPTION.sub(" ", text))
+    note_hidden("hidden elements", _count_hidden(page))
     title = _find_title(page)
     modified = _find_modified(page)
     content = _convert(_main_content(page))
@@ -85,6 +87,15 @@ def _find_modified(page: LexborHTMLParser) -> str | None:
 def _attribute(page: LexborHTMLParser, selector: str, attribute: str) -> str | None:
     node = page.css_first(selector)
     return (node.attributes.get(attribute) or None) if node else None
+
+
+def _count_hidden(page: LexborHTMLParser) -> int:
+    """Elements with words that the page does not show, scripts and styles aside."""
+    return sum(
+        "hidden" in node.attributes or bool(_INVISIBLE.search(node.attributes.get("style") or ""))
+        for node in page.css("[hidden],[style]")
+        if node.tag not in {"script", "style", "template"} and node.text().strip()
+    )
 
 
 def _main_content(page: LexborHTMLParser) -> LexborNode | None:

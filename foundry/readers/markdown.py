@@ -68,6 +68,7 @@ def read(text: str, *, indented_code: bool = True) -> Reading:
         title=front.title or reading.title,
         tags=(*front.tags, *reading.tags),
         modified=front.modified,
+        metadata=front.metadata(),
         body_start=front.length if front.is_readable else 0,
     )
 

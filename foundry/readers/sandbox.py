@@ -1,7 +1,8 @@
-"""Worker processes for formats whose parsers must not be trusted: PDF, office files, mail.
+"""Worker processes for what must not be trusted: the parsers of PDF, office files and mail.
 
 A worker has limits of memory and processor time and no network (`worker`), its parent has a clock.
-Bytes go in and a reading comes out, as JSON; a worker that fails costs the one file.
+Bytes go in and an answer comes out; a worker that fails costs the one file. What workers do is a
+module's `open_task`: they read files (`wire`), or do all that is to be done with a document.
 """
 
 import json
@@ -9,11 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from foundry.readers.contract import TOO_MUCH, UnreadableError
 from foundry.readers.wire import parse_answer
@@ -22,34 +24,70 @@ from foundry.records import Reading
 FILES_PER_WORKER = 200
 """A fresh worker takes over after so many, for libraries that keep memory."""
 
+Answer = TypeVar("Answer")
+
 _WORKER = Path(__file__).with_name("worker.py")
+
+
+# One thread for each, since there are as many workers as cores; nothing of the user's environment,
+# whose keys are no business of a document.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may take: bytes of address space and of answer, seconds."""
+    """What one file may take: bytes of address space and of answer, seconds.
+
+    `seconds_per_megabyte` is added to both times, for work that takes longer with larger files.
+    """
 
     memory: int = 2 << 30
     cpu: int = 60
     wall: float = 150
     answer: int = 400_000_000
+    seconds_per_megabyte: float = 0
 
 
 class Sandbox:
     """Workers that are started when a file first needs one, and ended by `close`.
 
-    Threads may share a sandbox: each file has a worker for itself meanwhile.
+    Threads may share a sandbox: each file has a worker for itself meanwhile. `module` and `options`
+    say what workers do.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        module: str = "foundry.readers.wire",
+        options: str = "",
+    ) -> None:
         self._limits = limits or Limits()
+        self._task = {"module": module, "options": options}
         self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._is_closed = False
 
     def read(self, version: str, content: bytes) -> Reading:
         """Have the reader of that version read a file. Raises UnreadableError."""
+        return self.ask({"reader": version}, content, parse_answer)
+
+    def ask(
+        self,
+        request: Mapping[str, object],
+        content: bytes,
+        parse: Callable[[bytes], Answer],
+        *,
+        wears: bool = True,
+    ) -> Answer:
+        """Have a worker answer a request about a file. Raises UnreadableError.
+
+        `parse` checks the answer and may raise the same. A worker is replaced after
+        `FILES_PER_WORKER` requests that wear it out.
+        """
         worker = self._take()
+        self._busy.add(worker)
         try:
-            return parse_answer(worker.ask(version, content))
+            return parse(worker.ask(request, content, wears=wears))
         except UnreadableError as error:
             if error.reason == TOO_MUCH:
                 # What is left of its memory would be the next file's limit.
@@ -59,15 +97,19 @@ class Sandbox:
             worker.end()
             raise
         finally:
-            if worker.is_usable:
+            self._busy.discard(worker)
+            if worker.is_usable and not self._is_closed:
                 self._idle.append(worker)
             else:
                 worker.end()
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers; a request that is being answered fails."""
+        self._is_closed = True
         while self._idle:
             self._idle.pop().end()
+        for worker in list(self._busy):
+            worker.kill()
 
     def __enter__(self) -> Self:
         return self
@@ -81,30 +123,31 @@ class Sandbox:
         self.close()
 
     def _take(self) -> "_Worker":
+        if self._is_closed:
+            raise UnreadableError("reader crashed", "closed")
         with suppress(IndexError):
             while True:
                 worker = self._idle.pop()
                 if worker.is_usable:
                     return worker
                 worker.end()
-        return _Worker(self._limits)
+        return _Worker(self._limits, self._task)
 
 
 class _Worker:
     """One process, and the files it still may read."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, task: Mapping[str, str]) -> None:
         self._limits = limits
         self._left = FILES_PER_WORKER
-        options = json.dumps({**asdict(limits), "path": sys.path})
-        # Not in the user's folder and not with the user's environment, whose keys are no business
-        # of a document.
+        options = json.dumps({**task, "memory": limits.memory, "path": sys.path})
+        # Not in the user's folder either.
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-X", "utf8", str(_WORKER), options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={},
+            env=_ENVIRONMENT,
             cwd="/",
         )
 
@@ -112,17 +155,18 @@ class _Worker:
     def is_usable(self) -> bool:
         return self._left > 0 and self._process.poll() is None
 
-    def ask(self, version: str, content: bytes) -> bytes:
+    def ask(self, request: Mapping[str, object], content: bytes, *, wears: bool) -> bytes:
         """Send a file and wait for the answer; raises UnreadableError when none comes."""
         assert self._process.stdin and self._process.stdout
-        self._left -= 1
+        self._left -= wears
+        more = len(content) / 1e6 * self._limits.seconds_per_megabyte
         has_expired = threading.Event()
-        clock = threading.Timer(self._limits.wall, self._expire, [has_expired])
+        clock = threading.Timer(self._limits.wall + more, self._expire, [has_expired])
         clock.daemon = True
         clock.start()
         try:
-            request = json.dumps({"reader": version, "bytes": len(content)}).encode()
-            self._process.stdin.write(request + b"\n")
+            frame = {**request, "bytes": len(content), "cpu": self._limits.cpu + int(more)}
+            self._process.stdin.write(json.dumps(frame).encode() + b"\n")
             self._process.stdin.write(content)
             self._process.stdin.flush()
             size = int(json.loads(self._process.stdout.readline(100))["bytes"])
@@ -138,6 +182,11 @@ class _Worker:
         finally:
             clock.cancel()
         return answer
+
+    def kill(self) -> None:
+        """Kill the process; whoever waits for its answer gets none."""
+        self._left = 0
+        self._process.kill()
 
     def end(self) -> None:
         """Kill the process and close its pipes; may be called again."""

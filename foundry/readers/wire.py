@@ -1,27 +1,44 @@
 """Readings as JSON, between a worker and the process that it works for."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import Any
 
 from foundry.readers.contract import TOO_MUCH, UnreadableError
 from foundry.readers.formats import FILE_READERS
-from foundry.records import Heading, Link, Reading, Span
+from foundry.readers.hidden import noting_hidden
+from foundry.records import Finding, Heading, Link, Reading, Span
+
+
+def open_task(_options: str) -> Callable[[dict[str, Any], bytes], bytes]:
+    """What a worker of a plain sandbox does with a request: have a file read."""
+    return lambda request, content: read_here(request["reader"], content)
 
 
 def read_here(version: str, content: bytes) -> bytes:
     """Read in this process: a reading as JSON, or why there is none. For workers only."""
-    (reader,) = (reader for reader in FILE_READERS if reader.version == version)
     try:
-        values = asdict(reader.read(content))
+        values = asdict(run_reader(version, content))
     except UnreadableError as error:
         values = {"reason": error.reason, "detail": error.detail}
+    return json.dumps(values).encode()
+
+
+def run_reader(version: str, content: bytes) -> Reading:
+    """Have the reader of that version read a file, in this process. Raises UnreadableError."""
+    (reader,) = (reader for reader in FILE_READERS if reader.version == version)
+    try:
+        with noting_hidden() as found:
+            reading = reader.read(content)
+        return replace(reading, hidden=tuple(found.values()))
+    except UnreadableError:
+        raise
     except (RecursionError, MemoryError) as error:
-        values = {"reason": TOO_MUCH, "detail": type(error).__name__}
+        raise UnreadableError(TOO_MUCH, type(error).__name__) from None
     except Exception as error:
         # Whatever a library raises for damaged input; its text may quote the document.
-        values = {"reason": "damaged", "detail": type(error).__name__}
-    return json.dumps(values).encode()
+        raise UnreadableError("damaged", type(error).__name__) from None
 
 
 def parse_answer(answer: bytes) -> Reading:
@@ -33,7 +50,7 @@ def parse_answer(answer: bytes) -> Reading:
         values = json.loads(answer)
         if "reason" in values:
             raise UnreadableError(str(values["reason"]), str(values["detail"]))
-        return _check(_to_reading(values))
+        return check_reading(_to_reading(values))
     except (ValueError, TypeError, KeyError) as error:
         raise UnreadableError("reader failed", type(error).__name__) from None
 
@@ -47,11 +64,14 @@ def _to_reading(values: dict[str, Any]) -> Reading:
             "links": tuple(Link(**link) for link in values["links"]),
             "tags": tuple(values["tags"]),
             "pages": tuple(values["pages"]),
+            "metadata": {},
+            "hidden": tuple(Finding(**finding) for finding in values["hidden"]),
         }
     )
 
 
-def _check(reading: Reading) -> Reading:
+def check_reading(reading: Reading) -> Reading:
+    """The reading, if its parts fit together. Raises ValueError and TypeError."""
     # Nothing that cannot be written as UTF-8.
     reading.text.encode()
     for spans in (reading.headings, reading.blocks):
@@ -60,6 +80,7 @@ def _check(reading: Reading) -> Reading:
     _check_offsets(reading, list(reading.pages))
     strings = [reading.title or "", reading.modified or "", reading.language or "", *reading.tags]
     strings += [heading.text for heading in reading.headings]
+    strings += [finding.kind for finding in reading.hidden]
     strings += [part for link in reading.links for part in (link.target, link.text, link.kind)]
     if not all(isinstance(string, str) for string in strings):
         raise ValueError("not a string")

@@ -1,15 +1,16 @@
 """The program of a worker process: reads files that its parent sends, one at a time.
 
 Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
-of address space) and `cpu` (seconds of processor time a file). A request is a line of JSON,
-`{"reader": version, "bytes": count}`, and then the bytes; an answer is a line `{"bytes": count}`
-and then a JSON object: a reading, or `reason` and `detail`.
+of address space), `module` and `options` (a module whose `open_task(options)` returns what answers
+requests). A request is a line of JSON, with `bytes` (of the file) and `cpu` (seconds of processor
+time) in it, and then the file; an answer is a line `{"bytes": count}` and then the bytes of it.
 
 A worker can neither write files, nor reach a network, nor start programs. The kernel sees to that
 where it lets us ask for it; an audit hook of Python's sees to it everywhere.
 """
 
 import ctypes
+import importlib
 import json
 import os
 import resource
@@ -38,16 +39,16 @@ def main() -> None:
     requests, answers = _take_pipes()
     _leave_network()
     _limit(options["memory"])
-    from foundry.readers.wire import read_here
+    answer = importlib.import_module(options["module"]).open_task(options["options"])
 
     _refuse()
     while line := requests.readline():
         request = json.loads(line)
         content = requests.read(request["bytes"])
-        _allow_seconds(options["cpu"])
-        answer = read_here(request["reader"], content)
-        answers.write(b'{"bytes": %d}\n' % len(answer))
-        answers.write(answer)
+        _allow_seconds(request["cpu"])
+        answered = answer(request, content)
+        answers.write(b'{"bytes": %d}\n' % len(answered))
+        answers.write(answered)
         answers.flush()
 
 

@@ -2,8 +2,10 @@
 
 import re
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,15 +13,23 @@ from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config import ChunkingOptions
+from foundry.config_file import Strategy
 from foundry.readers import read
+from foundry.readers.sandbox import Sandbox
 from foundry.records import Chunk, Document, RawDocument
 
-Strategy = Literal["headings", "recursive", "none"]
+_SANDBOX = Sandbox()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _close_sandbox() -> Iterator[None]:
+    yield
+    _SANDBOX.close()
 
 
 def make_document(text: str, path: str = "a.md", **values: Any) -> Document:
     raw = RawDocument("s", path, path, text.encode("utf-8", "replace"), **values)
-    result = read(raw)
+    result = read(raw, _SANDBOX)
     assert isinstance(result, Document), result
     return result
 
@@ -77,7 +87,7 @@ def test_a_long_section_is_cut_evenly_between_paragraphs() -> None:
     assert all(c.text.endswith("text.") for c in chunks)
 
 
-@pytest.mark.parametrize("strategy", ["headings", "recursive"])
+@pytest.mark.parametrize("strategy", ["headings", "recursive", "sentences", "page", "code"])
 def test_blocks_that_fit_are_never_cut(strategy: Strategy) -> None:
     fence = "```py\n" + "\n\n".join(f"line_{n} = {n}" for n in range(20)) + "\n```"
     table = "| a | b |\n|---|---|\n" + "\n".join(f"| {n} | value |" for n in range(15))
@@ -185,6 +195,7 @@ _PARTS = st.sampled_from(
             "\n\n",
             "```\n",
         ),
+        *("def f():\n    return 1\n", "class A:\n    def m(self):\n        pass\n", "\nx = 1\n"),
         *("| a | b |\n|---|---|\n", "| 1 | 2 |\n", "- item\n", "    code\n", "<div>\n", "x" * 150),
         *(
             "中文字符" * 10,
@@ -199,7 +210,9 @@ _PARTS = st.sampled_from(
     ]
 )
 _TEXTS = st.lists(_PARTS, max_size=80).map("".join).filter(lambda text: re.search(r"\w", text))
-_STRATEGIES = st.sampled_from(["headings", "recursive", "none"])
+_STRATEGIES = st.sampled_from(
+    ["headings", "recursive", "sentences", "page", "code", "parent", "none"]
+)
 
 
 @settings(deadline=None, max_examples=300)
@@ -238,6 +251,108 @@ def test_no_letter_or_digit_is_lost(
         covered[span.start : span.end] = b"\1" * (span.end - span.start)
     lost = [c for c, kept in zip(document.reading.text, covered, strict=True) if not kept]
     assert not re.search(r"[^\W_]", "".join(lost[document.reading.body_start :]))
+
+
+@settings(deadline=None, max_examples=100)
+@given(_TEXTS, _STRATEGIES, st.integers(100, 400), st.sampled_from(["md", "py"]))
+def test_chunks_overlap_only_when_asked(
+    text: str, strategy: Strategy, max_chars: int, suffix: str
+) -> None:
+    document = make_document(text, f"a.{suffix}")
+    chunks = chunk(document, ChunkingOptions(strategy, max_chars, 0))
+    assert all(before.end <= after.start for before, after in pairwise(chunks))
+
+
+@settings(deadline=None, max_examples=100)
+@given(_TEXTS, _STRATEGIES, st.integers(0, 99))
+def test_a_limit_in_tokens_holds(text: str, strategy: Strategy, overlap: int) -> None:
+    options = ChunkingOptions(strategy, 400, overlap, max_tokens=64)
+    document = make_document(text)
+
+    def count(passage: str) -> int:
+        return len(passage.encode())
+
+    chunks = chunk(document, options, count)
+    for piece in chunks:
+        above = count("\n".join((document.title, *piece.heading_path)))
+        assert count(piece.text) <= max(64 - above, 32)
+        assert piece.text == document.reading.text[piece.start : piece.end]
+    assert len({piece.id for piece in chunks}) == len(chunks)
+
+
+@settings(deadline=None, max_examples=100)
+@given(_TEXTS, st.integers(100, 300), st.integers(0, 99), st.integers(0, 600))
+def test_parents_are_runs_of_neighbours_within_their_limit(
+    text: str, max_chars: int, overlap: int, more: int
+) -> None:
+    limit = max_chars + more
+    options = ChunkingOptions("parent", max_chars, overlap, parent_max_chars=limit)
+    chunks = chunk(make_document(text), options)
+    parents = [piece.parent for piece in chunks]
+    assert len(set(parents)) == sum(a != b for a, b in pairwise([None, *parents]))
+    for parent in set(parents):
+        assert parent is not None
+        members = [piece for piece in chunks if piece.parent == parent]
+        assert (members[0].start, members[-1].end) == (parent.start, parent.end)
+        assert parent.end - parent.start <= limit
+        assert members[0].position()["parent_start"] == parent.start
+    for before, after in pairwise(dict.fromkeys(parents)):
+        assert before is not None and after is not None
+        assert before.end <= after.start
+
+
+def test_a_parent_is_the_largest_section_that_fits() -> None:
+    text = "# A\n\nintro\n\n## B\n\n" + "b. " * 30 + "\n\n## C\n\nc\n\n# D\n\n" + "d. " * 60
+    options = ChunkingOptions("parent", 100, 0, parent_max_chars=150)
+    chunks = chunk(make_document(text), options)
+    paths: dict[object, set[str]] = {}
+    for piece in chunks:
+        paths.setdefault(piece.parent, set()).add("/".join(piece.heading_path))
+    assert list(paths.values()) == [{"A", "A/B", "A/C"}, {"D"}, {"D"}]
+
+
+def test_sentences_are_whole_and_overlap_by_whole_sentences() -> None:
+    words = [f"Sentence number {n} says e.g. 3.14 of it, Dr. Who." for n in range(12)]
+    chunks = split(" ".join(words), "sentences", 160, 60)
+    assert all(c.text.startswith("Sentence") and c.text.endswith("Who.") for c in chunks)
+    for before, after in pairwise(chunks):
+        assert before.text.endswith(after.text[: before.end - after.start])
+        assert before.end - after.start in {len(words[0]), len(words[-1])}
+    assert max(len(c.text) for c in chunks) <= 160
+
+
+def test_sentences_without_spaces_end_at_full_stops() -> None:
+    sentence = "\u4eca\u65e5\u306f\u6674\u308c\u3067\u3059\u3002"
+    chunks = texts(sentence * 40, "sentences", 100)
+    assert len(chunks) > 2
+    assert all(c.endswith("\u3002") and len(c) % len(sentence) == 0 for c in chunks)
+
+
+def test_pages_are_chunks_and_larger_ones_are_cut() -> None:
+    text = "# One\n\nfirst page\n\nsecond page\n\n" + "word " * 60
+    document = make_document(text)
+    pages = (0, text.index("second"), text.index("word"))
+    paged = replace(document, reading=replace(document.reading, pages=pages))
+    chunks = chunk(paged, ChunkingOptions("page", 200, 0))
+    assert [c.page for c in chunks] == [1, 2, 3, 3]
+    assert [c.text for c in chunks[:2]] == ["# One\n\nfirst page", "second page"]
+    assert all(c.heading_path == ("One",) for c in chunks)
+
+
+def test_documents_without_pages_are_cut_by_headings() -> None:
+    text = "# A\n\none\n\n# B\n\ntwo\n"
+    assert split(text, "page") == split(text, "headings") == split(text, "code")
+
+
+def test_code_keeps_a_class_that_fits_whole() -> None:
+    method = "    def m{0}(self):\n        return {0}\n"
+    small = "class A:\n" + "".join(method.format(n) for n in range(2))
+    large = "class B:\n" + "".join(method.format(n) for n in range(9))
+    text = f"import os\n\n\n{small}\n\n{large}\n\nprint(A)\n"
+    paths = [c.heading_path for c in split(text, "code", 200, path="a.py")]
+    assert paths == [(), ("A",), ("B",), *(("B", f"m{n}") for n in range(9)), ()]
+    paths = [c.heading_path for c in split(text, "headings", 200, path="a.py")]
+    assert paths[1:4] == [("A",), ("A", "m0"), ("A", "m1")]
 
 
 @settings(deadline=None, max_examples=100)

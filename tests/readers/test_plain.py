@@ -30,7 +30,7 @@ def test_titles_of_plain_text(text: str, title: str) -> None:
 
 def test_code_is_divided_at_top_level_definitions() -> None:
     text = "import a\n\n\ndef one():\n    x\n\n    y\n\n\nclass Two:\n    pass\n"
-    reading = read_file(text, "a.py").reading
+    reading = read_file(text, "a.kt").reading
     assert [text[block.start : block.end] for block in reading.blocks] == [
         "import a\n\n\n",
         "def one():\n    x\n\n    y\n\n\n",

@@ -51,7 +51,7 @@ def zip_of(*names: str) -> bytes:
         ("a.adoc", "asciidoc/1", "text/asciidoc"),
         ("a.tex", "latex/1", "text/x-tex"),
         ("a.yml", "yaml/1", "application/yaml"),
-        ("a.py", "code/1", "text/x-python"),
+        ("a.py", "code-python/1", "text/x-python"),
         ("sub/Dockerfile", "code/1", "text/x-dockerfile"),
         ("a.unknown", "text/1", "text/plain"),
         ("LICENSE", "text/1", "text/plain"),
@@ -205,7 +205,7 @@ def test_normalisation_takes_linear_time_on_combining_marks() -> None:
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.binary(max_size=400), st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.py", "a"]))
+@given(st.binary(max_size=400), st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.kt", "a"]))
 def test_any_bytes_give_a_document_or_a_reason(content: bytes, path: str) -> None:
     result = read(make_raw(content, path))
     if isinstance(result, Document):
@@ -257,7 +257,7 @@ _MARKUP = st.lists(
 
 
 @settings(deadline=None, max_examples=400)
-@given(_MARKUP, st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.py"]))
+@given(_MARKUP, st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.kt"]))
 def test_offsets_are_in_order_and_within_the_text(text: str, path: str) -> None:
     result = read(make_raw(text, path))
     if isinstance(result, Document):

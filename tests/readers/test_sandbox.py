@@ -42,19 +42,20 @@ def count_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 def test_text_needs_no_worker(make_project: MakeProject, count_workers: Callable[[], int]) -> None:
-    names = ["a.md", "a.txt", "a.html", "a.py", "a.json", "a.yaml", "a.toml", "a.adoc", "a.tex"]
+    names = ["a.md", "a.txt", "a.html", "a.kt", "a.json", "a.yaml", "a.toml", "a.adoc", "a.tex"]
     make_project(dict.fromkeys(names, "some words")).succeed("build")
     assert count_workers() == 0
 
 
-def test_a_build_has_one_worker_for_all_files(
-    make_project: MakeProject, count_workers: Callable[[], int]
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_build_has_as_many_workers_as_it_may(
+    jobs: int, make_project: MakeProject, count_workers: Callable[[], int]
 ) -> None:
     project = make_project({"a.md": "text"})
     for name in ("a.pdf", "b.pdf", "c.pdf"):
         (project.root / "sources" / name).write_bytes(PDF)
-    project.succeed("build")
-    assert count_workers() == 1
+    project.succeed("build", "--jobs", str(jobs))
+    assert 1 <= count_workers() <= jobs
     hits = project.ask("some words")["results"]
     assert {hit["position"].get("page") for hit in hits if hit["path"].endswith(".pdf")} == {1}
 

@@ -1,0 +1,214 @@
+"""Source code: definitions with their paths, in every language, and bounds on hostile files."""
+
+import pytest
+
+from foundry.chunking import chunk
+from foundry.config import ChunkingOptions
+from foundry.readers import code_outline, read
+from foundry.readers.code_languages import GRAMMARS
+from foundry.readers.sandbox import Limits, Sandbox
+from foundry.records import Document, RawDocument, Skipped
+
+EXAMPLES = {
+    "a.py": (
+        "class Store:\n    '''Keeps.'''\n\n    @property\n    # How many.\n    def size(self):\n"
+        "        return 1\n",
+        ("Store", "size"),
+        "@property",
+    ),
+    "a.js": (
+        "export class Store {\n  items = [];\n\n  /** How many. */\n  size() {\n    return 1;\n"
+        "  }\n}\n",
+        ("Store", "size"),
+        "/** How many. */",
+    ),
+    "a.ts": (
+        "namespace Shop {\n  export class Store {\n    n: number;\n    @dec()\n    private size():"
+        " number {\n      return 1;\n    }\n  }\n}\n",
+        ("Shop", "Store", "size"),
+        "@dec()",
+    ),
+    "a.tsx": (
+        "class Store {\n  n = 1;\n  size(): any {\n    return <div>1</div>;\n  }\n}\n",
+        ("Store", "size"),
+        "size(): any",
+    ),
+    "a.go": (
+        "package shop\n\ntype Store struct{}\n\n// Size says how many.\nfunc (s *Store) Size() int"
+        " {\n\treturn 1\n}\n",
+        ("Store", "Size"),
+        "// Size says",
+    ),
+    "a.rs": (
+        "struct Store;\n\nimpl<T> Keeps<T> for Store {\n    const N: u8 = 1;\n\n    /// How many.\n"
+        "    #[inline]\n    fn size(&self) -> u8 {\n        1\n    }\n}\n",
+        ("Store", "size"),
+        "/// How many.",
+    ),
+    "a.java": (
+        "package shop;\n\npublic class Store {\n  int n;\n\n  /** How many. */\n  @Override\n"
+        "  int size() {\n    return 1;\n  }\n}\n",
+        ("Store", "size"),
+        "/** How many. */",
+    ),
+    "a.c": (
+        "#include <stdio.h>\n\n/* How many. */\nstatic int *size(int n) {\n  return 0;\n}\n",
+        ("size",),
+        "/* How many. */",
+    ),
+    "a.cpp": (
+        "namespace shop {\ntemplate <class T>\nclass Store {\n  int n;\n  // How many.\n  int"
+        " size() const {\n    return 1;\n  }\n};\n}\n",
+        ("shop", "Store", "size"),
+        "// How many.",
+    ),
+    "a.rb": (
+        "module Shop\n  class Store\n    attr_reader :n\n\n    # How many.\n    def size\n      1\n"
+        "    end\n  end\nend\n",
+        ("Shop", "Store", "size"),
+        "# How many.",
+    ),
+    "a.sh": ("#!/bin/sh\n\n# How many.\nsize() {\n  echo 1\n}\n", ("size",), "# How many."),
+    "a.cs": (
+        "namespace Shop {\n  class Store {\n    int n;\n    /// How many.\n    [Pure]\n    public"
+        " int Size<T>() => 1;\n  }\n}\n",
+        ("Shop", "Store", "Size"),
+        "/// How many.",
+    ),
+    "a.php": (
+        "<?php\nnamespace Shop;\n\nclass Store {\n  private $n;\n\n  /** How many. */\n  public"
+        " function size() {\n    return 1;\n  }\n}\n",
+        ("Store", "size"),
+        "/** How many. */",
+    ),
+}
+
+
+def read_code(text: str, name: str, sandbox: Sandbox | None = None) -> Document:
+    result = read(RawDocument("s", name, name, text.encode()), sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_a_method_is_a_chunk_under_its_path_with_its_comment(name: str, sandbox: Sandbox) -> None:
+    text, path, beginning = EXAMPLES[name]
+    document = read_code(text, name, sandbox)
+    chunks = chunk(document, ChunkingOptions("headings", 1200, 0))
+    (method,) = [piece for piece in chunks if piece.heading_path == path]
+    assert method.text.startswith(beginning)
+    assert "1" in method.text or "0" in method.text
+    assert document.title == name
+
+
+def test_every_grammar_has_an_example() -> None:
+    with Sandbox() as sandbox:
+        readers = {read_code(text, name, sandbox).reader for name, (text, *_) in EXAMPLES.items()}
+    assert {f"code-{language}/1" for language in GRAMMARS} - readers == {"code-tsx/1"}
+
+
+def outline(language: str, text: str) -> list[tuple[int, str, str]]:
+    reading = code_outline.read(language, text.encode())
+    assert reading.text == text
+    lines = [
+        (h.level, h.text, text[h.start :].lstrip("\n").split("\n")[0]) for h in reading.headings
+    ]
+    return [(level, name, line.strip()) for level, name, line in lines]
+
+
+def test_text_after_a_definition_belongs_to_what_is_around_it() -> None:
+    text = "class A:\n    def m(self):\n        pass\n\n    late = 1\n\n\nprint(A)\n"
+    assert outline("python", text) == [
+        (1, "A", "class A:"),
+        (2, "m", "def m(self):"),
+        (2, "", "late = 1"),
+        (1, "", "print(A)"),
+    ]
+    chunks = chunk(read_code(text, "a.py"), ChunkingOptions("headings", 1200, 0))
+    assert [(piece.heading_path, piece.text) for piece in chunks] == [
+        (("A",), "class A:"),
+        (("A", "m"), "def m(self):\n        pass"),
+        (("A",), "late = 1"),
+        ((), "print(A)"),
+    ]
+
+
+def test_what_only_closes_is_no_text_of_its_own() -> None:
+    text = "module M\n  def a\n    1\n  end\nend\n"
+    assert outline("ruby", text) == [(1, "M", "module M"), (2, "a", "def a")]
+
+
+def test_names_that_are_given_by_assignment() -> None:
+    text = (
+        "export const run = async () => {\n  go();\n};\nmodule.exports.stop = function () {};\n"
+        "Store.prototype.size = function () {};\nconst plain = 3;\n"
+    )
+    assert [(level, name) for level, name, _ in outline("javascript", text)] == [
+        (1, "run"),
+        (1, "stop"),
+        (1, "Store"),
+        (2, "size"),
+        (1, ""),
+    ]
+
+
+def test_functions_within_a_long_function_only() -> None:
+    inner = "    def inner():\n" + "        call_something()\n" * 20
+    assert [name for _, name, _ in outline("python", f"def outer():\n{inner}")] == ["outer"]
+    names = [name for _, name, _ in outline("python", f"def outer():\n{inner * 3}")]
+    assert names == ["outer", "inner", "inner", "inner"]
+
+
+def test_a_long_function_is_cut_between_statements() -> None:
+    statement = "    if ready:\n        first()\n\n        second()\n"
+    document = read_code("def f():\n" + statement * 40, "a.py")
+    chunks = chunk(document, ChunkingOptions("code", 300, 0))
+    assert len(chunks) > 5
+    assert all(piece.heading_path == ("f",) for piece in chunks)
+    assert all(piece.text.startswith(("def f", "if ready")) for piece in chunks)
+    assert all(piece.text.endswith("second()") for piece in chunks)
+
+
+def test_offsets_are_in_characters() -> None:
+    text = "# \u00e9\U0001f600\u4e2d\ndef f():\n    return '\U0001f600'\n\n\nx = '\u4e2d'\n"
+    assert outline("python", text)[-1] == (1, "", "x = '\u4e2d'")
+
+
+def test_headers_are_read_as_the_language_that_fits() -> None:
+    text = "class Store {\n  int n;\n  int size() const { return 1; }\n};\n"
+    assert [name for _, name, _ in outline("c", text)] == ["Store", "size"]
+
+
+def test_minified_code_is_skipped_and_said_to_be() -> None:
+    content = b"function a(){return 1};" * 900_000
+    result = read(RawDocument("s", "a.min.js", "a.min.js", content))
+    assert isinstance(result, Skipped)
+    assert result.reason == "minified code"
+
+
+def test_code_that_its_parser_cannot_take_is_text() -> None:
+    with Sandbox(Limits(memory=1 << 28, cpu=1)) as sandbox:
+        document = read_code("def f():\n    pass\n" * 80_000, "a.py", sandbox)
+    assert document.reading.headings == ()
+    assert document.reading.text.startswith("def f")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "(" * 100_000),
+        ("python", "[" * 50_000 + "]" * 50_000),
+        ("javascript", "function f(){" * 20_000),
+        ("java", "class A{" * 20_000),
+        ("cpp", "if(a){" * 20_000),
+        ("rust", "{" * 100_000),
+    ],
+)
+def test_deep_nesting_does_not_recurse(language: str, text: str) -> None:
+    assert code_outline.read(language, text.encode()).text == text
