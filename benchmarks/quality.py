@@ -1,142 +1,183 @@
-"""nDCG@10 of every lane and fusion on test collections: `python benchmarks/quality.py FOLDER ...`.
+"""Quality on test collections, beside peers: `python benchmarks/quality.py FOLDER ...`.
 
 A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
-default configuration and asked through rendered servers, as an export would answer; hits count for
-their documents, each document once. Two columns are bm25s (a peer): with its own tokens, and with
-ours, which must agree with the keyword lane.
+default configuration, in the language that its name ends in, and evaluated by `foundry eval`, so by
+rendered servers, judged by document.
+
+Peers work on the same chunks: `bm25s` is that library with its own tokens, stemmer and stop words;
+`bm25s + dense` is what most hybrid systems do with it: reciprocal rank fusion (k = 60, 200
+candidates a lane, equal weights) with an exact scan of our vectors. `same tokens` is bm25s with our
+tokens, which must agree with our keyword lane but for ties and exact headings.
 """
 
 import argparse
-import math
+import json
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import bm25s
 import numpy as np
 import Stemmer
-from common import (
-    Collection,
-    Search,
-    build,
-    load_server,
-    machine,
-    make_project,
-    read_collection,
-)
+from common import Collection, build, machine, make_project, read_collection
+from numpy.typing import NDArray
 
-from foundry.indexing.writer import HEADING_WEIGHT, TITLE_WEIGHT
-from foundry.runtime.index import Index
-from foundry.runtime.tokens import Tokenizer
+from foundry import pipeline
+from foundry.config_search import DEFAULT_FIELDS
+from foundry.evaluating import EvaluationOptions, QuestionFiles
+from foundry.progress import Reporter
+from foundry.runtime.candidates import candidate_count
+from foundry.runtime.evaluation_metrics import METRICS
+from foundry.runtime.fusion_rrf import RANK_CONSTANT
+from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.results import MAX_TOP_K
 
-DEPTH = 100
-COLUMNS = ("bm25s", "same tokens", "keyword", "semantic", "linear", "rrf")
+DEPTH = MAX_TOP_K
+HEADLINE = "nDCG@10"
+OWN = ("keyword", "semantic", "linear", "rrf")
+COLUMNS = ("bm25s", "bm25s + dense", "same tokens", *OWN)
+LANGUAGES = {"de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}
+STOP_WORDS = {"english": "en", "german": "de", "spanish": "es", "russian": "ru"}
 
-
-def ndcg(ranked: Sequence[str], grades: Mapping[str, float], depth: int = 10) -> float:
-    """Normalised discounted cumulative gain (Jarvelin and Kekalainen 2002), linear gains."""
-    gains = (grades.get(document, 0.0) for document in ranked[:depth])
-    ideal = sorted(grades.values(), reverse=True)[:depth]
-    return _discounted(gains) / _discounted(ideal)
+ndcg = METRICS[HEADLINE]
 
 
-def _discounted(gains: Iterable[float]) -> float:
-    return sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains))
+def language_of(folder: Path) -> str:
+    """The language that a folder's name ends in, such as xquad_de; English else."""
+    code = folder.name.rpartition("_")[2]
+    return "none" if code == "zh" else LANGUAGES.get(code, "english")
 
 
-def evaluate(collection: Collection, search: Search, mode: str) -> float:
-    """Mean nDCG@10 over the judged queries."""
-    scores = []
-    for query, text in collection.queries.items():
-        hits = search(text, DEPTH, mode=mode).hits
-        ranked = list(dict.fromkeys(hit.chunk.document_id for hit in hits))
-        scores.append(ndcg(ranked, collection.relevant[query]))
-    return float(np.mean(scores))
+class Peers:
+    """What the peers rank: the chunks of an index, by their documents."""
+
+    def __init__(self, project: Path, collection: Collection, language: str) -> None:
+        self._index = HybridIndex.open(project / ".foundry" / "index")
+        self._collection = collection
+        self._language = language
+        self._chunks = [self._index.chunk(number) for number in range(self._index.chunk_count)]
+        self._queries = list(collection.queries.values())
+
+    def measure(self) -> dict[str, float]:
+        """Mean nDCG@10 of each."""
+        texts = [" ".join([*chunk.headings(), chunk.text]) for chunk in self._chunks]
+        plain = score_all(self._tokens(texts), self._tokens(self._queries))
+        tokenizer = self._index.tokenizer
+        weighted = [tokenizer.terms(text) for text in self._weighted_texts()]
+        ours = score_all(weighted, [tokenizer.terms(query) for query in self._queries])
+        keyword = [rank(scores, np.flatnonzero(scores > 0)) for scores in plain]
+        return {
+            "bm25s": self._mean(keyword),
+            "bm25s + dense": self._mean(self._fuse(keyword)),
+            "same tokens": self._mean(
+                [rank(scores, np.flatnonzero(scores > 0)) for scores in ours]
+            ),
+        }
+
+    def _fuse(self, keyword: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+        count, every = candidate_count(DEPTH), np.arange(len(self._chunks))
+        fused = []
+        for query, first in zip(self._queries, keyword, strict=True):
+            vector = self._index.encoder.encode(query)
+            lanes = [first[:count]]
+            if vector is not None:
+                lanes.append(rank(self._index.dense_lane.scores(vector, every), every)[:count])
+            scores = np.zeros(len(every))
+            for lane in lanes:
+                scores[lane] += 1 / (RANK_CONSTANT + np.arange(1, len(lane) + 1))
+            fused.append(rank(scores, np.flatnonzero(scores)))
+        return fused
+
+    def _mean(self, rankings: Sequence[NDArray[np.int64]]) -> float:
+        values = []
+        for query, ranked in zip(self._collection.queries, rankings, strict=True):
+            documents = [self._chunks[number].document_id for number in ranked[:DEPTH]]
+            values.append(ndcg(list(dict.fromkeys(documents)), self._collection.relevant[query]))
+        return float(np.mean(values))
+
+    def _weighted_texts(self) -> list[str]:
+        title, heading = DEFAULT_FIELDS["title"], DEFAULT_FIELDS["headings"]
+        texts = []
+        for chunk in self._chunks:
+            has_title = chunk.headings() != chunk.section
+            titles = [chunk.title] * title if has_title else []
+            texts.append(" ".join([*titles, *chunk.section * heading, chunk.text]))
+        return texts
+
+    def _tokens(self, texts: list[str]) -> list[list[str]]:
+        stems = self._language in Stemmer.algorithms()
+        tokens = bm25s.tokenize(
+            texts,
+            stopwords=STOP_WORDS.get(self._language),
+            stemmer=Stemmer.Stemmer(self._language) if stems else None,
+            return_ids=False,
+            show_progress=False,
+        )
+        return [list(text) for text in tokens]
 
 
-def evaluate_bm25s(
-    collection: Collection, documents: list[str], corpus: list[list[str]], queries: list[list[str]]
-) -> float:
-    """Mean nDCG@10 of bm25s over chunks, given the tokens of chunks and queries."""
+def score_all(corpus: list[list[str]], queries: list[list[str]]) -> list[NDArray[np.float64]]:
+    """BM25 of every text for every query."""
     peer = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
     peer.index(corpus, show_progress=False)
-    vocabulary = peer.vocab_dict
     scores = []
-    for query, tokens in zip(collection.queries, queries, strict=True):
-        known = [token for token in tokens if token in vocabulary]
-        values = peer.get_scores(known) if known else np.zeros(len(corpus))
-        order = sorted(np.flatnonzero(values > 0), key=lambda n: (-values[n], n))[:DEPTH]
-        ranked = list(dict.fromkeys(documents[number] for number in order))
-        scores.append(ndcg(ranked, collection.relevant[query]))
-    return float(np.mean(scores))
+    for tokens in queries:
+        known = [token for token in tokens if token in peer.vocab_dict]
+        scores.append(peer.get_scores(known) if known else np.zeros(len(corpus)))
+    return scores
 
 
-def measure(folder: Path, work: Path) -> dict[str, float]:
+def rank(scores: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Some numbers by their scores, best first, equal ones in order."""
+    return numbers[np.argsort(-scores[numbers], kind="stable")]
+
+
+def measure(folder: Path, work: Path) -> tuple[dict[str, float], pipeline.EvaluationResult]:
     """All columns for one collection."""
-    collection = read_collection(folder)
+    collection, language = read_collection(folder), language_of(folder)
     project = make_project(
-        work / collection.name, f'type = "records"\npath = "{collection.corpus.resolve()}"'
+        work / collection.name.replace("_", "-"),
+        f'type = "records"\npath = "{collection.corpus.resolve()}"',
+        language=language,
     )
     build(project)
-    linear = load_server(project, "benchmark_linear").search_hybrid
-    rrf = load_server(project, "benchmark_rrf", 'fusion = "rrf"').search_hybrid
-
-    index = Index.open(project / ".foundry" / "index")
-    chunks = [index.chunk(number) for number in range(index.chunk_count)]
-    documents = [chunk.document_id for chunk in chunks]
-    ours, queries = Tokenizer("english"), list(collection.queries.values())
-    plain = [f"{chunk.title} {chunk.text}" for chunk in chunks]
-    weighted = [
-        (
-            ours.terms(" ".join([*[chunk.title] * TITLE_WEIGHT, chunk.text]))
-            if chunk.title not in (*chunk.section, chunk.document_id)
-            else ours.terms(" ".join([*chunk.section * HEADING_WEIGHT, chunk.text]))
-        )
-        for chunk in chunks
-    ]
-    return {
-        "bm25s": evaluate_bm25s(collection, documents, _peer_tokens(plain), _peer_tokens(queries)),
-        "same tokens": evaluate_bm25s(
-            collection, documents, weighted, [ours.terms(query) for query in queries]
-        ),
-        "keyword": evaluate(collection, linear, "keyword"),
-        "semantic": evaluate(collection, linear, "semantic"),
-        "linear": evaluate(collection, linear, "hybrid"),
-        "rrf": evaluate(collection, rrf, "hybrid"),
-    }
-
-
-def _peer_tokens(texts: list[str]) -> list[list[str]]:
-    tokens = bm25s.tokenize(
-        texts,
-        stopwords="en",
-        stemmer=Stemmer.Stemmer("english"),
-        return_ids=False,
-        show_progress=False,
-    )
-    return [list(text) for text in tokens]
+    files = QuestionFiles(None, folder / "queries.jsonl", folder / "qrels.tsv")
+    result = pipeline.evaluate(project, EvaluationOptions(files=files), Reporter(quiet=True))
+    means = result.evaluation.means()
+    own = {system: means[system][HEADLINE] for system in OWN}
+    return {**Peers(project, collection, language).measure(), **own}, result
 
 
 def main() -> int:
     """Print a table row per collection, the averages, and the ratios to the keyword lane."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    folders = parser.parse_args().folders
+    parser.add_argument("--json", type=Path, help="where to write all metrics and intervals")
+    chosen = parser.parse_args()
     print(machine())
-    print("| collection | " + " | ".join(COLUMNS) + " |")
-    print("|---|" + "---|" * len(COLUMNS))
-    rows = []
+    print("| collection | " + " | ".join(COLUMNS) + " | linear - keyword | within noise |")
+    print("|---|" + "---|" * (len(COLUMNS) + 2))
+    rows, details = [], {}
     with tempfile.TemporaryDirectory() as work:
-        for folder in folders:
-            row = measure(folder, Path(work))
+        for folder in chosen.folders:
+            row, result = measure(folder, Path(work))
             rows.append(row)
-            print(f"| {folder.name} | " + " | ".join(f"{row[c]:.4f}" for c in COLUMNS) + " |")
+            difference = result.evaluation.differences["keyword"][HEADLINE]
+            cells = [f"{row[column]:.4f}" for column in COLUMNS]
+            cells += [f"{-difference.high:+.4f} to {-difference.low:+.4f}"]
+            cells += ["yes" if difference.is_noise else "no"]
+            print(f"| {folder.name} | " + " | ".join(cells) + " |")
             sys.stdout.flush()
+            values = result.to_json()
+            del values["per_question"]
+            details[folder.name] = {"peers": row, **values}
     means = {column: float(np.mean([row[column] for row in rows])) for column in COLUMNS}
-    print("| **mean** | " + " | ".join(f"{means[c]:.4f}" for c in COLUMNS) + " |")
+    print("| **mean** | " + " | ".join(f"{means[c]:.4f}" for c in COLUMNS) + " | | |")
     ratios = {column: means[column] / means["keyword"] for column in COLUMNS}
-    print("| to keyword | " + " | ".join(f"{ratios[c]:.3f}" for c in COLUMNS) + " |")
+    print("| to keyword | " + " | ".join(f"{ratios[c]:.3f}" for c in COLUMNS) + " | | |")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(details, indent=1), encoding="utf-8")
     return 0
 
 

@@ -1,0 +1,1 @@
+"""Evaluation: questions, intervals, limits, tuning, the report. Metrics are the runtime's own."""

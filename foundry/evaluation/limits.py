@@ -1,0 +1,137 @@
+"""What fails an evaluation: a metric below its minimum, or worse than it was."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foundry.errors import FoundryError
+from foundry.evaluation.intervals import bootstrap
+from foundry.evaluation.results import CONFIGURED, Evaluation
+from foundry.runtime.evaluation_metrics import METRICS
+
+TOLERANCE = 0.01
+"""By how much a mean may be below the baseline's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of each metric since a baseline.
+
+    Attributes:
+        lines: A sentence for each metric.
+        failures: Those of metrics that are worse by more than the tolerance.
+    """
+
+    lines: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
+def read_baseline(file: Path) -> Mapping[str, Any]:
+    """Read what `foundry eval --json` printed before. Raises FoundryError."""
+    hint = "name a file that holds the output of foundry eval --json"
+    try:
+        baseline = json.loads(file.read_bytes())
+        means = baseline["metrics"][CONFIGURED]
+        usable = all(isinstance(means[name], int | float) for name in METRICS)
+    except OSError as error:
+        raise FoundryError(f"{file}: cannot be read: {error.strerror}", hint=hint) from None
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise FoundryError(f"{file}: not an evaluation: {error!r}", hint=hint) from None
+    if not usable or "kind" not in baseline:
+        raise FoundryError(f"{file}: not an evaluation: metrics are missing", hint=hint)
+    assert isinstance(baseline, dict)
+    return baseline
+
+
+def compare(baseline: Mapping[str, Any], now: Evaluation, tolerance: float) -> Comparison:
+    """Compare the configured server with a baseline, on the questions that both were asked.
+
+    Raises FoundryError when the two have no question in common.
+    """
+    if baseline["kind"] != now.kind:
+        raise FoundryError(
+            f"the baseline is of another kind ({baseline['kind']}) than this ({now.kind})",
+            hint="make a baseline of the same kind: foundry eval --json > baseline.json",
+        )
+    if "per_question" in baseline:
+        return _compare_questions(baseline["per_question"], now, tolerance)
+    if baseline.get("questions_sha256") != now.facts["questions_sha256"]:
+        raise FoundryError(
+            "the baseline is of other questions, and has no figures for each of them",
+            hint="make a new one: foundry eval --json > baseline.json",
+        )
+    before = baseline["metrics"][CONFIGURED]
+    changes = [(name, before[name], now.means()[CONFIGURED][name], "") for name in METRICS]
+    return _judge(changes, tolerance, ())
+
+
+def _compare_questions(
+    former: Iterable[Mapping[str, Any]], now: Evaluation, tolerance: float
+) -> Comparison:
+    try:
+        before = {
+            key: {name: float(entry["values"][CONFIGURED][name]) for name in METRICS}
+            for key, entry in _numbered(former)
+        }
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FoundryError(
+            f"the baseline's figures for each question are unusable: {error!r}",
+            hint="make a new one: foundry eval --json > baseline.json",
+        ) from None
+    places = [(key, place) for place, (key, _) in enumerate(_numbered(now.questions))]
+    shared = [(key, place) for key, place in places if key in before]
+    if not shared:
+        raise FoundryError(
+            "the baseline has none of these questions",
+            hint="make a new one: foundry eval --json > baseline.json",
+        )
+    rows = [place for _, place in shared]
+    old = np.array([[before[key][name] for name in METRICS] for key, _ in shared])
+    # Six decimal places are what a baseline has.
+    new = np.column_stack([now.systems[CONFIGURED][name][rows] for name in METRICS]).round(6)
+    differences = bootstrap(new - old)
+    changes = [
+        (
+            name,
+            float(old[:, column].mean()),
+            float(new[:, column].mean()),
+            f"{'within' if found.is_noise else 'beyond'} noise, 95 % interval"
+            f" {found.low:+.4f} to {found.high:+.4f}",
+        )
+        for column, (name, found) in enumerate(zip(METRICS, differences, strict=True))
+    ]
+    notes: tuple[str, ...] = ()
+    if len(shared) < max(len(before), len(places)):
+        notes = (f"compared on the {len(shared):,} questions that the baseline has too",)
+    return _judge(changes, tolerance, notes)
+
+
+def _numbered(
+    questions: Iterable[Mapping[str, Any]],
+) -> list[tuple[tuple[str, int], Mapping[str, Any]]]:
+    """Each question under its query, and how often the query occurred before."""
+    times: Counter[str] = Counter()
+    numbered = []
+    for question in questions:
+        query = str(question["query"])
+        numbered.append(((query, times[query]), question))
+        times[query] += 1
+    return numbered
+
+
+def _judge(
+    changes: Iterable[tuple[str, float, float, str]], tolerance: float, notes: tuple[str, ...]
+) -> Comparison:
+    lines, failures = list(notes), []
+    for name, before, after, noise in changes:
+        text = f"{name} {before:.4f} -> {after:.4f} ({after - before:+.4f})"
+        text = f"{text}, {noise}" if noise and before != after else text
+        lines.append(text)
+        if round(before - after, 6) > tolerance:
+            failures.append(f"{text}; more than the tolerance of {tolerance:g}")
+    return Comparison(tuple(lines), tuple(failures))

@@ -1,0 +1,123 @@
+"""Tuning: which options would have served the questions best, and whether that is more than chance.
+
+The best of many candidates on some questions looks better than it is. So questions are dealt into
+folds; for each fold the best candidate is chosen on the others and measured on it, and the gain is
+the mean over these held-out questions (Stone 1974, Cross-validatory choice and assessment of
+statistical predictions), with a bootstrap interval.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.evaluation.intervals import SEED, Interval, bootstrap
+
+METRIC = "nDCG@10"
+FOLDS = 5
+FEWEST_QUESTIONS = 2 * FOLDS
+"""With fewer there is nothing to hold out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Options of [search] by key, and the metric's values (questions,) under them."""
+
+    options: Mapping[str, Any]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The outcome.
+
+    Attributes:
+        best: The options that are best on all questions; those in use if none are better.
+        apparent: The mean of the metric under them, on the questions that chose them.
+        configured: The mean under the options in use.
+        gain: Of choosing by questions, on questions that took no part in the choice.
+        chosen: The options that each fold's choice fell on.
+        candidates: How many there were.
+    """
+
+    best: Mapping[str, Any]
+    apparent: float
+    configured: float
+    gain: Interval
+    chosen: tuple[Mapping[str, Any], ...]
+    candidates: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, by name."""
+        return {
+            "metric": METRIC,
+            "best": dict(self.best),
+            "apparent": self.apparent,
+            "configured": self.configured,
+            "gain": {"mean": self.gain.mean, "interval": [self.gain.low, self.gain.high]},
+            "within_noise": self.gain.low <= 0,
+            "chosen": [dict(options) for options in self.chosen],
+            "candidates": self.candidates,
+        }
+
+    def describe(self) -> str:
+        """The outcome for people, with the lines to put into foundry.toml."""
+        tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {METRIC}"
+        if self.apparent <= self.configured:
+            return f"tuning: {tried}: none is better than foundry.toml as it is"
+        lines = [
+            f"tuning: {tried}",
+            f"best on all questions: {self.apparent:.4f}, against {self.configured:.4f} now",
+            f"held-out gain: {self.gain.mean:+.4f},"
+            f" 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}",
+        ]
+        if self.gain.low <= 0:
+            verdict = "a loss" if self.gain.high < 0 else "within noise"
+            lines.append(f"That is {verdict}: there is no reason to change foundry.toml.")
+        lines += ["The lines in foundry.toml would be:", "", *toml_lines(self.best)]
+        return "\n".join(lines)
+
+
+def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
+    """Choose among the options in use and others; None with too few questions for it."""
+    candidates = [configured, *others]
+    values = np.array([candidate.values for candidate in candidates])
+    count = values.shape[1]
+    if count < FEWEST_QUESTIONS:
+        return None
+    folds = np.random.default_rng(SEED).permutation(count) % FOLDS
+    held_out = np.empty(count)
+    chosen = []
+    for fold in range(FOLDS):
+        outside, inside = folds != fold, folds == fold
+        # The first of equals: what is in use, or what stands nearest to it.
+        choice = int(np.argmax(values[:, outside].mean(axis=1).round(9)))
+        held_out[inside] = values[choice, inside]
+        chosen.append(candidates[choice].options)
+    means = values.mean(axis=1).round(9)
+    best = int(np.argmax(means))
+    [gain] = bootstrap((held_out - configured.values)[:, np.newaxis])
+    return Tuning(
+        best=candidates[best].options,
+        apparent=round(float(means[best]), 6),
+        configured=round(float(means[0]), 6),
+        gain=gain,
+        chosen=tuple(chosen),
+        candidates=len(candidates),
+    )
+
+
+def toml_lines(options: Mapping[str, Any]) -> list[str]:
+    """Options of [search] as they stand in foundry.toml, those of a stage in its table.
+
+    Texts are names without special characters.
+    """
+    lines: list[str] = []
+    for name, value in options.items():
+        stage, _, key = name.rpartition(".")
+        table = f"[search.{stage}]" if stage else "[search]"
+        lines += [] if table in lines else [table]
+        lines.append(f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value:g}")
+    return lines

@@ -1,0 +1,295 @@
+"""`foundry eval` and the server's own `eval`, by the doors that people use."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+
+from foundry.runtime.evaluation_metrics import METRICS
+
+FILES = {
+    "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",
+    "valve.md": "# Valve\n\nA valve stops the flow. Close it before work on the pump.\n",
+    "filter.md": "# Filter\n\nThe filter cleans water. Error code FLT-2024-17 means it is full.\n",
+    "motor.md": "# Motor\n\nThe motor turns the shaft. It needs 400 volts.\n",
+}
+QUESTIONS = [
+    {"query": "what has to be replaced every year", "relevant": ["pump.md"]},
+    {"query": "FLT-2024-17", "relevant": ["filter.md"]},
+    {"query": "what stops the flow", "relevant": {"valve.md": 2, "pump.md": 1}},
+    {"query": "voltage of the motor", "relevant": ["motor.md"]},
+    {"query": "is there a compressor", "relevant": ["compressor.md"]},
+]
+
+
+def write_questions(project: Project, questions: list[dict[str, Any]]) -> Path:
+    file = project.root / "questions.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in questions))
+    return file
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Built, with questions, servers rendered, and exported; not to be changed."""
+    root = tmp_path_factory.mktemp("evaluation") / "project"
+    (root / "sources").mkdir(parents=True)
+    (root / "foundry.toml").write_text(CONFIG)
+    for name, text in FILES.items():
+        (root / "sources" / name).write_text(text)
+    project = Project(root)
+    write_questions(project, QUESTIONS)
+    project.succeed("build", "--quiet")
+    (root / "report.json").write_text(project.succeed("eval", "--quiet", "--json").stdout)
+    project.export()
+    return project
+
+
+@pytest.fixture
+def built(prepared: Project, tmp_path: Path) -> Project:
+    """A copy to change."""
+    shutil.copytree(prepared.root, tmp_path / "project")
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def report(prepared: Project) -> dict[str, Any]:
+    """What `foundry eval --json` printed first."""
+    values = json.loads((prepared.root / "report.json").read_bytes())
+    assert isinstance(values, dict)
+    return values
+
+
+@pytest.fixture
+def export(built: Project) -> Path:
+    """A copy of the export to change."""
+    return built.root / "dist" / "notes"
+
+
+def evaluate(project: Project, *arguments: str) -> dict[str, Any]:
+    result = project.succeed("eval", "--quiet", "--json", *arguments)
+    report = json.loads(result.stdout)
+    assert isinstance(report, dict)
+    return report
+
+
+def ask_export(
+    export: Path, *arguments: str, **variables: str
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "notes", "eval", *arguments],
+        cwd=export,
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], **variables},
+        check=False,
+    )
+
+
+def test_json_has_every_system_and_is_the_same_every_time(
+    prepared: Project, report: dict[str, Any]
+) -> None:
+    first = report
+    assert {**evaluate(prepared), "latency_ms": first["latency_ms"]} == first
+    assert first["kind"] == "questions"
+    assert (first["questions"], first["documents"], first["chunks"]) == (5, 4, 4)
+    assert set(first["metrics"]) == {"hybrid", "linear", "rrf", "semantic", "keyword"}
+    assert all(set(means) == set(METRICS) for means in first["metrics"].values())
+    assert first["metrics"]["linear"] == first["metrics"]["hybrid"]
+    assert first["missing"] == ["compressor.md"]
+    # A document that is not there cannot be found: four of five at best.
+    assert max(means["hit@5"] for means in first["metrics"].values()) == 0.8
+    identifier = first["per_question"][1]
+    assert (identifier["mode"], identifier["reason"]) == ("keyword", "identifier")
+    assert identifier["values"]["hybrid"]["nDCG@10"] == 1
+
+
+def test_what_is_measured_is_what_query_answers(prepared: Project, report: dict[str, Any]) -> None:
+    for question, measured in zip(QUESTIONS, report["per_question"], strict=True):
+        paths = [hit["path"] for hit in prepared.ask(str(question["query"]))["results"]]
+        first = paths[0] in question["relevant"]
+        assert measured["values"]["hybrid"]["hit@1"] == float(first), question
+
+
+def test_sweep_holds_what_is_configured(report: dict[str, Any]) -> None:
+    swept = {entry["semantic_weight"]: entry["metrics"] for entry in report["weights"]}
+    assert sorted(swept) == [step / 10 for step in range(11)]
+    assert swept[0.7] == report["metrics"]["hybrid"]
+
+
+def test_weights_of_the_callers_environment_are_not_measured(
+    prepared: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMANTIC_WEIGHT", "0")
+    assert evaluate(prepared)["metrics"] == report["metrics"]
+
+
+def test_limits_and_baseline(built: Project) -> None:
+    baseline = built.root / "report.json"
+    same = ["eval", "--quiet", "--baseline", str(baseline), "--tolerance", "0"]
+    failed = built.run(*same, "--min", "hit@5=0.81", "--min", "hit@1=0")
+    assert failed.exit_code == 1
+    assert "since the baseline" in failed.stdout
+    assert "tolerance" not in failed.stderr
+    assert "hit@5 is 0.8000, below the minimum of 0.81" in failed.stderr
+    (built.root / "sources" / "motor.md").unlink()
+    built.succeed("build", "--quiet")
+    worse = built.run("eval", "--quiet", "--baseline", str(baseline))
+    assert worse.exit_code == 1
+    assert "more than the tolerance of 0.01" in worse.stderr
+    assert "within noise" in worse.stderr
+    unknown = built.run("eval", "--min", "precision=0.5")
+    assert unknown.exit_code == 1
+    assert "nDCG@10" in unknown.stderr
+
+
+def test_report_is_written_where_it_is_wanted(prepared: Project, tmp_path: Path) -> None:
+    assert (prepared.root / ".foundry" / "eval.html").is_file()
+    file = tmp_path / "new" / "report.html"
+    assert str(file) in prepared.succeed("eval", "--quiet", "--report", str(file)).stdout
+    text = file.read_text(encoding="utf-8")
+    assert "is there a compressor" in text
+    assert "not in the index" in text
+
+
+def test_beir_files(prepared: Project, tmp_path: Path) -> None:
+    queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
+    queries.write_text('{"_id": "1", "text": "the seal"}\n{"_id": "2", "text": "unjudged"}\n')
+    qrels.write_text("query-id\tcorpus-id\tscore\n1\tpump.md\t1\n")
+    report = evaluate(prepared, "--queries", str(queries), "--qrels", str(qrels))
+    assert (report["questions"], report["unjudged"]) == (1, 1)
+    assert report["metrics"]["hybrid"]["hit@1"] == 1
+    alone = prepared.run("eval", "--queries", str(queries))
+    assert alone.exit_code == 2
+    assert "--qrels" in alone.stderr
+
+
+def test_without_questions_known_items_say_so_everywhere(built: Project) -> None:
+    real = built.root / "report.json"
+    (built.root / "questions.jsonl").unlink()
+    report = evaluate(built)
+    assert report["kind"] == "known-item"
+    queries = [question["query"] for question in report["per_question"]]
+    assert {"Pump", "FLT-2024-17"} <= set(queries)
+    assert report["metrics"]["keyword"]["hit@1"] == 1
+    mixed = built.run("eval", "--quiet", "--baseline", str(real))
+    assert mixed.exit_code == 1
+    assert "another kind" in mixed.stderr
+    assert evaluate(built)["per_question"] == report["per_question"]
+    assert "known-item queries" in (built.root / ".foundry" / "eval.html").read_text()
+
+
+def test_keywords_alone_have_two_systems_and_nothing_to_tune(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG + '[embedding]\nprovider = "none"\n')
+    project.succeed("build", "--quiet")
+    write_questions(project, QUESTIONS)
+    report = evaluate(project)
+    assert set(report["metrics"]) == {"hybrid", "keyword"}
+    assert report["weights"] == []
+    refused = project.run("eval", "--tune")
+    assert refused.exit_code == 1
+    assert "nothing to tune" in refused.stderr
+
+
+def test_tuning_prints_lines_and_writes_none(built: Project) -> None:
+    write_questions(built, QUESTIONS * 3)
+    before = (built.root / "foundry.toml").read_bytes()
+    report = evaluate(built, "--tune")
+    tuning = report["tuning"]
+    assert tuning["candidates"] == 1 + 2 * 21
+    assert len(tuning["chosen"]) == 5
+    assert tuning["best"]["fusion"] in {"linear", "rrf"}
+    assert (built.root / "foundry.toml").read_bytes() == before
+    few = write_questions(built, QUESTIONS)
+    assert "too few questions" in built.run("eval", "--tune", "--questions", str(few)).stderr
+
+
+def test_bad_questions_are_named(built: Project) -> None:
+    write_questions(built, [{"query": "a"}])
+    for command in ("eval", "export"):
+        refused = built.run(command)
+        assert refused.exit_code == 1
+        assert "questions.jsonl, line 1" in refused.stderr
+
+
+def test_export_holds_itself_to_its_figures(export: Path, report: dict[str, Any]) -> None:
+    figures = json.loads((export / "notes" / "figures.json").read_bytes())
+    assert figures["metrics"]["hybrid"] == report["metrics"]["hybrid"]
+    done = ask_export(export)
+    assert done.returncode == 0, done.stderr
+    assert "compared with the recorded figures" in done.stdout
+    figures["metrics"]["hybrid"]["nDCG@10"] += 0.02
+    (export / "notes" / "figures.json").write_text(json.dumps(figures))
+    dropped = ask_export(export)
+    assert dropped.returncode == 1
+    assert "FAILED: nDCG@10 of hybrid fell from" in dropped.stdout
+    assert ask_export(export, "--tolerance", "0.05").returncode == 0
+
+
+def test_export_says_when_there_is_nothing_to_compare(
+    built: Project, export: Path, tmp_path: Path
+) -> None:
+    file = export / "notes" / "figures.json"
+    figures = json.loads(file.read_bytes())
+    figures["metrics"]["hybrid"]["nDCG@10"] = 1.0
+    file.write_text(json.dumps(figures))
+    (built.root / "sources" / "new.md").write_text("# Compressor\n\nIt is new.\n")
+    built.succeed("build", "--quiet")
+    other = str(built.root / ".foundry" / "index")
+    done = ask_export(export, INDEX_DIR=other)
+    assert done.returncode == 0
+    assert "another corpus" in done.stdout
+    assert ask_export(export, "--any-corpus", INDEX_DIR=other).returncode == 1
+    questions = tmp_path / "mine.jsonl"
+    questions.write_text(json.dumps(QUESTIONS[0]) + "\n")
+    assert "other questions" in ask_export(export, "--questions", str(questions)).stdout
+    file.unlink()
+    assert "no figures were recorded" in ask_export(export).stdout
+
+
+def test_export_without_questions_asks_known_items(built: Project) -> None:
+    (built.root / "questions.jsonl").unlink()
+    export = built.export("--output", str(built.root / "dist" / "other"))
+    assert not (export / "notes" / "figures.json").exists()
+    done = ask_export(export, "--json")
+    report = json.loads(done.stdout)
+    assert report["kind"] == "known-item"
+    assert report["metrics"]["keyword"]["hit@1"] == 1
+    assert "known-item queries" in ask_export(export).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--min", "x=1"], ["--semantic-weight", "2"], ["--questions", "none.jsonl"]],
+)
+def test_impossible_options_of_the_server(arguments: list[str], prepared: Project) -> None:
+    done = ask_export(prepared.root / "dist" / "notes", *arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_explain_agrees_with_json(prepared: Project) -> None:
+    query = "which seal does the pump need"
+    results = prepared.ask(query)["results"]
+    lines = prepared.succeed("query", query, "--explain").stdout.splitlines()
+    assert lines[0] == "mode hybrid: both lanes were asked and joined"
+    assert lines[2].split()[:6] == ["#", "score", "semantic", "rank", "keyword", "rank"]
+    for line, hit in zip(lines[3:], results, strict=True):
+        cells = line.split()
+        assert cells[1] == f"{hit['score']:.4f}"
+        for name, score, rank in (
+            ("semantic", cells[2], cells[3]),
+            ("keyword", cells[4], cells[5]),
+        ):
+            value, place = hit["scores"][name], hit["ranks"][name]
+            assert score == ("-" if value is None else f"{value:.4f}")
+            assert rank == ("-" if place is None else str(place))
+        assert hit["path"] in line
+    identifier = prepared.succeed("query", "FLT-2024-17", "--explain").stdout
+    assert "nothing but an identifier" in identifier
+    assert prepared.run("query", query, "--explain", "--json").exit_code == 2

@@ -1,0 +1,125 @@
+"""What fails an evaluation, and what is said about it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from evaluations import make_evaluation
+
+from foundry.errors import FoundryError
+from foundry.evaluation.limits import compare, read_baseline
+from foundry.evaluation.results import Evaluation
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.evaluation_figures import find_shortfalls, parse_minimum
+from foundry.runtime.evaluation_metrics import METRICS
+
+
+def baseline_of(evaluation: Evaluation) -> dict[str, object]:
+    """As it is after it was printed and read back."""
+    values = json.loads(json.dumps(evaluation.to_json()))
+    assert isinstance(values, dict)
+    return values
+
+
+def test_minimum() -> None:
+    assert parse_minimum("nDCG@10=0.40") == ("nDCG@10", 0.4)
+    assert parse_minimum(" hit@5 = 1") == ("hit@5", 1.0)
+    means = {"nDCG@10": 0.4, "hit@5": 0.85}
+    assert find_shortfalls([("nDCG@10", 0.4), ("hit@5", 0.85)], means) == []
+    assert find_shortfalls([("nDCG@10", 0.41)], means) == [
+        "nDCG@10 is 0.4000, below the minimum of 0.41"
+    ]
+
+
+@pytest.mark.parametrize("written", ["ndcg=0.4", "nDCG@20=0.4", "=0.4", ""])
+def test_unknown_metric_lists_the_known_ones(written: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_minimum(written)
+    assert all(name in str(caught.value.hint) for name in METRICS)
+
+
+@pytest.mark.parametrize("written", ["nDCG@10", "nDCG@10=", "hit@1=high", "hit@1=1.1", "hit@1=nan"])
+def test_impossible_minimum(written: str) -> None:
+    with pytest.raises(ConfigurationError, match="from 0 to 1"):
+        parse_minimum(written)
+
+
+def test_same_answers_change_nothing() -> None:
+    evaluation = make_evaluation({"hybrid": [0.1 + 0.2, 1 / 3, 1.0]})
+    comparison = compare(baseline_of(evaluation), evaluation, 0.0)
+    assert not comparison.failures
+    assert comparison.lines[0] == "nDCG@10 0.5444 -> 0.5444 (+0.0000)"
+
+
+def test_a_drop_on_every_question_is_beyond_noise() -> None:
+    before = make_evaluation({"hybrid": [0.5, 0.6, 0.7, 0.8]})
+    after = make_evaluation({"hybrid": [0.4, 0.5, 0.6, 0.7]})
+    comparison = compare(baseline_of(before), after, 0.01)
+    assert len(comparison.failures) == len(METRICS)
+    assert "0.6500 -> 0.5500 (-0.1000), beyond noise" in comparison.failures[0]
+    assert not compare(baseline_of(before), after, 0.1).failures
+    assert not compare(baseline_of(after), before, 0.0).failures
+
+
+def test_a_drop_on_one_question_of_many_is_within_noise() -> None:
+    before = make_evaluation({"hybrid": [1.0] * 20})
+    after = make_evaluation({"hybrid": [0.0] + [1.0] * 19})
+    comparison = compare(baseline_of(before), after, 0.01)
+    assert "within noise" in comparison.failures[0]
+
+
+def test_only_shared_questions_are_compared() -> None:
+    before = make_evaluation({"hybrid": [1.0, 1.0]})
+    after = make_evaluation({"hybrid": [1.0, 1.0, 0.0]})
+    comparison = compare(baseline_of(before), after, 0.0)
+    assert not comparison.failures
+    assert "2 questions that the baseline has too" in comparison.lines[0]
+
+
+def test_a_query_asked_twice_is_compared_with_its_like() -> None:
+    evaluation = make_evaluation({"hybrid": [1.0, 0.0]})
+    for question in evaluation.questions:
+        question["query"] = "same"  # type: ignore[index]
+    assert not compare(baseline_of(evaluation), evaluation, 0.0).failures
+
+
+def test_means_alone_are_compared_for_the_same_questions_only() -> None:
+    evaluation = make_evaluation({"hybrid": [1.0, 0.5]})
+    baseline = baseline_of(evaluation)
+    del baseline["per_question"]
+    assert compare(baseline, evaluation, 0.0).lines[0] == "nDCG@10 0.7500 -> 0.7500 (+0.0000)"
+    baseline["questions_sha256"] = "other"
+    with pytest.raises(FoundryError, match="other questions"):
+        compare(baseline, evaluation, 0.0)
+
+
+def test_kinds_are_never_compared_with_each_other() -> None:
+    real, made = (
+        make_evaluation({"hybrid": [1.0]}, kind=kind) for kind in ("questions", "known-item")
+    )
+    with pytest.raises(FoundryError, match="another kind"):
+        compare(baseline_of(made), real, 0.0)
+
+
+def test_no_shared_question() -> None:
+    baseline = baseline_of(make_evaluation({"hybrid": [1.0]}))
+    baseline["per_question"][0]["query"] = "other"  # type: ignore[index]
+    with pytest.raises(FoundryError, match="none of these questions"):
+        compare(baseline, make_evaluation({"hybrid": [1.0]}), 0.0)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"metrics": {"hybrid": {}}}', "\xff", '{"metrics": 3}', "[" * 9999]
+)
+def test_unusable_baseline(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "baseline.json"
+    file.write_bytes(content.encode("latin-1"))
+    with pytest.raises(FoundryError, match="not an evaluation") as caught:
+        read_baseline(file)
+    assert "foundry eval --json" in str(caught.value.hint)
+
+
+def test_damaged_values_of_questions() -> None:
+    evaluation = make_evaluation({"hybrid": [1.0]})
+    with pytest.raises(FoundryError, match="unusable"):
+        compare({**baseline_of(evaluation), "per_question": [{"query": "x"}]}, evaluation, 0.0)

@@ -1,0 +1,99 @@
+"""Metrics against hand-computed values and against trec_eval."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.runtime.evaluation_metrics import METRICS, Grades, measure, ndcg, r_precision
+
+ORACLE = {
+    "nDCG@10": "ndcg_cut_10",
+    "recall@5": "recall_5",
+    "recall@10": "recall_10",
+    "recall@100": "recall_100",
+    "hit@1": "success_1",
+    "hit@5": "success_5",
+    "hit@3": "success_3",
+    "R-precision": "Rprec",
+}
+
+
+def ask_trec_eval(ranked: list[str], grades: Grades) -> dict[str, float]:
+    """trec_eval orders by score, then by name; scores that fall strictly leave it no choice."""
+    judged = {document: int(grade) for document, grade in grades.items()}
+    scores = {document: float(len(ranked) - place) for place, document in enumerate(ranked)}
+    names = {"ndcg_cut.10", "recall.5,10,100", "success.1,3,5", "Rprec", "recip_rank"}
+    found = pytrec_eval.RelevanceEvaluator({"q": judged}, names).evaluate({"q": scores})["q"]
+    values = {name: found[theirs] for name, theirs in ORACLE.items()}
+    # trec_eval's reciprocal rank has no depth.
+    is_near = found["recip_rank"] >= 0.1
+    return {**values, "MRR@10": found["recip_rank"] if is_near else 0.0}
+
+
+def rank_with_ties(scores: dict[str, float]) -> list[str]:
+    """As a server does: higher scores first, equal ones by id."""
+    return sorted(scores, key=lambda document: (-scores[document], document))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_agrees_with_trec_eval(seed: int) -> None:
+    chance = random.Random(seed)
+    corpus = [f"d{number}" for number in range(150)]
+    relevant = chance.sample(corpus, chance.randint(1, 30))
+    absent = [f"missing{number}" for number in range(chance.randint(0, 5))]
+    grades = {document: float(chance.randint(0, 3)) for document in (*relevant, *absent)}
+    grades[relevant[0]] = 2.0
+    found = chance.sample(corpus, chance.randint(1, 150))
+    # Few different scores, so most documents tie.
+    ranked = rank_with_ties({document: chance.randint(0, 4) / 4 for document in found})
+    expected = ask_trec_eval(ranked, grades)
+    assert expected.keys() == METRICS.keys()
+    assert measure(ranked, grades) == pytest.approx(expected, abs=1e-4)
+
+
+def test_values_by_hand() -> None:
+    grades = {"a": 3.0, "b": 1.0, "gone": 2.0}
+    values = measure(["x", "b", "a", "y"], grades)
+    gained = 1 / math.log2(3) + 3 / math.log2(4)
+    ideal = 3 / math.log2(2) + 2 / math.log2(3) + 1 / math.log2(4)
+    assert values["nDCG@10"] == pytest.approx(gained / ideal)
+    assert values["recall@5"] == values["recall@100"] == pytest.approx(2 / 3)
+    assert values["MRR@10"] == 0.5
+    assert (values["hit@1"], values["hit@3"], values["hit@5"]) == (0, 1, 1)
+    assert values["R-precision"] == pytest.approx(2 / 3)
+
+
+def test_depth_ends_where_it_says() -> None:
+    ranked = [f"x{number}" for number in range(10)] + ["a"]
+    values = measure(ranked, {"a": 1.0})
+    assert values["MRR@10"] == values["nDCG@10"] == values["recall@10"] == 0
+    assert values["recall@100"] == 1
+    assert measure(ranked[1:], {"a": 1.0})["MRR@10"] == 0.1
+
+
+def test_grades_of_nothing_are_not_relevant() -> None:
+    values = measure(["a", "b"], {"a": 0.0, "b": -1.0, "c": 1.0})
+    assert set(values.values()) == {0.0}
+    assert r_precision(["a"], {}) == ndcg(["a"], {}, depth=10) == 0.0
+
+
+@given(
+    ranked=st.lists(st.sampled_from([f"d{n}" for n in range(40)]), unique=True),
+    grades=st.dictionaries(
+        st.sampled_from([f"d{n}" for n in range(50)]), st.sampled_from([-1.0, 0.0, 1.0, 2.0, 5.0])
+    ),
+)
+def test_every_value_is_from_0_to_1_and_better_rankings_are_not_worse(
+    ranked: list[str], grades: dict[str, float]
+) -> None:
+    values = measure(ranked, grades)
+    assert all(0 <= value <= 1 + 1e-12 for value in values.values())
+    ideal = sorted(ranked, key=lambda document: -grades.get(document, 0.0))
+    best = measure(ideal, grades)
+    assert all(best[name] >= values[name] - 1e-12 for name in METRICS)
+    assert np.isfinite(list(values.values())).all()

@@ -1,0 +1,108 @@
+"""Reading questions: what is understood, and what is refused with the place named."""
+
+from pathlib import Path
+
+import pytest
+
+from foundry.errors import FoundryError
+from foundry.evaluation.questions import read_beir
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.evaluation_questions import Question, read_questions, write_questions
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_lines(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "q.jsonl",
+        '{"query": "a", "relevant": ["x.md", "y.md"], "first": true, "note": "for others"}\n\n'
+        '{"query": "b\u2028", "relevant": {"x.md": 2, "y.md": 0}}\r\n',
+    )
+    read = read_questions(file)
+    assert read.kind == "questions"
+    assert read.questions == (
+        Question("a", {"x.md": 1.0, "y.md": 1.0}),
+        Question("b\u2028", {"x.md": 2.0, "y.md": 0.0}),
+    )
+    again = read_questions(write(tmp_path / "r.jsonl", write_questions(read).decode()))
+    assert again == read
+    assert again.sha256 == read.sha256
+
+
+def test_hash_tells_other_questions(tmp_path: Path) -> None:
+    lines = ['{"query": "a", "relevant": ["x"]}', '{"query": "a", "relevant": {"x": 2}}']
+    lines.append('{"query": "a", "relevant": ["x"], "kind": "known-item"}')
+    hashes = {read_questions(write(tmp_path / "q.jsonl", line)).sha256 for line in lines}
+    assert len(hashes) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "Expecting"),
+        ("[]", "not an object"),
+        ('{"relevant": ["x"]}', "query"),
+        ('{"query": " ", "relevant": ["x"]}', "query"),
+        ('{"query": "a"}', "relevant"),
+        ('{"query": "a", "relevant": []}', "at least one"),
+        ('{"query": "a", "relevant": {"x": 0}}', "at least one"),
+        ('{"query": "a", "relevant": [1]}', "texts"),
+        ('{"query": "a", "relevant": {"x": "high"}}', "number"),
+        ('{"query": "a", "relevant": {"x": NaN}}', "number"),
+        ('{"query": "a", "relevant": {"x": true}}', "number"),
+        ('{"query": "a", "relevant": ["x"], "kind": "other"}', "kind"),
+        ('{"query": "' + "a" * 2001 + '", "relevant": ["x"]}', "2000 characters"),
+        ("[" * 100_000, "line 2: maximum recursion depth"),
+    ],
+)
+def test_bad_line_is_named(line: str, problem: str, tmp_path: Path) -> None:
+    file = write(tmp_path / "q.jsonl", f'{{"query": "a", "relevant": ["x"]}}\n{line}\n')
+    with pytest.raises(ConfigurationError, match=problem) as caught:
+        read_questions(file)
+    assert "line 2" in caught.value.message
+
+
+def test_kinds_are_not_mixed_and_nothing_is_no_question(tmp_path: Path) -> None:
+    lines = (
+        '{"query": "a", "relevant": ["x"]}\n{"query": "a", "relevant": ["x"], "kind": "known-item"}'
+    )
+    with pytest.raises(ConfigurationError, match="known-item queries"):
+        read_questions(write(tmp_path / "q.jsonl", lines))
+    with pytest.raises(ConfigurationError, match="no question"):
+        read_questions(write(tmp_path / "q.jsonl", "\n"))
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_questions(tmp_path / "none.jsonl")
+
+
+QUERIES = '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two", "metadata": {}}\n'
+
+
+def test_beir(tmp_path: Path) -> None:
+    queries = write(tmp_path / "queries.jsonl", QUERIES)
+    judgements = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\n"
+    judged = read_beir(queries, write(tmp_path / "qrels.tsv", judgements))
+    assert judged.questions.questions == (Question("one", {"d1": 2.0, "d2": 0.0}),)
+    assert judged.unjudged == 1
+
+
+@pytest.mark.parametrize(
+    ("queries", "judgements", "problem"),
+    [
+        (QUERIES, "query-id\tcorpus-id\tscore\n", "no document is relevant"),
+        (QUERIES, "q1\td1\t1\nq1\td1\thigh\n", "line 2"),
+        (QUERIES, "q1 d1 1\n", "line 1"),
+        (QUERIES, "q9\td1\t1\n", "no query 'q9'"),
+        ('{"_id": "q1"}\n', "q1\td1\t1\n", "line 1: not a query"),
+        ('{"_id": 1, "text": "a"}\n', "1\td1\t1\n", "must be texts"),
+        (QUERIES + QUERIES, "q1\td1\t1\n", "line 3: the id 'q1'"),
+        ("not json\n", "q1\td1\t1\n", "line 1"),
+    ],
+)
+def test_bad_beir(queries: str, judgements: str, problem: str, tmp_path: Path) -> None:
+    files = write(tmp_path / "q.jsonl", queries), write(tmp_path / "q.tsv", judgements)
+    with pytest.raises(FoundryError, match=problem) as caught:
+        read_beir(*files)
+    assert caught.value.hint
