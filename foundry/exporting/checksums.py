@@ -9,7 +9,10 @@ from foundry.files import hash_file
 
 CHECKSUMS = "SHA256SUMS"
 
-_BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
+OWNERS_FILES = frozenset({".env", ".git", ".venv"})
+"""What stands in an export and is its owner's alone: secrets, history, an environment."""
+
+BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 """Folders that running and checking an export leaves behind."""
 
 
@@ -59,7 +62,7 @@ def compare(folder: Path) -> Differences:
     By-products of running the export are passed over; links are never followed.
     """
     listed = read_checksums(folder)
-    present = set(_files(folder, folder))
+    present = set(list_files(folder))
     intact = {
         name
         for name in listed.keys() & present
@@ -72,9 +75,19 @@ def compare(folder: Path) -> Differences:
     )
 
 
+def is_owners(name: str) -> bool:
+    """Whether a path in an export is among OWNERS_FILES."""
+    return name.partition("/")[0] in OWNERS_FILES
+
+
+def list_files(folder: Path) -> Iterator[str]:
+    """Relative paths of all files and links; by-products of running an export are passed over."""
+    yield from _files(folder, folder)
+
+
 def _files(folder: Path, root: Path) -> Iterator[str]:
     for path in sorted(folder.iterdir()):
-        if path.name in _BY_PRODUCTS:
+        if path.name in BY_PRODUCTS:
             continue
         if path.is_dir() and not path.is_symlink():
             yield from _files(path, root)

@@ -4,15 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from foundry.errors import FoundryError, VerificationError
-from foundry.exporting.checksums import compare
-
-OWNERS_FILES = frozenset({".env", ".venv"})
-"""What an export's own README tells its owner to add."""
+from foundry.exporting.checksums import compare, is_owners
+from foundry.exporting.standing import examine
 
 TIME_LIMIT = 120.0
 """Seconds that a server may take to verify itself or to answer."""
@@ -25,6 +23,7 @@ VARIABLES = frozenset(
         "LC_ALL",
         "SEMANTIC_WEIGHT",
         "KEYWORD_WEIGHT",
+        "REFERENCE_DATE",
         "EMBEDDING_BASE_URL",
         "EMBEDDING_MODEL",
         "HF_HOME",
@@ -40,17 +39,27 @@ VARIABLES = frozenset(
 )
 """What a server gets of the caller's environment, beside the key of its embedding service."""
 
+_HINT = (
+    "restore the named files from a trusted copy, or export again; foundry update takes note of"
+    " what you edited or added yourself"
+)
+
 _START = "import runpy, sys; sys.path.insert(0, {folder!r}); runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"  # noqa: E501
 
 
 def verify_export(folder: Path) -> dict[str, object]:
-    """Check an exported folder; returns what was checked. Raises VerificationError."""
+    """Check an exported folder; returns what was checked. Raises VerificationError.
+
+    What the owner edited, added or deleted before an update is listed by its name and is no
+    finding: the update took note of it.
+    """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
     differences = compare(folder)
-    added = [name for name in differences.unknown if name.partition("/")[0] not in OWNERS_FILES]
-    if findings := replace(differences, unknown=added).findings():
-        raise VerificationError(str(folder), findings)
+    unknown = [name for name in differences.unknown if not is_owners(name)]
+    if findings := replace(differences, unknown=unknown).findings():
+        raise VerificationError(str(folder), findings, hint=_HINT)
+    standing = examine(folder)
     package = find_package(folder)
     answer = run_server(folder, package, ["verify", "--json"])
     try:
@@ -61,7 +70,13 @@ def verify_export(folder: Path) -> dict[str, object]:
         raise VerificationError(str(folder), [f"{package} verify: {said}"]) from None
     if findings:
         raise VerificationError(str(folder), findings)
-    return {"export": str(folder), **report}
+    return {
+        "export": str(folder),
+        **report,
+        "edited": standing.edited,
+        "added": [name for name in standing.added if not is_owners(name)],
+        "deleted": standing.deleted,
+    }
 
 
 def find_package(folder: Path) -> str:
@@ -73,17 +88,25 @@ def find_package(folder: Path) -> str:
 
 
 def run_server(
-    folder: Path, package: str, arguments: Sequence[str], *, index_dir: Path | None = None
+    folder: Path,
+    package: str,
+    arguments: Sequence[str],
+    *,
+    index_dir: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    time_limit: float | None = TIME_LIMIT,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a server's own command line from `folder` in an interpreter that sees nothing else.
 
-    Raises FoundryError when it does not end in time.
+    `variables` of the environment go before the caller's own. Raises FoundryError when it does not
+    end within `time_limit` seconds.
     """
     start = _START.format(folder=str(folder), package=package)
     wanted = {*VARIABLES, _key_variable(folder / package / "settings.json")}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
     if index_dir is not None:
         environment["INDEX_DIR"] = str(index_dir)
+    environment.update(variables or {})
     # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: no hash covers it.
     options = ["-I", "-B", "-X", "utf8", "-X", f"pycache_prefix={os.devnull}"]
     try:
@@ -92,13 +115,13 @@ def run_server(
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=TIME_LIMIT,
+            timeout=time_limit,
             env=environment,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise FoundryError(
-            f"{folder}: the server did not answer within {TIME_LIMIT:.0f} seconds"
+            f"{folder}: the server did not answer within {time_limit:.0f} seconds"
         ) from None
 
 

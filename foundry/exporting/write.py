@@ -2,130 +2,110 @@
 
 What stands at the target is replaced only if Foundry wrote it. Files that its owner edited or added
 stop the export; with `force` edited files are kept beside the new ones as `.orig`, added ones stay.
+An update (`exporting.update`) merges instead.
 """
 
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.exporting.checksums import CHECKSUMS, Differences, compare, format_checksums
-from foundry.files import hash_file, set_modes, sync_folder, sync_tree
+from foundry.exporting.checksums import CHECKSUMS, format_checksums
+from foundry.exporting.generated import GENERATED, encode_generated
+from foundry.exporting.owners_files import keep_aside, take_over
+from foundry.exporting.replacing import replace_folder, settle
+from foundry.exporting.standing import Standing, examine
+from foundry.files import hash_file, set_modes
 
 
-def write_export(
-    target: Path, files: Mapping[str, bytes], index: Path, index_place: str, *, force: bool
-) -> None:
-    """Write `files` and a copy of the `index` folder (at `index_place`) as the folder `target`.
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What an export consists of.
+
+    Attributes:
+        files: Relative path -> content of everything but the index and the records of both.
+        index: The folder of the index, and where it goes in the export.
+        index_place: See `index`.
+    """
+
+    files: Mapping[str, bytes]
+    index: Path
+    index_place: str
+
+    def all_files(self) -> dict[str, bytes]:
+        """The files, with the record of what was generated."""
+        return {**self.files, GENERATED: encode_generated(self.files)}
+
+    def index_digests(self) -> dict[str, str]:
+        """SHA-256 of every file of the index, by its path in the export."""
+        return {
+            f"{self.index_place}/{path.relative_to(self.index).as_posix()}": hash_file(path)
+            for path in sorted(self.index.rglob("*"))
+            if path.is_file()
+        }
+
+
+def write_export(target: Path, export: Export, *, force: bool) -> None:
+    """Write an export as the folder `target`.
 
     Raises ExportError before anything is written when the target cannot be used.
     """
-    _refuse_links(target)
-    staging, retired = _beside(target, "new"), _beside(target, "old")
-    # First, because a stopped export may have left the owner's files under the other name.
-    _recover(target, staging, retired)
-    differences = _examine(target, force=force)
-    try:
-        staging.mkdir(parents=True)
-        _fill(staging, files, index, index_place)
-        set_modes(staging)
-        if target.exists():
-            _keep_owners_files(target, staging, differences)
-        sync_tree(staging)
-        if target.exists():
-            target.rename(retired)
-        staging.rename(target)
-    except BaseException as error:
-        _recover(target, staging, retired)
-        if not isinstance(error, OSError):
-            raise
+    settle(target)
+    standing = find_standing(target)
+    if standing is not None and standing.owned and not force:
+        owned = standing.owned
+        shown = "".join(f"\n  {name}" for name in owned[:20])
+        more = f"\n  and {len(owned) - 20} more" if len(owned) > 20 else ""
         raise ExportError(
-            f"{target}: cannot be written: {error.strerror or error}; nothing was changed",
-            hint="check the free space and the permissions of the folder above it",
-        ) from None
-    try:
-        sync_folder(target.parent)
-    except OSError as error:
-        raise ExportError(
-            f"{target}: was written, but the disk does not confirm it: {error.strerror}",
-            hint="check the disk, then export again",
-        ) from None
-    shutil.rmtree(retired, ignore_errors=True)
+            f"{target}: {len(owned)} files were edited or added since the export:{shown}{more}",
+            hint="foundry update merges them with what is new; or export to another folder with"
+            " --output, or pass --force: edited files are then kept as .orig, added ones stay",
+        )
+
+    def fill(folder: Path) -> None:
+        digests = fill_folder(folder, export.all_files(), export)
+        (folder / CHECKSUMS).write_bytes(format_checksums(digests))
+        set_modes(folder)
+        if standing is not None:
+            # Added files first: one of them may be what an earlier export kept as .orig.
+            take_over(target, folder, standing.is_foundrys)
+            for name in standing.edited:
+                keep_aside(target / name, folder / name)
+
+    replace_folder(target, fill)
 
 
-def _refuse_links(target: Path) -> None:
-    for link in [path for path in (target, *target.parents) if path.is_symlink()]:
-        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
-
-
-def _examine(target: Path, *, force: bool) -> Differences:
-    nothing = Differences([], [], [])
+def find_standing(target: Path) -> Standing | None:
+    """What stands at the target; None for nothing. Raises ExportError if it must not be used."""
     if not target.exists():
-        return nothing
+        return None
     if not target.is_dir():
         raise ExportError(f"{target}: is not a folder", hint="choose another folder with --output")
     if not any(target.iterdir()):
-        return nothing
+        return None
     if not (target / CHECKSUMS).is_file():
         raise ExportError(
             f"{target}: holds files that Foundry did not write",
             hint="choose another folder with --output, or empty this one",
         )
-    differences = compare(target)
-    owned = [*differences.changed, *differences.unknown]
-    if owned and not force:
-        shown = "".join(f"\n  {name}" for name in owned[:20])
-        more = f"\n  and {len(owned) - 20} more" if len(owned) > 20 else ""
-        raise ExportError(
-            f"{target}: {len(owned)} files were edited or added since the export:{shown}{more}",
-            hint="export to another folder with --output, or pass --force: edited files are then"
-            " kept as .orig, added ones stay",
-        )
-    return differences
+    return examine(target)
 
 
-def _recover(target: Path, staging: Path, retired: Path) -> None:
-    """Undo whatever an export that was stopped midway has left."""
-    if retired.exists() and not target.exists():
-        retired.rename(target)
-    for leftover in (staging, retired):
-        if leftover.exists():
-            shutil.rmtree(leftover)
-
-
-def _fill(folder: Path, files: Mapping[str, bytes], index: Path, index_place: str) -> None:
+def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> dict[str, str]:
+    """Write files and a copy of the index; returns the SHA-256 of everything written."""
     digests = {}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         digests[name] = hash_file(path)
-    shutil.copytree(index, folder / index_place)
-    for path in sorted((folder / index_place).rglob("*")):
+    shutil.copytree(export.index, folder / export.index_place)
+    for path in sorted((folder / export.index_place).rglob("*")):
         if path.is_file():
             digests[path.relative_to(folder).as_posix()] = hash_file(path)
-    (folder / CHECKSUMS).write_bytes(format_checksums(digests))
-
-
-def _keep_owners_files(target: Path, staging: Path, differences: Differences) -> None:
-    # Added files first: one of them may be what an earlier export kept as .orig.
-    for name in (*differences.unknown, *differences.changed):
-        kept = _free_name(staging / name)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(target / name, kept, follow_symlinks=False)
-
-
-def _free_name(path: Path) -> Path:
-    free, number = path, 1
-    while os.path.lexists(free):
-        free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")
-        number += 1
-    return free
-
-
-def _beside(target: Path, role: str) -> Path:
-    return target.with_name(f".{target.name}.foundry-{role}")
+    return digests
 
 
 def check_target(target: Path, project: Path) -> Path:

@@ -19,10 +19,19 @@ def templates_folder() -> Path:
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
-def render(template: str, values: Mapping[str, object]) -> str:
-    """Render one template. Raises RenderError, naming the template and the line."""
+def render(
+    template: str, values: Mapping[str, object], own: Mapping[str, str] | None = None
+) -> str:
+    """Render one template; texts in `own` stand in for Foundry's by name.
+
+    Raises RenderError, naming the template and the line.
+    """
+    environment = _environment()
+    if own and environment.loader:
+        loaders = [jinja2.DictLoader(own), environment.loader]
+        environment = environment.overlay(loader=jinja2.ChoiceLoader(loaders), cache_size=0)
     try:
-        return _environment().get_template(template).render(values)
+        return environment.get_template(template).render(values)
     except jinja2.TemplateSyntaxError as error:
         raise RenderError(f"template {template}, line {error.lineno}: {error.message}") from None
     except (jinja2.TemplateError, ValueError) as error:

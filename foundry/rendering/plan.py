@@ -3,20 +3,21 @@
 import ast
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import foundry
 from foundry.config import Config
 from foundry.config_file import Target
+from foundry.config_stages import AFTER_FUSION, CHOOSING, WAITING
 from foundry.errors import RenderError
 from foundry.rendering.environment import render, templates_folder
 from foundry.rendering.formatting import format_python, parse_back
+from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
-SUFFIX = ".jinja"
 PACKAGE_FOLDER = "package"
 ASSETS_FOLDER = "page"
 """Where files lie, in the runtime and in a package, that modules name and do not import."""
@@ -34,7 +35,7 @@ _TARGET_FILES: dict[Target, set[str]] = {
     "railway": {"railway.json"},
     "cloud-run": {"cloud-run.yaml"},
     "systemd": {UNIT},
-    "procfile": {"Procfile", "requirements.txt"},
+    "procfile": {"Procfile"},
 }
 """Files that are rendered only for a target that was chosen."""
 
@@ -44,22 +45,31 @@ _PAGE_FILES = {"tests/test_page.py"}
 
 
 def plan_server(
-    config: Config, query_encoder: QueryEncoder, questions: bytes | None
+    config: Config,
+    query_encoder: QueryEncoder,
+    questions: bytes | None,
+    templates: Path | None = None,
 ) -> dict[str, bytes]:
     """Relative path -> content, sorted, for an exported project without its index.
 
-    `query_encoder` is what the index needs; see `choose_query_encoder`. Rendered, formatted,
-    checked and parsed back. Raises RenderError.
+    `query_encoder` is what the index needs; see `choose_query_encoder`. `templates` is a folder of
+    the project's own, which run: see `own_templates`. Rendered, formatted, checked and parsed back.
+    Raises RenderError.
     """
     package = config.package
-    files = _render_templates(config, query_encoder, has_questions=questions is not None)
+    values = template_values(config, query_encoder, has_questions=questions is not None)
+    files = _render_templates(config, values, templates)
     rendered = [name for name in files if name.endswith(".py")]
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
-        files["tests/questions.jsonl"] = questions
+        files[f"{package}/questions.jsonl"] = questions
     variants = dict(query_encoder.variants)
     if not config.page:
         variants["citation_paths"] = "citation_paths_data"
+    if config.chunking.strategy == "parent":
+        variants["passages"] = "passages_parent"
+    if _has_stages(config, WAITING):
+        variants["web_runner"] = "web_runner_threads"
     files.update(_copy_runtime(files, package, variants))
     files.update(format_python(files, rendered))
     for name, content in files.items():
@@ -85,6 +95,7 @@ def template_values(
     config: Config, query_encoder: QueryEncoder, *, has_questions: bool
 ) -> dict[str, object]:
     """What templates may see."""
+    has_parents = config.chunking.strategy == "parent"
     return {
         "name": config.name,
         "package": config.package,
@@ -96,6 +107,11 @@ def template_values(
         "query_encoder_kind": query_encoder.kind,
         "api_key_env": config.embedding.api_key_env,
         "identifier_fallback": config.identifier_fallback,
+        "stages": dict(config.stages),
+        "filterable": list(config.index.filterable),
+        "parents": has_parents,
+        "stages_after_fusion": _has_stages(config, AFTER_FUSION | CHOOSING) or has_parents,
+        "stages_choosing": _has_stages(config, CHOOSING) or has_parents,
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "port": config.port,
@@ -110,6 +126,10 @@ def template_values(
     }
 
 
+def _has_stages(config: Config, names: Collection[str]) -> bool:
+    return any(config.stages[name] is not None for name in names)
+
+
 def _shorten(text: str) -> str:
     """The beginning of a text on one line, as long as the MCP registry allows."""
     line = " ".join(text.split())
@@ -117,10 +137,12 @@ def _shorten(text: str) -> str:
 
 
 def _render_templates(
-    config: Config, query_encoder: QueryEncoder, *, has_questions: bool
+    config: Config, values: Mapping[str, object], own_folder: Path | None
 ) -> dict[str, bytes]:
     root = templates_folder() / "server"
-    values = template_values(config, query_encoder, has_questions=has_questions)
+    known = {path.relative_to(root).as_posix() for path in root.rglob(f"*{SUFFIX}")}
+    own = read_own_templates(own_folder, known) if own_folder else {}
+    own = {f"server/{name}": text for name, text in own.items()}
     unwanted = {
         name
         for target, names in _TARGET_FILES.items()
@@ -142,7 +164,7 @@ def _render_templates(
         if name not in unwanted:
             source = f"server/{path.relative_to(root).as_posix()}"
             written = f"{config.name}.service" if name == UNIT else name
-            files[written] = render(source, values).encode("utf-8")
+            files[written] = render(source, values, own).encode("utf-8")
     return files
 
 
@@ -168,6 +190,11 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
         }
     elif query_encoder.kind == "model":
         values["embedding"] = {"model": config.embedding.model}
+    understanding, rerank = config.stages["understanding"], config.stages["rerank"]
+    if understanding is not None and understanding["extract"]:
+        values["understanding"] = {"extract": list(understanding["extract"])}
+    if rerank is not None:
+        values["rerank"] = {"model": rerank["model"]}
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 
@@ -239,6 +266,6 @@ def _modules_among(names: list[ast.alias]) -> list[str]:
 
 
 def _check_description(parsed: object, description: str) -> None:
-    assert isinstance(parsed, dict)
-    if parsed["project"]["description"] != description.encode("utf-8", "replace").decode():
+    project = parsed.get("project", {}) if isinstance(parsed, dict) else {}
+    if project.get("description") != description.encode("utf-8", "replace").decode():
         raise RenderError("pyproject.toml does not hold the description as it was given")

@@ -13,14 +13,17 @@ LOCK_SECONDS = 60.0
 """How long a query waits for another one that renders."""
 
 
-def render_preview(config: Config, query_encoder: QueryEncoder) -> Path:
-    """Render the server, unless nothing that decides it has changed since the last time."""
-    server = config.state / "server"
+def render_preview(config: Config, query_encoder: QueryEncoder, name: str = "server") -> Path:
+    """Render the server, unless nothing that decides it has changed since the last time.
+
+    `name` is that of its folder: servers of other options have folders of their own.
+    """
+    server = config.state / name
     key = plan_key(config, query_encoder).encode()
     if _is_rendered(server, key):
         return server
     # A lock of its own: queries go on while a build holds the project's.
-    with FileLock(config.state / "server.lock", timeout=LOCK_SECONDS):
+    with FileLock(config.state / f"{name}.lock", timeout=LOCK_SECONDS):
         if not _is_rendered(server, key):
             files = plan_server(config, query_encoder, None)
             shutil.rmtree(server, ignore_errors=True)

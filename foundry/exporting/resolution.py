@@ -1,0 +1,178 @@
+"""What a lock of uv says: packages, their files, and who asks for whom under which condition.
+
+The format is that of uv.lock, version 1. One resolution of everything that any server may depend
+on ships with the templates; each server's own lock is the part of it that the server reaches.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foundry.errors import RenderError
+
+FORMAT = 1
+_SEPARATOR = "\n[[package]]\n"
+
+Condition = frozenset[frozenset[str]]
+"""Alternatives, each a set of environment markers that must all hold; one empty set: always."""
+
+ALWAYS: Condition = frozenset({frozenset()})
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A dependency. `version` is given where there are several; `extras` are asked for."""
+
+    name: str
+    version: str | None
+    extras: tuple[str, ...]
+    marker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LockedPackage:
+    """A package at one version; `block` is its text in the lock, `wheels` the SHA-256 of each."""
+
+    name: str
+    version: str
+    block: str
+    dependencies: tuple[Edge, ...]
+    extras: Mapping[str, tuple[Edge, ...]]
+    wheels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A package that is reached, with the extras that are asked for, and when it is needed."""
+
+    package: LockedPackage
+    extras: frozenset[str]
+    condition: Condition
+
+
+class Resolution:
+    """A lock, read.
+
+    Attributes:
+        header: The lock's text above its packages.
+        roots: What the project that was resolved asks for, by the requirement's name.
+        specifiers: Version ranges that were resolved, by name and extra of the project ("": none).
+    """
+
+    def __init__(self, text: str) -> None:
+        """Read a lock. Raises RenderError for what is not a lock of the known format."""
+        try:
+            content = tomllib.loads(text)
+            if content["version"] != FORMAT:
+                raise ValueError(f"version {content['version']}, expected {FORMAT}")
+            header, *blocks = f"\n{text}".split(_SEPARATOR)
+            self.header = header.removeprefix("\n")
+            self._read(content["package"], blocks)
+        except (ValueError, LookupError, TypeError) as error:
+            raise RenderError(f"the lock of the templates cannot be read: {error}") from None
+
+    def _read(self, entries: list[dict[str, Any]], blocks: list[str]) -> None:
+        self._packages: dict[str, list[LockedPackage]] = {}
+        for entry, block in zip(entries, blocks, strict=True):
+            if "registry" not in entry["source"]:
+                own = entry
+                continue
+            package = _read_package(entry, block)
+            self._packages.setdefault(package.name, []).append(package)
+        self.roots = {"": tuple(_edges(own.get("dependencies", ())))}
+        for extra, edges in own.get("optional-dependencies", {}).items():
+            self.roots[extra] = tuple(_edges(edges))
+        self.specifiers = {
+            (_extra_of(asked), asked["name"]): asked.get("specifier", "")
+            for asked in own["metadata"]["requires-dist"]
+        }
+
+    def select(self, edges: Iterable[Edge]) -> list[Selection]:
+        """Everything that these dependencies bring with them, sorted by name and version."""
+        conditions: dict[tuple[str, str], Condition] = {}
+        extras: dict[tuple[str, str], set[str]] = {}
+        waiting = [(edge, ALWAYS) for edge in edges]
+        while waiting:
+            edge, outer = waiting.pop()
+            condition = _both(outer, edge.marker)
+            for package in self._matching(edge):
+                key = (package.name, package.version)
+                known = conditions.get(key, frozenset())
+                joined = _either(known, condition)
+                asked = extras.setdefault(key, set())
+                if joined == known and asked.issuperset(edge.extras):
+                    continue
+                conditions[key] = joined
+                asked.update(edge.extras)
+                inner = [*package.dependencies]
+                for extra in sorted(asked):
+                    inner += package.extras.get(extra, ())
+                waiting += [(dependency, joined) for dependency in inner]
+        found = {
+            (package.name, package.version): package
+            for packages in self._packages.values()
+            for package in packages
+        }
+        return [
+            Selection(found[key], frozenset(extras[key]), conditions[key])
+            for key in sorted(conditions)
+        ]
+
+    def _matching(self, edge: Edge) -> Iterator[LockedPackage]:
+        for package in self._packages[edge.name]:
+            if edge.version in (None, package.version):
+                yield package
+
+
+def normalise(name: str) -> str:
+    """A distribution's name as locks and indexes spell it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def format_condition(condition: Condition) -> str:
+    """A condition as an environment marker (PEP 508); "" if it always holds."""
+    alternatives = sorted(
+        " and ".join(f"({part})" if " or " in part else part for part in sorted(parts))
+        for parts in condition
+    )
+    if len(alternatives) > 1:
+        alternatives = [f"({text})" if " and " in text else text for text in alternatives]
+    return " or ".join(alternatives)
+
+
+def _read_package(entry: dict[str, Any], block: str) -> LockedPackage:
+    return LockedPackage(
+        name=entry["name"],
+        version=entry["version"],
+        block=block.rstrip("\n"),
+        dependencies=tuple(_edges(entry.get("dependencies", ()))),
+        extras={
+            extra: tuple(_edges(edges))
+            for extra, edges in entry.get("optional-dependencies", {}).items()
+        },
+        wheels=tuple(
+            sorted(wheel["hash"].removeprefix("sha256:") for wheel in entry.get("wheels", ()))
+        ),
+    )
+
+
+def _edges(entries: Iterable[dict[str, Any]]) -> Iterator[Edge]:
+    for entry in entries:
+        extras = tuple(entry.get("extra", ()))
+        yield Edge(entry["name"], entry.get("version"), extras, entry.get("marker"))
+
+
+def _extra_of(asked: Mapping[str, str]) -> str:
+    match = re.fullmatch(r"extra == '([^']*)'", asked.get("marker", ""))
+    return match[1] if match else ""
+
+
+def _both(condition: Condition, marker: str | None) -> Condition:
+    return condition if marker is None else frozenset(parts | {marker} for parts in condition)
+
+
+def _either(one: Condition, other: Condition) -> Condition:
+    joined = one | other
+    return frozenset(parts for parts in joined if not any(smaller < parts for smaller in joined))

@@ -1,0 +1,112 @@
+"""From an index to the export of its server: what it consists of, written, checked or updated."""
+
+import ast
+import os
+from pathlib import Path
+
+import foundry
+from foundry.asking import record_figures
+from foundry.config import Config
+from foundry.config_sources import CONFIG_NAME
+from foundry.errors import ConfigError, ExportError, RenderError, TrustError
+from foundry.exporting.check import diff_folder, digests_of
+from foundry.exporting.checksums import CHECKSUMS, format_checksums, is_owners
+from foundry.exporting.corpus import CORPUS, format_corpus
+from foundry.exporting.lock import format_lock, format_requirements, read_asked, select_packages
+from foundry.exporting.numbers import check_numbers
+from foundry.exporting.resolution import Resolution, normalise
+from foundry.exporting.sbom import SBOM, format_sbom
+from foundry.exporting.write import Export
+from foundry.rendering.environment import templates_folder
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QueryEncoder
+
+LOCK = "uv.lock"
+"""The lock of everything that servers depend on, beside the templates, and of one server."""
+
+REQUIREMENTS = "requirements.txt"
+
+
+def compose_export(
+    config: Config,
+    index: Path,
+    query_encoder: QueryEncoder,
+    questions: bytes | None,
+    *,
+    trust: bool,
+) -> Export:
+    """Everything that the export of a project consists of.
+
+    Raises TrustError if the project has templates of its own and `trust` is not given.
+    """
+    if config.templates is not None and not trust:
+        raise TrustError(
+            f"{config.root / CONFIG_NAME}: export.templates: the templates in {config.templates}"
+            " are code that runs on this machine",
+            hint="read them, then pass --trust",
+        )
+    check_numbers(index)
+    files = plan_server(config, query_encoder, questions, templates=config.templates)
+    if questions is not None:
+        figures = record_figures(config, query_encoder, files, index)
+        files[f"{config.package}/figures.json"] = figures
+    files |= _bills(config, files, index)
+    return Export(dict(sorted(files.items())), index, f"{config.package}/index")
+
+
+def diff_export(target: Path, export: Export) -> str:
+    """How the folder of an export differs from what would be written now; "" if it does not."""
+    if not target.is_dir():
+        raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
+    files, index = export.all_files(), export.index_digests()
+    files[CHECKSUMS] = format_checksums({**digests_of(files), **index})
+    return diff_folder(target, files, index, ignored=is_owners)
+
+
+def find_project(folder: Path) -> Path:
+    """The project whose folder, or a folder in it, holds an export. Raises ConfigError."""
+    # Not resolved: an export that is reached through a link is refused as such.
+    absolute = Path(os.path.abspath(folder))  # noqa: PTH100
+    for parent in absolute.parents:
+        if (parent / CONFIG_NAME).is_file():
+            return parent
+    raise ConfigError(
+        str(folder),
+        [f"lies in no project: no folder above it has a {CONFIG_NAME}"],
+        hint="name the project that it came from with --project",
+    )
+
+
+def check_origin(target: Path, config: Config) -> None:
+    """Refuse to update an export of another project. Raises ExportError."""
+    if target.is_dir() and not (target / config.package / "settings.json").is_file():
+        raise ExportError(
+            f"{target}: holds no package {config.package}, so it is no export of this project",
+            hint=f"name the project that it came from with --project; this one is {config.root}",
+        )
+
+
+def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, bytes]:
+    """What the code needs and what the index was made from: locks and bills of materials."""
+    path = templates_folder() / LOCK
+    try:
+        resolution = Resolution(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RenderError(f"{path}: cannot be read: {error.strerror}") from None
+    asked = read_asked(files["pyproject.toml"])
+    selected = select_packages(resolution, asked)
+    roots = [normalise(requirement.name) for requirement in asked.requirements[""]]
+    version = _version(files[f"{config.package}/__init__.py"])
+    return {
+        LOCK: format_lock(resolution, asked),
+        REQUIREMENTS: format_requirements(selected),
+        SBOM: format_sbom(config.name, version, roots, selected, foundry.__version__),
+        CORPUS: format_corpus(index),
+    }
+
+
+def _version(module: bytes) -> str:
+    for node in ast.parse(module).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__":
+            return str(ast.literal_eval(node.value))
+    raise RenderError("the package's __init__.py states no __version__")

@@ -1,0 +1,327 @@
+"""Updates through the command line: an older export, edited by its owner, gets what is new."""
+
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import CONFIG, MakeProject, Project
+from faults import FAULTS, each_fault
+from processes import leftovers, snapshot
+
+from foundry.cli import main
+from foundry.config import load_config
+from foundry.exporting.checksums import compare
+from foundry.exporting.write import Export, write_export
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+
+OLDER = Path(__file__).parent / "fixtures" / "older-export.tar.gz"
+"""The text files of an export as the first release wrote it, of a server that only searches."""
+
+SMALL = CONFIG + "[server]\nmcp = false\nchat = false\npage = false\n"
+NOTE = {"note.md": "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"}
+HOOKS = '''
+"""What this owner adds."""
+
+from dataclasses import replace
+
+from fastapi import FastAPI
+
+from .hooks import Caller, Hooks, SearchRequest
+from .results import SearchResponse
+
+
+def before_search(request: SearchRequest) -> SearchRequest:
+    """Say what people mean."""
+    return replace(request, query=request.query.replace("gasket", "seal"))
+
+
+def after_search(request: SearchRequest, response: SearchResponse) -> SearchResponse:
+    """Give one hit at most."""
+    return replace(response, hits=response.hits[:1])
+
+
+def authorise(caller: Caller) -> bool:
+    """Keep one team out."""
+    return caller.headers.get("x-team") != "sales"
+
+
+def add_routes(app: FastAPI) -> None:
+    """Add a door."""
+
+    @app.get("/hello")
+    def hello() -> dict[str, str]:
+        return {"hello": "owner"}
+
+
+HOOKS = Hooks(before_search, after_search, authorise, add_routes)
+'''
+
+
+def update(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, ["update", str(folder), *arguments])
+
+
+def updated(folder: Path, *arguments: str) -> str:
+    result = update(folder, *arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def run_in(export: Path, *command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *command], cwd=export, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def verified(export: Path) -> str:
+    result = CliRunner().invoke(main, ["verify", str(export)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    project = make_project(NOTE, config=SMALL)
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture
+def older(project: Project) -> Path:
+    """An export of the project that the first release wrote."""
+    files = {}
+    with tarfile.open(OLDER) as archive:
+        for member in archive:
+            stream = archive.extractfile(member)
+            assert stream
+            files[member.name] = stream.read()
+    target = project.root / "dist" / "notes"
+    write_export(target, Export(files, project.index, "notes/index"), force=False)
+    return target
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) -> None:
+    near, far = older / "notes" / "app.py", older / "README.md"
+    mine = "    app.include_router(health_routes)  # mine\n"
+    edit(near, "    app.include_router(health_routes)\n", mine)
+    edit(far, "# notes\n", "# notes, as we know them\n")
+    (older / "scripts").mkdir()
+    (older / "scripts" / "deploy.sh").write_text("#!/bin/sh\n")
+    (older / "Dockerfile").unlink()
+
+    said = updated(older)
+    assert "notes/app.py: merged\n" in said
+    assert "README.md: merged\n" in said
+    assert "Dockerfile: stays deleted\n" in said
+    text = near.read_text()
+    assert mine in text
+    assert "apply_hooks(app, HOOKS)" in text
+    assert far.read_text().startswith("# notes, as we know them\n")
+    assert (older / "scripts" / "deploy.sh").read_text() == "#!/bin/sh\n"
+    assert not (older / "Dockerfile").exists()
+
+    said = verified(older)
+    for line in (
+        "edited by its owner: README.md",
+        "edited by its owner: notes/app.py",
+        "added by its owner: scripts/deploy.sh",
+        "deleted by its owner: Dockerfile",
+    ):
+        assert f"{line}\n" in said
+    assert "passed" in run_in(older, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    for tool in (["ruff", "check", "--no-cache", "."], ["black", "--check", "-q", "."]):
+        run_in(older, "-m", *tool)
+    before = snapshot(older)
+    assert "kept as you edited it" in updated(older)
+    assert snapshot(older) == before
+
+
+def test_own_module_goes_through_every_door_and_is_left_alone(project: Project) -> None:
+    older = project.export()
+    custom = older / "notes" / "custom.py"
+    custom.write_text(HOOKS.lstrip("\n"), encoding="utf-8")
+    assert "notes/custom.py: kept as you edited it" in updated(older)
+    assert custom.read_text(encoding="utf-8") == HOOKS.lstrip("\n")
+    assert "edited by its owner: notes/custom.py" in verified(older)
+    answer = json.loads(run_in(older, "-B", "-m", "notes", "search", "gasket", "--json"))
+    assert (answer["query"], len(answer["results"])) == ("seal", 1)
+    doors = """
+from starlette.testclient import TestClient
+from notes import search_hybrid
+from notes.app import create_app
+assert search_hybrid("gasket").query == "seal"
+with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
+    assert client.post("/search", json={"query": "gasket"}).json()["query"] == "seal"
+    assert client.get("/hello").json() == {"hello": "owner"}
+    assert "/hello" in client.get("/openapi.json").json()["paths"]
+    refused = client.get("/sources", headers={"X-Team": "sales"})
+    assert refused.status_code == 403, refused.text
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert client.get("/healthz", headers={"X-Team": "sales"}).status_code == 200
+    assert client.get("/hello", headers={"Host": "evil.example"}).status_code == 421
+"""
+    run_in(older, "-B", "-c", doors)
+
+
+@pytest.mark.slow
+def test_own_module_is_typed_and_asked_by_mcp_too(make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    (exported / "notes" / "custom.py").write_text(HOOKS.lstrip("\n"), encoding="utf-8")
+    run_in(exported, "-m", "mypy", "notes", "--cache-dir", str(project.root / "mypy"))
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": "gasket"}},
+    }
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "notes", "mcp"],
+        cwd=exported,
+        input="".join(json.dumps(message) + "\n" for message in (hello, ready, call)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = next(
+        message for line in done.stdout.splitlines() if (message := json.loads(line))["id"] == 1
+    )
+    assert len(answer["result"]["structuredContent"]["results"]) == 1
+
+
+@pytest.mark.slow
+def test_search_without_hooks_is_the_search_itself(project: Project) -> None:
+    exported = project.export()
+    same = "import notes, notes.search as s; assert notes.search_hybrid is s.search_hybrid"
+    run_in(exported, "-B", "-c", same)
+
+
+def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
+    edit(older / "notes" / "app.py", "from . import __version__\n", "from . import *\n")
+    result = update(older)
+    assert result.exit_code == 3
+    assert "notes/app.py: conflict, marked in the file\n" in result.output
+    assert "<<<<<<< yours\nfrom . import *\n" in (older / "notes" / "app.py").read_text()
+    result = update(older)
+    assert result.exit_code == 1
+    assert "holds conflict markers" in result.stderr
+
+
+def test_json_lists_every_file_and_a_dry_run_writes_none(older: Path) -> None:
+    edit(older / "README.md", "# notes\n", "# ours\n")
+    before = snapshot(older)
+    answer = json.loads(updated(older, "--json", "--dry-run"))
+    assert snapshot(older) == before
+    assert answer["merged"] == ["README.md"]
+    assert "notes/custom.py" in answer["added"]
+    assert "notes/app.py" in answer["replaced"]
+    assert set(answer["added"]).isdisjoint(answer["replaced"])
+
+
+def test_project_is_found_or_named(older: Path, project: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    older.rename(elsewhere)
+    result = update(elsewhere)
+    assert result.exit_code == 2
+    assert "--project" in result.stderr
+    updated(elsewhere, "--project", str(project.root))
+    verified(elsewhere)
+
+
+def test_export_of_another_project_is_refused(older: Path, project: Project) -> None:
+    file = project.root / "foundry.toml"
+    file.write_text(SMALL.replace('"notes"', '"other"'), encoding="utf-8")
+    before = snapshot(older)
+    result = update(older)
+    assert result.exit_code == 1
+    assert "holds no package other" in result.stderr
+    assert snapshot(older) == before
+
+
+@pytest.mark.slow
+def test_new_configuration_and_index_come_with_an_update(older: Path, project: Project) -> None:
+    edit(older / "README.md", "# notes\n", "# ours\n")
+    file = project.root / "foundry.toml"
+    file.write_text(SMALL + "port = 8123\n", encoding="utf-8")
+    (project.root / "sources" / "new.md").write_text("# Valves\n\nA valve opens.\n")
+    project.succeed("build", "--quiet")
+    updated(older)
+    assert json.loads((older / "notes" / "settings.json").read_bytes())["port"] == 8123
+    answer = json.loads(run_in(older, "-B", "-m", "notes", "search", "valve", "--json"))
+    assert answer["results"][0]["path"] == "new.md"
+
+
+def check_faults(older: Path, fault: str, step: int) -> int:
+    """Fail an update at one change after the other: the old export stands, or the new one."""
+    edit(older / "README.md", "# notes\n", "# ours\n")
+    (older / "scripts").mkdir()
+    (older / "scripts" / "deploy.sh").write_text("#!/bin/sh\n")
+    old = snapshot(older)
+    kept = older.parent.parent / "kept"
+    subprocess.run(["cp", "-a", older, kept], check=True)
+    updated(older)
+    new = snapshot(older)
+
+    def restore() -> None:
+        subprocess.run(["rm", "-rf", older, *older.parent.glob(".*.foundry-*")], check=True)
+        subprocess.run(["cp", "-a", kept, older], check=True)
+
+    config = load_config(older.parents[1])
+    planned = plan_server(config, QUERY_ENCODERS["pieces"], None)
+
+    def run() -> tuple[int, str]:
+        import foundry.shipping
+
+        # Planning changes nothing, and formatting takes longer than all the rest.
+        foundry.shipping.plan_server = lambda *_, **__: planned
+        result = update(older)
+        known = isinstance(result.exception, SystemExit | None)
+        return (result.exit_code if known else 98), result.output
+
+    restore()
+    faults = 0
+    for outcome in each_fault(fault, older.parent, run, step=step):
+        faults += 1
+        retired = older.with_name(".notes.foundry-old")
+        found = snapshot(older if older.exists() else retired)
+        assert found in (old, new), outcome
+        if outcome.exit_code is not None:
+            assert outcome.exit_code in (0, 1), outcome
+            assert (outcome.exit_code == 0) <= (found == new), outcome
+        if found == new:
+            restore()
+    assert snapshot(older) == new
+    assert leftovers(older.parent) == []
+    assert not compare(older).findings()
+    return faults
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_many_changes_leaves_the_old_export_or_the_new(fault: str, older: Path) -> None:
+    assert check_faults(older, fault, step=23) >= 10

@@ -1,0 +1,71 @@
+"""Resolves everything that a server may depend on into templates/uv.lock: `make locks`.
+
+The templates are rendered with every choice that decides a dependency; what any of them asks for is
+resolved together by uv, from PyPI. Run it when a template's bounds change, and before a release.
+"""
+
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+from foundry.rendering.environment import render, templates_folder
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+
+DOORS = ("chat", "mcp", "page")
+STAGES = ("rerank", "understanding")
+LOCK = "uv.lock"
+
+
+def combinations() -> list[dict[str, object]]:
+    """The values of templates/server/pyproject.toml.jinja, once for every set of dependencies."""
+    return [
+        {
+            "name": "server",
+            "package": "server",
+            "description": "",
+            "query_encoder": encoder.name,
+            "query_encoder_kind": encoder.kind,
+            "stages": dict.fromkeys(STAGES, has_stages),
+            **dict(zip(DOORS, doors, strict=True)),
+        }
+        for encoder in QUERY_ENCODERS.values()
+        for has_stages in (False, True)
+        for doors in itertools.product((False, True), repeat=len(DOORS))
+    ]
+
+
+def all_requirements() -> dict[str, list[str]]:
+    """Requirements of any combination, sorted, by extra; "" for those that are always needed."""
+    found: dict[str, set[str]] = {}
+    for values in combinations():
+        project = tomllib.loads(render("server/pyproject.toml.jinja", values))["project"]
+        found.setdefault("", set()).update(project["dependencies"])
+        for extra, requirements in project["optional-dependencies"].items():
+            found.setdefault(extra, set()).update(requirements)
+    return {extra: sorted(requirements) for extra, requirements in found.items()}
+
+
+def main() -> None:
+    """Write templates/uv.lock; what is locked already stays, unless --upgrade is given."""
+    requirements = all_requirements()
+    lines = ["[project]", 'name = "server"', 'version = "0"', 'requires-python = ">=3.11"']
+    lines += [f"dependencies = {requirements.pop('')}", "[project.optional-dependencies]"]
+    lines += [f"{extra} = {wanted}" for extra, wanted in requirements.items()]
+    lock = templates_folder() / LOCK
+    with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
+        (Path(scratch) / "pyproject.toml").write_text("\n".join(lines), encoding="utf-8")
+        if lock.exists():
+            shutil.copy(lock, scratch)
+        # Settings of the machine's own could put other addresses than PyPI's into the lock.
+        command = [sys.executable, "-m", "uv", "lock", "--no-config", "--default-index"]
+        command += ["https://pypi.org/simple", *sys.argv[1:]]
+        subprocess.run(command, cwd=scratch, check=True)
+        shutil.copy(Path(scratch) / LOCK, lock)
+
+
+if __name__ == "__main__":
+    main()
