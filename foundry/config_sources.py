@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from foundry import config_web_sources
 from foundry.config_file import FolderSection, RecordsSection, SourceSection
+from foundry.config_web_sources import WebSource
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
@@ -24,6 +26,7 @@ class FolderSource:
     tags: tuple[str, ...]
     modified_from_file: bool
     max_bytes: int
+    metadata: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class RecordsSource:
     tags: tuple[str, ...]
 
 
-Source = FolderSource | RecordsSource
+Source = FolderSource | RecordsSource | WebSource
 
 
 def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]:
@@ -56,6 +59,9 @@ def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]
         if name in names[:number]
     ]
     for number, source in enumerate(sections):
+        if not isinstance(source, FolderSection | RecordsSection):
+            problems += config_web_sources.find_problems(source, f"sources[{number}]")
+            continue
         path = project / source.path
         if isinstance(source, FolderSection) and not path.is_dir():
             problems.append(f"sources[{number}].path: no such folder: {path}")
@@ -77,7 +83,12 @@ def resolve(sections: Sequence[SourceSection], root: Path, project_name: str) ->
 def _names_of(sections: Sequence[SourceSection]) -> list[str]:
     names = []
     for source in sections:
-        stem = Path(source.path).resolve().stem if source.path in {".", ".."} else source.path
+        if not isinstance(source, FolderSection | RecordsSection):
+            stem = config_web_sources.host_of(source).replace(".", "-").replace(":", "-")
+        elif source.path in {".", ".."}:
+            stem = Path(source.path).resolve().stem
+        else:
+            stem = source.path
         slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
         slug = "-".join(part for part in slug.split("-") if part)
         names.append(source.name or slug[:63] or "source")
@@ -85,8 +96,10 @@ def _names_of(sections: Sequence[SourceSection]) -> list[str]:
 
 
 def _resolve_source(
-    source: FolderSection | RecordsSection, name: str, root: Path, project_name: str
+    source: SourceSection, name: str, root: Path, project_name: str
 ) -> Source:
+    if not isinstance(source, FolderSection | RecordsSection):
+        return config_web_sources.resolve(source, name)
     values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
     path = (root / source.path).resolve()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config import DEFAULT_WEIGHTS
+from foundry.config_search import DEFAULT_WEIGHTS
 from foundry.runtime.candidates import candidate_count
 from foundry.runtime.dense_lane import DenseLane
 from foundry.runtime.fusion_linear import fuse_linear

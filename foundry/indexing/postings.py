@@ -8,13 +8,12 @@ idf of the terms that it is made of: more than a text could reach by repeating t
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Mapping, Set
-from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foundry.indexing.files import write_array
+from foundry.prepared import ChunkTerms, unpack
 from foundry.runtime.layout import IndexLayout
 from foundry.runtime.tokens import HEADING_MARK
 
@@ -24,7 +23,7 @@ HEADING_FACTOR = 1.0
 
 
 class PostingsBuilder:
-    """Collects term counts chunk by chunk and writes them as a compressed sparse matrix."""
+    """Collects term counts document by document and writes them as a compressed sparse matrix."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -33,14 +32,19 @@ class PostingsBuilder:
         self._distinct = array("I")
         self._lengths = array("I")
 
-    def add(self, counts: Mapping[str, int], headings: Set[str] = frozenset()) -> None:
-        """Take the next chunk's terms, how often each stands in it, and its heading terms."""
+    def add(self, terms: ChunkTerms) -> None:
+        """Take the terms of the next document's chunks."""
         numbers = self._numbers
-        for term in chain(counts, sorted(headings)):
-            self._terms.append(numbers.setdefault(term, len(numbers)))
-            self._counts.append(counts.get(term, 1))
-        self._distinct.append(len(counts) + len(headings))
-        self._lengths.append(sum(counts.values()))
+        places = [numbers.setdefault(term, len(numbers)) for term in terms.vocabulary]
+        own = unpack(terms.numbers, np.uint32)
+        distinct = np.diff(unpack(terms.offsets, np.uint32))
+        for column, values in (
+            (self._terms, np.array(places, dtype=np.uint32)[own]),
+            (self._counts, unpack(terms.counts, np.uint32)),
+            (self._distinct, distinct),
+            (self._lengths, unpack(terms.lengths, np.uint32)),
+        ):
+            column.frombytes(values.astype(np.uint32, copy=False).tobytes())
 
     def write(self, layout: IndexLayout) -> tuple[int, int]:
         """Write the files; returns how many terms and postings there are."""

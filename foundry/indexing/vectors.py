@@ -36,7 +36,10 @@ class VectorsBuilder:
 
     def add(self, vectors: NDArray[np.float32]) -> None:
         """Take the next chunks' embeddings (n, d); a zero row stands for no embedding."""
-        rows, scales = quantise(vectors)
+        self.add_rows(*quantise(vectors))
+
+    def add_rows(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
+        """Take the next chunks' embeddings as they are stored: `rows` (n, d), `scales` (n,)."""
         self._rows.append(rows)
         self._scales.append(scales)
 

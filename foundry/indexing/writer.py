@@ -7,19 +7,24 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from foundry.config_search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
+from foundry.indexing.columns import DocumentColumns
+from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import encode_json, hash_files, write_array
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
+from foundry.indexing.terms import heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
+from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
-from foundry.runtime.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.layout import (
     DenseManifest,
     IndexLayout,
@@ -27,14 +32,9 @@ from foundry.runtime.layout import (
     Manifest,
     hash_key,
 )
-from foundry.runtime.records import ChunkRecord, DocumentRecord, record_fields, telling_title
+from foundry.runtime.records import MAX_CHUNK_PLACES, ChunkRecord, DocumentRecord, record_fields
 from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
-from foundry.runtime.tokens import Tokenizer, heading_term, heading_terms
-
-TITLE_WEIGHT = 2
-HEADING_WEIGHT = 3
-TAG_WEIGHT = 1
-"""How many times title, heading path and tags count in BM25, beside the text itself."""
+from foundry.runtime.tokens import Tokenizer, heading_term
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
@@ -49,15 +49,24 @@ Item = TypeVar("Item")
 class IndexWriter:
     """Takes documents with their chunks, in the order in which they are to stand in the index.
 
-    To be called in this order: `add` for each document, `embed`, `write_lanes`,
-    `make_query_encoder`, `finish`. Without `embed` and `make_query_encoder` there are no vectors.
+    To be called in this order: `add` for each document, `embed` unless documents bring their
+    vectors with them, `write_lanes`, `make_query_encoder`, `finish`. Without vectors from either,
+    and without `make_query_encoder`, there is no dense lane.
     """
 
-    def __init__(self, folder: Path, *, language: str, sources: Sequence[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        language: str,
+        sources: Sequence[str],
+        options: IndexOptions | None = None,
+    ) -> None:
         self._layout = IndexLayout(folder)
+        self._options = options or IndexOptions()
+        self._columns = DocumentColumns(sources, self._options.filterable)
         self._language = language
         self._tokenizer = Tokenizer(language)
-        self._sources = list(sources)
         self._postings = PostingsBuilder()
         self._terms = self._posting_count = 0
         self._vectors: VectorsBuilder | None = None
@@ -69,9 +78,6 @@ class IndexWriter:
         self._document_ids: list[tuple[int, int]] = []
         self._chunk_lengths = array("Q")
         self._document_lengths = array("Q")
-        self._chunk_sources = array("H")
-        self._modified = array("q")
-        self._tags: dict[str, list[int]] = {}
         self._chunks_file = self._layout.chunks.open("wb")
         self._documents_file = self._layout.documents.open("wb")
 
@@ -85,27 +91,18 @@ class IndexWriter:
         """Documents taken so far."""
         return len(self._document_lengths)
 
-    def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
+    def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
-        first = self.chunk_count
-        source = self._sources.index(document.source)
-        modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
-        previous_path: tuple[str, ...] | None = None
-        for place, chunk in enumerate(chunks):
-            number = self.chunk_count
+        document, first = prepared.document, self.chunk_count
+        for chunk, headings in zip(prepared.chunks, prepared.terms.headings, strict=True):
+            self._chunk_ids.append((hash_key(chunk.id), self.chunk_count))
             self._write_chunk(document, chunk)
-            self._chunk_ids.append((hash_key(chunk.id), number))
-            self._chunk_sources.append(source)
-            self._modified.append(modified)
-            for tag in document.tags:
-                self._tags.setdefault(tag, []).append(number)
-            headings = [document.title] if place == 0 else []
-            if chunk.heading_path and chunk.heading_path != previous_path:
-                headings.append(chunk.heading_path[-1])
-            previous_path = chunk.heading_path
-            for heading in dict.fromkeys(headings):
+            for heading in headings:
                 self._heading_chunks.setdefault(heading, []).append(chunk.id)
-            self._index_text(document, chunk, headings)
+        self._postings.add(prepared.terms)
+        self._heading_terms.update(heading_frequencies(prepared.terms))
+        if prepared.vectors is not None:
+            self._add_vectors(prepared.vectors)
         record = DocumentRecord(
             id=document.id,
             title=document.title,
@@ -121,11 +118,20 @@ class IndexWriter:
             reader=document.reader,
             chunk_start=first,
             chunk_end=self.chunk_count,
+            also_at=[asdict(place) for place in document.also_at],
         )
         line = encode_json(record_fields(record))
-        self._document_ids.append((hash_key(document.id), self.document_count))
+        self._columns.add(document, len(prepared.chunks))
+        for name in (document.id, *(place.document_id for place in document.also_at)):
+            self._document_ids.append((hash_key(name), self.document_count))
         self._documents_file.write(line)
         self._document_lengths.append(len(line))
+
+    def _add_vectors(self, vectors: ChunkVectors) -> None:
+        if self._vectors is None:
+            self._vectors = VectorsBuilder(vectors.dimensions)
+        rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
+        self._vectors.add_rows(rows, unpack(vectors.scales, np.float32))
 
     def estimate(self, embedder: Embedder) -> Estimate | None:
         """What `embed` would ask of a model; None where none is asked."""
@@ -161,6 +167,10 @@ class IndexWriter:
             self._layout, self._tokenizer, self._terms, self._posting_count, shape
         )
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
+        if self._options.expansion_words:
+            texts = (chunk.text for chunk in self._read_chunks())
+            words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
+            write_expansion(self._layout, words, encoder.encode)
         samples = [PROBE_TEXT, *_spread(list(self._heading_chunks))]
         queries = encoder.encode(samples)
         # Without English words in the corpus, the usual probe may have no vector.
@@ -189,12 +199,7 @@ class IndexWriter:
         write_array(layout.document_offsets, offsets_of(self._document_lengths))
         write_array(layout.chunk_ids, _key_table(self._chunk_ids))
         write_array(layout.document_ids, _key_table(self._document_ids))
-        write_array(layout.filter_sources, np.array(self._chunk_sources, dtype=np.uint16))
-        write_array(layout.filter_modified, np.array(self._modified, dtype=np.int64))
-        tags = sorted(self._tags)
-        tag_chunks = [number for tag in tags for number in self._tags[tag]]
-        write_array(layout.filter_tag_offsets, offsets_of([len(self._tags[tag]) for tag in tags]))
-        write_array(layout.filter_tag_chunks, np.array(tag_chunks, dtype=np.uint32))
+        described = self._columns.write(layout)
         layout.report.write_bytes(encode_json(report))
         manifest = Manifest(
             documents=self.document_count,
@@ -205,13 +210,11 @@ class IndexWriter:
             language=self._language,
             k1=K1,
             b=B,
-            title_weight=TITLE_WEIGHT,
-            heading_weight=HEADING_WEIGHT,
+            field_weights=dict(self._options.fields),
             dense=self._dense,
-            sources=self._sources,
-            tags=tags,
             config_sha256=config_sha256,
             known_items=self._known_items(),
+            **described,
             files=hash_files(layout.root),
         )
         layout.manifest.write_bytes(manifest.to_bytes())
@@ -229,18 +232,13 @@ class IndexWriter:
             title=document.title,
             text=chunk.text,
             section=list(chunk.heading_path),
-            position={
-                "start": chunk.start,
-                "end": chunk.end,
-                "line_start": chunk.line_start,
-                "line_end": chunk.line_end,
-                **({} if chunk.page is None else {"page": chunk.page}),
-            },
+            position=chunk.position(),
             source=document.source,
             path=document.path,
             url=document.url,
             tags=list(document.tags),
             modified=document.modified,
+            also_at=[asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
         )
         line = encode_json(record_fields(record))
         self._chunks_file.write(line)
@@ -256,21 +254,6 @@ class IndexWriter:
         chunks = self._read_chunks()
         while batch := list(islice(chunks, EMBEDDING_BATCH)):
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
-
-    def _index_text(self, document: Document, chunk: Chunk, headings: Sequence[str]) -> None:
-        counts = Counter(self._tokenizer.terms(chunk.text))
-        for weight, texts in (
-            (TITLE_WEIGHT, telling_title(document.title, document.id, chunk.heading_path)),
-            (HEADING_WEIGHT, chunk.heading_path),
-            (TAG_WEIGHT, document.tags),
-        ):
-            for text in texts:
-                for term in self._tokenizer.terms(text):
-                    counts[term] += weight
-        tokenized = [self._tokenizer.tokenize(heading) for heading in headings]
-        named = {term for tokens in tokenized for term in heading_terms(tokens)}
-        self._heading_terms.update(named)
-        self._postings.add(counts, named)
 
     def _known_items(self) -> list[KnownItem]:
         """Queries whose first answer is beyond doubt: headings that one chunk alone bears."""

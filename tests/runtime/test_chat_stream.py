@@ -8,6 +8,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from foundry.runtime import web_event_stream
+from foundry.runtime.call_budget import CallBudget
 from foundry.runtime.chat_calls import CallLimits
 from foundry.runtime.web_event_stream import EventStream
 
@@ -112,7 +113,7 @@ def test_events_are_closed_when_the_client_does_not_read(monkeypatch: pytest.Mon
 
 def test_places_are_given_back() -> None:
     async def check() -> None:
-        limits = CallLimits(1, None)
+        limits = CallLimits(1, CallBudget(None))
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
                 async with limits.place():
@@ -129,7 +130,7 @@ def test_places_are_given_back() -> None:
 def test_a_new_day_has_new_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     days = [10.5]
     monkeypatch.setattr("time.time", lambda: days[-1] * 86_400)
-    limits = CallLimits(1, 2)
+    limits = CallLimits(1, CallBudget(2))
     assert [limits.take_call() for _ in range(3)] == [True, True, False]
     days.append(9.0)
     assert not limits.take_call()

@@ -45,3 +45,12 @@ def test_rrf_weights() -> None:
 def test_lanes_deliver_more_than_is_asked_for() -> None:
     assert candidate_count(1) >= 10
     assert candidate_count(100) == 200
+
+
+def test_ranks_3_and_9_sum_as_published() -> None:
+    semantic, keyword = np.zeros(1), np.zeros(1)
+    found = Candidates(
+        np.zeros(1, np.int64), semantic, keyword, np.array([3]), np.array([9]), np.zeros(1)
+    )
+    # 1/63 + 1/69 = 0.0304 with weights of 1; here they are made to sum to 1.
+    assert fuse_rrf(found, 1, 1).scores == pytest.approx([0.0304 / 2], abs=5e-5)

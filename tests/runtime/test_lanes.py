@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from foundry.indexing.postings import K1, B, PostingsBuilder
+from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.arrays import open_array
 from foundry.runtime.dense_lane import DenseLane, pack_signs, quantise
@@ -22,8 +23,8 @@ from foundry.runtime.layout import IndexLayout
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     builder = PostingsBuilder()
-    for terms in chunks:
-        builder.add(Counter(terms))
+    counts = [Counter(terms) for terms in chunks]
+    builder.add(make_chunk_terms(counts, [()] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
     terms_count, postings = builder.write(layout)
     return KeywordLane(

@@ -54,6 +54,7 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         version="v0",
         document_count=1,
         chunk_count=2,
+        filters=SimpleNamespace(parse=Filters.from_json),
         verify=lambda: list(findings),
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
@@ -74,7 +75,10 @@ def test_search_json_is_the_answer_of_post_search(capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().out) == search("red", mode="keyword").to_json()
 
 
-def test_search_passes_filters_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_passes_filters_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use_index(monkeypatch)
     assert run("search", "red", "--source", "docs", "--tag", "a", "--tag", "b") == 0
     assert capsys.readouterr().out.startswith("Searched by keywords only")
 
@@ -92,11 +96,16 @@ def test_search_without_results(capsys: pytest.CaptureFixture[str]) -> None:
         ("a", "--top-k", "0"),
         ("a", "--top-k", "101"),
         ("a", "--modified-after", "yesterday"),
+        ("a", "--filter", "team"),
+        ("a", "--filter", "colour=red"),
     ],
 )
 def test_impossible_search_is_exit_2(
-    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    use_index(monkeypatch)
     assert run("search", *arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

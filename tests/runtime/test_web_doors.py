@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from foundry.runtime import web_routes
+from foundry.runtime import web_requests, web_routes
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.filters import Filters
 from foundry.runtime.records import ChunkRecord, DocumentRecord, SourceSummary
@@ -59,7 +59,15 @@ DOCUMENT = DocumentRecord(
 )
 
 
+class FakeFilters:
+    columns = ("team",)
+
+    def parse(self, values: dict[str, Any]) -> Filters:
+        return Filters.from_json(values, self.columns)
+
+
 class FakeIndex:
+    filters = FakeFilters()
     version = "0123456789abcdef"
     chunk_count = 1
     document_count = 1
@@ -124,6 +132,7 @@ def search() -> Search:
 @pytest.fixture
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
+    monkeypatch.setattr(web_requests, "current_index", FakeIndex)
     yield make_client(search)
 
 
@@ -210,6 +219,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         "tag",
         "modified_after",
         "modified_before",
+        "filter",
     ]
 
 

@@ -1,0 +1,131 @@
+"""[search] resolved: weights, optional stages, and what the index is built with for searching."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foundry.config_file import FieldsSection, SearchSection, SourceSection
+from foundry.config_stages import (
+    NEEDING_VECTORS,
+    STAGE_SECTIONS,
+    ExpansionSection,
+    RecencySection,
+    find_later_problems,
+    find_recency_problems,
+    resolve_recency,
+)
+from foundry.runtime.filters import KNOWN_FIELDS
+from foundry.runtime.identifiers import compile_patterns
+
+EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
+"""Filters of every index whose values a language model can be told, or are dates."""
+
+DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
+"""Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+
+
+def _flatten(fields: FieldsSection) -> dict[str, int]:
+    metadata = {f"metadata.{name}": weight for name, weight in sorted(fields.metadata.items())}
+    return {
+        "title": fields.title,
+        "headings": fields.headings,
+        "tags": fields.tags,
+        **metadata,
+    }
+
+
+DEFAULT_FIELDS = _flatten(FieldsSection())
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What of [search] the index is built with.
+
+    `fields` says how many times title, headings, tags and columns of metadata count in BM25,
+    beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
+    searches can be filtered by; `expansion_words` how many frequent words are embedded.
+    """
+
+    fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
+    filterable: tuple[str, ...] = ()
+    expansion_words: int = 0
+
+
+def find_problems(
+    search: SearchSection, sources: Sequence[SourceSection], *, has_vectors: bool
+) -> list[str]:
+    """What is wrong with [search] although each of its keys is possible by itself."""
+    problems = []
+    if sum(resolve_weights(search)) == 0:
+        problems.append("search: semantic_weight and keyword_weight must not both be 0")
+    for number, pattern in enumerate(search.identifier_patterns):
+        try:
+            compile_patterns([pattern])
+        except ValueError as error:
+            problems.append(f"search.identifier_patterns[{number}]: {error}")
+    problems += [
+        f"search.{name}: needs vectors, and embedding.provider is 'none'; remove the table"
+        for name in sorted(NEEDING_VECTORS)
+        if getattr(search, name) is not None and not has_vectors
+    ]
+    if search.recency is not None:
+        problems += find_recency_problems(search.recency)
+    sections = {name: getattr(search, name) for name in STAGE_SECTIONS}
+    problems += find_later_problems(sections, filters={*EXTRACTABLE, *search.filterable})
+    if search.minimum_score and search.minimum_score.semantic is not None and not has_vectors:
+        problems.append(
+            "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none'"
+        )
+    return problems + _find_column_problems(search, sources)
+
+
+def _find_column_problems(search: SearchSection, sources: Sequence[SourceSection]) -> list[str]:
+    kept = {name for source in sources for name in getattr(source, "metadata", ())}
+    problems = []
+    for key, names in (
+        ("filterable", search.filterable),
+        ("fields.metadata", list(search.fields.metadata)),
+    ):
+        for name in names:
+            if name in KNOWN_FIELDS and key == "filterable":
+                problems.append(f"search.filterable: {name!r} is a filter of every index")
+            elif name not in kept:
+                listed = ", ".join(repr(column) for column in sorted(kept)) or "nothing"
+                problems.append(
+                    f"search.{key}: {name!r} is kept by no source;"
+                    f" add it to the metadata of one (kept now: {listed})"
+                )
+    return problems
+
+
+def resolve_weights(search: SearchSection) -> tuple[float, float]:
+    """The weights of the semantic and of the keyword lane."""
+    semantic, keyword = DEFAULT_WEIGHTS[search.fusion]
+    return (
+        semantic if search.semantic_weight is None else search.semantic_weight,
+        keyword if search.keyword_weight is None else search.keyword_weight,
+    )
+
+
+def resolve_stages(search: SearchSection) -> dict[str, dict[str, Any] | None]:
+    """The values of each stage by its name, None for those that are left out."""
+    return {name: _resolve_stage(getattr(search, name)) for name in STAGE_SECTIONS}
+
+
+def _resolve_stage(section: Any) -> dict[str, Any] | None:
+    if section is None:
+        return None
+    if isinstance(section, RecencySection):
+        return resolve_recency(section)
+    values: dict[str, Any] = section.model_dump()
+    return values
+
+
+def resolve_index_options(search: SearchSection) -> IndexOptions:
+    """What the index needs to know of [search]."""
+    expansion: ExpansionSection | None = search.expansion
+    return IndexOptions(
+        fields=_flatten(search.fields),
+        filterable=tuple(sorted(set(search.filterable))),
+        expansion_words=0 if expansion is None else expansion.vocabulary,
+    )

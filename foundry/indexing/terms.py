@@ -1,0 +1,104 @@
+"""Counts a document's index terms, chunk by chunk."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from foundry.config_search import DEFAULT_FIELDS
+from foundry.prepared import ChunkTerms, pack, unpack
+from foundry.records import Chunk, Document
+from foundry.runtime.records import telling_title
+from foundry.runtime.tokens import HEADING_MARK, Token, Tokenizer, heading_terms
+
+
+def count_terms(
+    document: Document,
+    chunks: Sequence[Chunk],
+    tokenizer: Tokenizer,
+    fields: Mapping[str, int] = DEFAULT_FIELDS,
+) -> ChunkTerms:
+    """The terms of all chunks of a document; `fields` as in `IndexOptions`.
+
+    A chunk is found by a heading if it is the first below it: the first of all by the title.
+    """
+    headings = list(_headings(document, chunks))
+    return make_chunk_terms(
+        (_count(document, chunk, tokenizer, fields) for chunk in chunks),
+        [[tokenizer.tokenize(heading) for heading in own] for own in headings],
+        headings,
+    )
+
+
+def make_chunk_terms(
+    counts: Iterable[Mapping[str, int]],
+    tokenized: Sequence[Sequence[Sequence[Token]]],
+    headings: Sequence[tuple[str, ...]],
+) -> ChunkTerms:
+    """Chunks' terms as a matrix, from each chunk's counts and its tokenized `headings`."""
+    vocabulary: dict[str, int] = {}
+    offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
+    for counted, own in zip(counts, tokenized, strict=True):
+        named = {term for tokens in own for term in heading_terms(tokens)}
+        for term, count in chain(counted.items(), ((term, 1) for term in sorted(named))):
+            numbers.append(vocabulary.setdefault(term, len(vocabulary)))
+            frequencies.append(count)
+        offsets.append(len(numbers))
+        lengths.append(sum(counted.values()))
+    return ChunkTerms(
+        vocabulary=tuple(vocabulary),
+        offsets=_pack(offsets),
+        numbers=_pack(numbers),
+        counts=_pack(frequencies),
+        lengths=_pack(lengths),
+        headings=tuple(headings),
+    )
+
+
+def _pack(column: "array[int]") -> bytes:
+    return pack(np.array(column, dtype=np.uint32))
+
+
+def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
+    """In how many of the chunks each heading term occurs."""
+    numbers = unpack(terms.numbers, np.uint32)
+    frequencies = np.bincount(numbers, minlength=len(terms.vocabulary)).tolist()
+    return {
+        term: frequency
+        for term, frequency in zip(terms.vocabulary, frequencies, strict=True)
+        if frequency and term.startswith(HEADING_MARK)
+    }
+
+
+def _headings(document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[str, ...]]:
+    previous_path: tuple[str, ...] | None = None
+    for place, chunk in enumerate(chunks):
+        own = [document.title] if place == 0 else []
+        if chunk.heading_path and chunk.heading_path != previous_path:
+            own.append(chunk.heading_path[-1])
+        previous_path = chunk.heading_path
+        yield tuple(dict.fromkeys(own))
+
+
+def _count(
+    document: Document, chunk: Chunk, tokenizer: Tokenizer, fields: Mapping[str, int]
+) -> Counter[str]:
+    counts = Counter(tokenizer.terms(chunk.text))
+    for name, weight in fields.items():
+        for text in _field_texts(name, document, chunk) if weight else ():
+            for term in tokenizer.terms(text):
+                counts[term] += weight
+    return counts
+
+
+def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
+    if name == "title":
+        return telling_title(document.title, document.id, chunk.heading_path)
+    if name == "headings":
+        return chunk.heading_path
+    if name == "tags":
+        return document.tags
+    value = document.metadata.get(name.removeprefix("metadata."))
+    return (value,) if value else ()

@@ -1,0 +1,132 @@
+"""Which document a link leads to, and what is made of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.indexing.links import LinksBuilder, clean_url
+from foundry.records import Document, Link, Reading
+
+
+def document(path: str, *targets: str, kind: str = "inline", **values: str | None) -> Document:
+    links = tuple(Link(target, "", kind) for target in targets)
+    return Document(
+        id=f"{values.get('source', 'docs')}:{path}",
+        source=values.get("source") or "docs",
+        path=path,
+        url=values.get("url"),
+        title=values.get("title") or path,
+        media_type="text/markdown",
+        reader="markdown/1",
+        sha256="",
+        bytes=0,
+        replaced=0,
+        tags=(),
+        modified=None,
+        metadata={},
+        reading=Reading(text="", links=links),
+    )
+
+
+def resolve(*documents: Document) -> list[list[int]]:
+    builder = LinksBuilder()
+    for entry in documents:
+        builder.add(entry)
+    return builder.resolve()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "../b/page.md",
+        "../b/page.md#part",
+        "../b/page.html?x=1",
+        "../b/page",
+        "./../b//page.md",
+        "/b/page.md",
+        "../b/p%61ge.md",
+        "https://docs.example/b/page.md",
+        "HTTPS://DOCS.example/b/page.html#part",
+        "http://docs.example/b/page/",
+        "//docs.example/b/page",
+    ],
+)
+def test_ways_to_name_a_document(target: str) -> None:
+    documents = (
+        document("a/from.md", target, url="https://docs.example/a/from.md"),
+        document("b/page.md", url="https://docs.example/b/page.md"),
+    )
+    assert resolve(*documents) == [[1], []]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "page.md",
+        "../c/page.md",
+        "../../b/page.md",
+        "#part",
+        "",
+        "from.md",
+        "mailto:a@docs.example",
+        "javascript:alert(1)",
+        "https://other.example/b/page.md",
+        "http://[broken",
+        "https://docs.example:99999/b/page",
+        "?q=1",
+    ],
+)
+def test_links_that_lead_nowhere(target: str) -> None:
+    documents = (document("a/from.md", target), document("b/page.md"))
+    assert resolve(*documents) == [[], []]
+
+
+def test_an_index_stands_for_its_folder() -> None:
+    documents = (
+        document("a.md", "guide/", "guide/README.md", "guide"),
+        document("guide/index.md", "../a.md"),
+    )
+    assert resolve(*documents) == [[1], [0]]
+
+
+def test_wikilinks_name_pages() -> None:
+    documents = (
+        document("a.md", "Pump Seal", "pumps/d40", "D40", "nothing", kind="wikilink"),
+        document("pumps/seal.md", title="Pump  seal"),
+        document("pumps/D40.md"),
+        document("other/D40.md"),
+        document("pumps/d40.md", source="elsewhere"),
+    )
+    assert resolve(*documents)[0] == [1, 2]
+
+
+def test_relative_links_stay_in_their_source() -> None:
+    documents = (document("a.md", "b.md"), document("b.md", source="elsewhere"))
+    assert resolve(*documents) == [[], []]
+
+
+def test_links_are_kept_once_in_the_order_of_the_text() -> None:
+    names = ["c.md", "b.md", "c.md#x", "a.md", "d.md"]
+    documents = [document("a.md", *names), *(document(f"{name}.md") for name in "bcd")]
+    assert resolve(*documents)[0] == [2, 1, 3]
+
+
+@given(st.text(max_size=50))
+def test_any_target_is_survived(target: str) -> None:
+    documents = (document("a.md", target, url="https://x.example/a.md"), document("b.md", target))
+    assert all(number in (0, 1) for targets in resolve(*documents) for number in targets)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("https://a.example/x/index.html", "a.example/x"),
+        ("https://a.example", "a.example/."),
+        ("https://a.example/", "a.example/."),
+        ("http://a.example:8080/x", "a.example:8080/x"),
+        ("ftp://a.example/x", None),
+        ("/x", None),
+    ],
+)
+def test_addresses(url: str, address: str | None) -> None:
+    assert clean_url(url) == address

@@ -1,0 +1,105 @@
+"""Vocabulary expansion: which words are kept, and which are added to a query."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from foundry.indexing.expansion import frequent_words, write_expansion
+from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.expansion import ExpansionWords, expand_query
+from foundry.runtime.layout import IndexLayout
+from foundry.runtime.results import Journal
+from foundry.runtime.tokens import Tokenizer
+
+tokenizer = Tokenizer("english")
+PLACES = {
+    "pump": (1.0, 0.0, 0.0),
+    "pumps": (0.96, 0.28, 0.0),
+    "motor": (0.8, 0.6, 0.0),
+    "engine": (0.8, 0.6, 0.0),
+    "seal": (0.6, 0.0, 0.8),
+    "poem": (0.0, 0.0, 1.0),
+}
+
+
+def embed(texts: Any) -> NDArray[np.float32]:
+    """The sum of the words' places, normalised."""
+    rows = [sum(np.array(PLACES.get(word, (0, 0, 0))) for word in text.split()) for text in texts]
+    stacked = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
+    return (stacked / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+class Encoder:
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        vector = embed([text.lower()])[0]
+        return vector if vector.any() else None
+
+
+def make_index(root: Path) -> Any:
+    write_expansion(IndexLayout(root), list(PLACES), embed)
+    index = SimpleNamespace(layout=IndexLayout(root))
+    index.part = lambda open_part: open_part(index)
+    return index
+
+
+def expand(root: Path, query: str, **options: Any) -> tuple[NDArray[np.float32], Journal]:
+    journal = Journal()
+    vector = Encoder().encode(query)
+    assert vector is not None
+    expanded = expand_query(
+        make_index(root),
+        Encoder(),
+        query,
+        tokenizer.tokenize(query),
+        vector,
+        journal,
+        **{"terms": 3, "minimum_cosine": 0.5, **options},
+    )
+    return expanded, journal
+
+
+def test_the_nearest_words_are_added(tmp_path: Path) -> None:
+    expanded, journal = expand(tmp_path, "pump")
+    # Cosines 0.96, 0.8, 0.8 and 0.6: equal ones in the order of the words, three in all.
+    assert journal.stages == {"expansion": {"words": ["pumps", "motor", "engine"]}}
+    assert expanded == pytest.approx(embed(["pump pumps motor engine"])[0])
+
+
+def test_a_threshold_keeps_words_away(tmp_path: Path) -> None:
+    _, journal = expand(tmp_path, "Pump", minimum_cosine=0.9)
+    assert journal.stages == {"expansion": {"words": ["pumps"]}}
+
+
+def test_without_near_words_the_vector_stays(tmp_path: Path) -> None:
+    expanded, journal = expand(tmp_path, "poem", minimum_cosine=0.9)
+    assert expanded == pytest.approx(PLACES["poem"]) and not journal.stages
+
+
+def test_identifiers_are_left_alone(tmp_path: Path) -> None:
+    expanded, journal = expand(tmp_path, "pump D40")
+    assert expanded == pytest.approx(PLACES["pump"]) and not journal.stages
+
+
+def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
+    index: Any = SimpleNamespace(layout=IndexLayout(tmp_path))
+    with pytest.raises(IndexUnusableError, match="expands queries by it"):
+        ExpansionWords.open(index)
+
+
+def test_frequent_words() -> None:
+    texts = [
+        "The pump pumps water, D40.",
+        "Pumps and valves: 2024.",
+        "Pumps of max_size; the valve",
+        "water 東京都 once",
+        "twice an if",
+    ]
+    # pumps in 3 texts and pump in 1 are one stem; water in 2, and valve and valves in 1 each, tie
+    # and come by stem; what one text alone has, stop words and identifiers are left out.
+    assert frequent_words(texts, tokenizer, 10) == ["pumps", "valve", "water"]
+    assert frequent_words(texts, tokenizer, 1) == ["pumps"]

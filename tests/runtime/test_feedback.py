@@ -1,0 +1,59 @@
+"""Feedback, by numbers worked out by hand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from foundry.runtime.candidates import Candidates
+from foundry.runtime.dense_lane import DenseLane, pack_signs, quantise
+from foundry.runtime.feedback import boost_feedback
+
+
+@dataclass
+class Passage:
+    id: str
+
+
+class SmallIndex:
+    """Four chunks: two of one direction, one across, one between; and one without a vector."""
+
+    def __init__(self) -> None:
+        vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0]], dtype=np.float32)
+        rows, scales = quantise(vectors)
+        centre = np.zeros(2, dtype=np.float32)
+        self.dense_lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 10)
+
+    def chunk(self, number: int) -> Passage:
+        return Passage(f"{9 - number}")
+
+
+def candidates(scores: list[float]) -> Candidates:
+    count = len(scores)
+    return Candidates(
+        chunks=np.arange(count),
+        semantic=np.array(scores),
+        keyword=np.zeros(count),
+        semantic_ranks=np.zeros(count, dtype=np.int64),
+        keyword_ranks=np.zeros(count, dtype=np.int64),
+        scores=np.array(scores),
+    )
+
+
+def test_what_is_near_to_the_best_gains() -> None:
+    found = boost_feedback(candidates([0.9, 0.5, 0.6, 0.5, 0.3]), SmallIndex(), gain=0.5)  # type: ignore[arg-type]
+    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for what has no vector.
+    factors = [1.5, 1.5, 1.0, 1 + 0.5 / 2**0.5, 1.0]
+    assert found.boosts["feedback"] == pytest.approx(factors)
+    expected = [0.9, 0.5, 0.6 / 1.5, 0.5 * factors[3] / 1.5, 0.3 / 1.5]
+    assert found.scores == pytest.approx(expected, abs=1e-6)
+
+
+def test_equal_scores_are_told_apart_by_id() -> None:
+    # Chunk 2 has the smaller id, so it is the best, and chunk 1 is across to it.
+    found = boost_feedback(candidates([0.1, 0.8, 0.8]), SmallIndex(), gain=1.0)  # type: ignore[arg-type]
+    assert found.boosts["feedback"] == pytest.approx([1.0, 1.0, 2.0])
+
+
+def test_nothing_found_stays_nothing() -> None:
+    assert len(boost_feedback(candidates([]), SmallIndex(), gain=1.0).chunks) == 0  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""Linked documents among the results, by numbers worked out by hand."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foundry.runtime.candidates import Candidates
+from foundry.runtime.links import LinkGraph, add_linked
+from foundry.runtime.results import Journal, best_places
+
+
+class FakeIndex:
+    """Six documents of two chunks each; document i has the chunks 2 i and 2 i + 1."""
+
+    document_count = 6
+    document_chunks = np.arange(0, 13, 2, dtype=np.uint64)
+
+    def __init__(self, *links: list[int]) -> None:
+        offsets = np.cumsum([0, *(len(targets) for targets in links)]).astype(np.uint64)
+        flat = np.array([target for targets in links for target in targets], dtype=np.uint32)
+        self._graph = LinkGraph(offsets, flat)
+
+    def part(self, _open: Any) -> LinkGraph:
+        return self._graph
+
+    def document_numbers(self, chunks: Any) -> Any:
+        return chunks // 2
+
+    def chunk(self, number: int) -> SimpleNamespace:
+        return SimpleNamespace(id=f"c{99 - number}")
+
+
+def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
+    chunks = np.array(sorted(scores))
+    values = np.array([scores[int(chunk)] for chunk in chunks])
+    ranks = np.arange(1, len(chunks) + 1)
+    return Candidates(chunks, values if semantic else None, values, ranks, ranks, values)
+
+
+def link(
+    index: FakeIndex, found: Candidates, allowed: Any = None, **options: Any
+) -> tuple[dict[int, float], Candidates, Journal]:
+    journal = Journal()
+    chosen = {"seeds": 10, "neighbours": 10, "factor": 0.5, **options}
+    linked = add_linked(found, index, allowed, journal, **chosen)  # type: ignore[arg-type]
+    scores = dict(zip(linked.chunks.tolist(), linked.scores.tolist(), strict=True))
+    return scores, linked, journal
+
+
+def test_a_linked_document_comes_below_what_was_found() -> None:
+    index = FakeIndex([3], [4], [], [], [], [])
+    scores, linked, journal = link(index, candidates({0: 0.8, 2: 0.5}))
+    # Half of 0.8, by its first chunk; half of 0.5.
+    assert scores == {0: 0.8, 2: 0.5, 6: 0.4, 8: 0.25}
+    assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
+    assert journal.stages == {"links": {"documents": 2}}
+    assert linked.semantic is not None and np.isnan(linked.semantic[2])
+    assert list(linked.semantic_ranks) == [1, 2, 0, 0]
+
+
+def test_it_never_passes_the_weakest_seed() -> None:
+    index = FakeIndex([3], [], [], [], [], [])
+    scores, _, _ = link(index, candidates({0: 0.8, 2: 0.3}))
+    assert scores[6] == pytest.approx(0.3 - 1e-6)
+
+
+def test_candidates_below_the_seeds_may_be_passed() -> None:
+    index = FakeIndex([3], [], [], [], [], [])
+    scores, linked, _ = link(index, candidates({0: 0.8, 2: 0.6, 4: 0.3, 6: 0.1, 7: 0.2}), seeds=2)
+    # The best chunk of the linked document stands for it.
+    assert scores == {0: 0.8, 2: 0.6, 4: 0.3, 6: 0.1, 7: 0.4}
+    assert list(linked.boosts["links"]) == [1, 1, 1, 1, 0.5]
+
+
+def test_what_scores_higher_by_itself_keeps_its_score() -> None:
+    index = FakeIndex([3], [], [], [], [], [])
+    found = candidates({0: 0.8, 2: 0.7, 6: 0.5})
+    scores, linked, journal = link(index, found, seeds=2)
+    assert scores == {0: 0.8, 2: 0.7, 6: 0.5}
+    assert linked is found and not journal.stages
+
+
+def test_the_best_of_several_seeds_counts_and_seeds_are_left_alone() -> None:
+    index = FakeIndex([1, 3], [0, 3], [], [], [], [])
+    scores, _, _ = link(index, candidates({0: 0.6, 2: 0.8}))
+    assert scores == {0: 0.6, 2: 0.8, 6: 0.4}
+
+
+def test_limits_and_filters() -> None:
+    index = FakeIndex([3, 4, 5], [], [], [], [], [])
+    allowed = np.ones(12, dtype=np.bool_)
+    allowed[6:8] = False
+    scores, _, _ = link(index, candidates({0: 0.8}), allowed, neighbours=2)
+    assert set(scores) == {0, 8}
+
+
+def test_nothing_found_links_nowhere() -> None:
+    none = np.empty(0, dtype=np.int64)
+    empty = Candidates(none, None, np.empty(0), none, none, np.empty(0))
+    assert link(FakeIndex([], [], [], [], [], []), empty)[1] is empty
+
+
+def test_keyword_results_have_links_too() -> None:
+    index = FakeIndex([3], [], [], [], [], [])
+    _, linked, _ = link(index, candidates({0: 1.0}, semantic=False))
+    assert linked.semantic is None and linked.chunks.tolist() == [0, 6]
+
+
+def test_best_places_order_ties_by_id() -> None:
+    index: Any = FakeIndex([], [], [], [], [], [])
+    found = candidates({0: 0.5, 2: 0.9, 4: 0.5, 6: 0.5, 8: 0.1})
+    # Ids descend as numbers grow.
+    assert best_places(index, found, 10).tolist() == [1, 3, 2, 0, 4]
+    assert best_places(index, found, 2).tolist() == [1, 3]

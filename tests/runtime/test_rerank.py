@@ -1,0 +1,206 @@
+"""Reranking: the model's order, and the first order where the model does not answer in time."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from cross_encoders import logit, write_cross_encoder
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from foundry.runtime.candidates import Candidates
+from foundry.runtime.cross_encoder import CrossEncoder
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, read_model, rerank
+from foundry.runtime.results import Journal, best_places
+
+TEXTS = [
+    "Lamps are checked before each shift.",
+    "Fans.",
+    "Fans move air.",
+    "Air is measured.",
+]
+SCORES = [0.9, 0.8, 0.4, 0.2]
+FAR = 60_000
+
+
+class Scripted:
+    """A model that gives each passage the score that stands for it, or does what it is told."""
+
+    def __init__(self, scores: Sequence[float], act: Callable[[], object] | None = None) -> None:
+        self.scores = scores
+        self.act = act
+        self.queries: list[str] = []
+
+    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        self.queries.append(query)
+        if self.act and query:
+            self.act()
+        return np.array(self.scores[: len(passages)], dtype=np.float64)
+
+
+def index_of(texts: Sequence[str]) -> Any:
+    def chunk(number: int) -> ChunkRecord:
+        return ChunkRecord(
+            id=f"c{number:03}",
+            document_id="d",
+            title="d",
+            text=texts[number],
+            section=[],
+            position={},
+            source="s",
+            path="p",
+            url=None,
+            tags=[],
+            modified=None,
+        )
+
+    return SimpleNamespace(chunk=chunk)
+
+
+def candidates(scores: Sequence[float]) -> Candidates:
+    count = len(scores)
+    zeros = np.zeros(count, dtype=np.int64)
+    return Candidates(
+        np.arange(count), None, None, zeros, zeros, np.array(scores, dtype=np.float64)
+    )
+
+
+def run(
+    model: Reranker, scores: Sequence[float] = SCORES, hits: int = 3, deadline_ms: float = FAR
+) -> tuple[Candidates, dict[str, Any]]:
+    journal = Journal()
+    ranked = rerank(
+        candidates(scores),
+        index_of([*TEXTS, *TEXTS] * 20),
+        "How do fans move air?",
+        journal,
+        model,
+        hits=hits,
+        deadline_ms=deadline_ms,
+    )
+    return ranked, journal.stages
+
+
+def test_real_model_decides(tmp_path: Path) -> None:
+    words = "fans move air lamps are checked before each shift".split()
+    folder = write_cross_encoder(tmp_path / "m", words)
+    ranked, stages = run(Reranker(lambda: CrossEncoder(str(folder))))
+    judged = [1 / (1 + np.exp(-logit(shared))) for shared in (0, 1, 3)]
+    # The fourth stays below them all.
+    assert ranked.scores == pytest.approx([*judged, judged[0] - 1e-6], abs=1.1e-6)
+    assert ranked.scores[3] < ranked.scores[0]
+    assert ranked.rerank is not None
+    assert ranked.rerank == pytest.approx([*judged, np.nan], abs=1e-6, nan_ok=True)
+    assert stages == {"rerank": {"hits": 3}}
+
+
+def test_those_below_are_scaled_by_hand() -> None:
+    ranked, _ = run(Reranker(lambda: Scripted([0.5, 0.1])), [0.9, 0.8, 0.4, 0.2], hits=2)
+    # 0.4 comes a millionth below the lowest score given, 0.2 has half of that.
+    assert ranked.scores.tolist() == pytest.approx([0.5, 0.1, 0.099999, 0.05], abs=1e-6)
+
+
+def test_scores_below_never_grow() -> None:
+    ranked, _ = run(Reranker(lambda: Scripted([0.9, 0.8])), [0.9, 0.8, 0.4, 0.2], hits=2)
+    assert ranked.scores.tolist() == [0.9, 0.8, 0.4, 0.2]
+
+
+@given(
+    scores=st.lists(st.floats(0, 1).map(lambda s: round(s, 6)), max_size=30),
+    given_scores=st.lists(st.floats(0, 1), min_size=30, max_size=30),
+    hits=st.integers(1, 30),
+)
+def test_order_is_consistent(scores: list[float], given_scores: list[float], hits: int) -> None:
+    before = best_places(index_of(TEXTS * 8), candidates(scores), len(scores))
+    ranked, _ = run(Reranker(lambda: Scripted(given_scores)), scores, hits)
+    assert ((ranked.scores >= 0) & (ranked.scores <= 1)).all()
+    read, below = before[:hits], before[hits:]
+    if len(below):
+        assert ranked.scores[read].min() >= ranked.scores[below].max()
+        assert (np.diff(ranked.scores[below]) <= 0).all()
+
+
+def test_model_is_loaded_with_the_first_query_and_once() -> None:
+    models: list[Scripted] = []
+
+    def load() -> Model:
+        models.append(Scripted([0.3, 0.2, 0.1]))
+        return models[-1]
+
+    model = Reranker(load)
+    assert not models
+    run(model)
+    run(model)
+    assert len(models) == 1
+    warmed = Reranker(load)
+    warmed.warm()
+    assert len(models) == 2
+    assert models[1].queries == ["", ""]
+
+
+def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+    let_go = threading.Event()
+    model = Reranker(lambda: Scripted([0.1, 0.2, 0.3], let_go.wait))
+    with caplog.at_level(logging.WARNING):
+        ranked, stages = run(model, deadline_ms=5)
+    assert ranked.scores.tolist() == SCORES
+    assert ranked.rerank is None
+    assert stages == {"rerank": {"failed": LATE}}
+    assert "0.005 s" in caplog.text
+    # It is left alone for a while, so that the next query is not late as well.
+    assert run(model, deadline_ms=FAR)[1] == {"rerank": {"failed": LATE}}
+    let_go.set()
+
+
+def test_failing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise RuntimeError("no memory at /home/somebody")
+
+    with caplog.at_level(logging.WARNING):
+        ranked, stages = run(Reranker(lambda: Scripted([], fail)))
+    assert ranked.scores.tolist() == SCORES
+    assert stages == {"rerank": {"failed": FAILED}}
+    assert "no memory" in caplog.text
+
+
+def test_missing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        ranked, stages = run(Reranker(lambda: CrossEncoder("/absent/model")))
+    assert ranked.scores.tolist() == SCORES
+    assert stages == {"rerank": {"failed": FAILED}}
+    assert "/absent/model" in caplog.text
+
+
+def test_model_that_is_well_again_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("foundry.runtime.circuit_breaker.FIRST_PAUSE", 0.0)
+    scripted = Scripted([0.1, 0.2, 0.3], lambda: 1 / clock[0])
+    model = Reranker(lambda: scripted)
+    assert "failed" in run(model)[1]["rerank"]
+    clock[0] = 1.0
+    assert run(model)[1] == {"rerank": {"hits": 3}}
+
+
+def test_nothing_found_asks_no_model() -> None:
+    ranked, stages = run(Reranker(lambda: pytest.fail("loaded")), [])
+    assert len(ranked.scores) == 0
+    assert stages == {}
+
+
+def test_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"rerank": {"model": "models/one"}}')
+    assert read_model(file) == "models/one"
+    monkeypatch.setenv("RERANK_MODEL", " /srv/two ")
+    assert read_model(file) == "/srv/two"
+    file.write_text("{}")
+    with pytest.raises(ConfigurationError, match="unusable"):
+        read_model(file)

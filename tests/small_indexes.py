@@ -1,0 +1,113 @@
+"""Small indexes written without a build, and server packages rendered without an export."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from foundry.config import load_config
+from foundry.config_search import IndexOptions
+from foundry.embedding.static import StaticEmbedder
+from foundry.indexing.terms import count_terms
+from foundry.indexing.writer import IndexWriter
+from foundry.prepared import PreparedDocument
+from foundry.records import Chunk, Document, Link, Reading
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+from foundry.runtime.tokens import Tokenizer
+
+SOURCES = ("s0", "s1")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A document to be: its passages, and the numbers of the notes that it links to."""
+
+    title: str
+    passages: tuple[str, ...]
+    links: tuple[int, ...] = ()
+    modified: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
+    media_type: str = "text/markdown"
+
+
+def write_notes(
+    folder: Path,
+    notes: list[Note],
+    *,
+    vectors: bool = True,
+    options: IndexOptions | None = None,
+) -> Path:
+    """Write an index of these notes, `<number>.md` in alternating sources, into a new folder."""
+    folder.mkdir(parents=True)
+    options = options or IndexOptions()
+    writer = IndexWriter(folder, language="english", sources=SOURCES, options=options)
+    tokenizer = Tokenizer("english")
+    for number, note in enumerate(notes):
+        document, chunks = make_document(number, note)
+        terms = count_terms(document, chunks, tokenizer, options.fields)
+        writer.add(PreparedDocument(document, chunks, terms))
+    embedder = StaticEmbedder()
+    if vectors:
+        writer.embed(embedder)
+    writer.write_lanes()
+    if vectors:
+        writer.make_query_encoder(embedder)
+    writer.finish({"sources": [], "skipped": []}, config_sha256="")
+    return folder
+
+
+def make_document(number: int, note: Note) -> tuple[Document, tuple[Chunk, ...]]:
+    """The document of a note, and its chunks."""
+    document = Document(
+        id=f"d{number}",
+        source=SOURCES[number % 2],
+        path=f"notes/{number}.md",
+        url=f"https://notes.example/{number}",
+        title=note.title,
+        media_type=note.media_type,
+        reader="markdown/1",
+        sha256="",
+        bytes=0,
+        replaced=0,
+        tags=note.tags,
+        modified=note.modified,
+        metadata=note.metadata,
+        reading=Reading(
+            text="",
+            links=tuple(Link(f"https://notes.example/{n}", "", "autolink") for n in note.links),
+        ),
+    )
+    return document, tuple(_chunks(number, document, note.passages))
+
+
+def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Iterator[Chunk]:
+    for place, text in enumerate(passages):
+        # Ids in another order than the chunks, so that ties show which of the two decides.
+        chunk_id = f"c{(number * 7919 + place * 104_729) % 1_000_003:07d}"
+        yield Chunk(chunk_id, document.id, text, (document.title,), 0, len(text), 1, 1)
+
+
+@contextmanager
+def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleType]:
+    """A server package rendered with `options` (TOML) and imported; it has no index yet."""
+    (root / "sources").mkdir(parents=True)
+    (root / "foundry.toml").write_text(
+        '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+        f'metadata = ["team"]\n{options}\n[export]\npackage = "{package}"\n'
+    )
+    config = load_config(root)
+    encoder = QUERY_ENCODERS["none" if config.embedding.provider == "none" else "pieces"]
+    for name, content in plan_server(config, encoder, None).items():
+        path = root / "server" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    sys.path.insert(0, str(root / "server"))
+    try:
+        yield importlib.import_module(package)
+    finally:
+        sys.path.remove(str(root / "server"))

@@ -1,0 +1,130 @@
+"""Filters and fields of metadata, through builds and the command line."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import CONFIG, MakeProject, Project
+from small_indexes import Note, make_document
+
+from foundry.indexing.terms import count_terms
+from foundry.prepared import unpack
+from foundry.runtime.filters import read_pairs
+from foundry.runtime.index import Index
+from foundry.runtime.tokens import Tokenizer
+
+CONFIGURED = CONFIG + """metadata = ["team", "summary", "aliases"]
+
+[search]
+filterable = ["team"]
+
+[search.fields]
+metadata = { summary = 3, aliases = 1 }
+"""
+FILES = {
+    "pumps/a.md": "---\nteam: core\nsummary: the bilge monster\n---\n# A pump\n\nIt moves water.\n",
+    "pumps/b.md": "---\nteam: Ödland\naliases: [zephyr, breeze]\n---\n# B pump\n\nIt moves.\n",
+    "c.txt": "A pump moves water, and belongs to nobody.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    root = tmp_path_factory.mktemp("filters")
+    for name, content in FILES.items():
+        file = root / "sources" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    (root / "foundry.toml").write_text(CONFIGURED, encoding="utf-8")
+    made = Project(root)
+    made.succeed("build", "--quiet")
+    return made
+
+
+def paths(answer: dict[str, Any]) -> set[str]:
+    return {result["path"] for result in answer["results"]}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (["team=core"], {"pumps/a.md"}),
+        (["team=core", "team=Ödland"], {"pumps/a.md", "pumps/b.md"}),
+        (["team=core", "path=c"], set()),
+        (["path=pumps/"], {"pumps/a.md", "pumps/b.md"}),
+        (["path=pumps/b.md", "path=c.txt"], {"pumps/b.md", "c.txt"}),
+        (["media_type=text/plain"], {"c.txt"}),
+        (["team="], set()),
+        (["team=cor"], set()),
+        (["path="], {"pumps/a.md", "pumps/b.md", "c.txt"}),
+        (["source=sources", "media_type=text/markdown"], {"pumps/a.md", "pumps/b.md"}),
+    ],
+)
+def test_filters_select_documents(project: Project, pairs: list[str], expected: set[str]) -> None:
+    index = Index.open(project.index)
+    allowed = index.filters.select(index.filters.parse(read_pairs(pairs)))
+    assert allowed is not None
+    assert {index.chunk(int(number)).path for number in np.flatnonzero(allowed)} == expected
+
+
+def test_filters_of_the_command_line(project: Project) -> None:
+    options = ["--filter", "team=core", "--filter", "team=Ödland", "--filter", "path=pumps/a"]
+    assert paths(project.ask("pump", *options)) == {"pumps/a.md"}
+    assert paths(project.ask("pump", "--filter", "team=")) == set()
+
+
+def test_unknown_filters_name_those_that_are_known(project: Project) -> None:
+    result = project.run("query", "pump", "--filter", "summary=x")
+    assert result.exit_code == 1
+    assert "unknown filter 'summary'; known: source, tags, path, media_type," in result.output
+    assert "modified_before, team" in result.output
+    assert "field=value" in project.run("query", "pump", "--filter", "team").output
+
+
+def test_fields_of_metadata_are_searched(project: Project) -> None:
+    found = project.ask("bilge monster", "--mode", "keyword")["results"]
+    assert [result["path"] for result in found] == ["pumps/a.md"]
+    found = project.ask("zephyr", "--mode", "keyword")["results"]
+    assert [result["path"] for result in found] == ["pumps/b.md"]
+
+
+def test_the_index_says_what_it_was_built_with(project: Project) -> None:
+    manifest = json.loads((project.index / "manifest.json").read_bytes())
+    assert manifest["filterable"] == ["team"]
+    assert manifest["field_weights"] == {
+        "title": 2,
+        "headings": 3,
+        "tags": 1,
+        "metadata.summary": 3,
+        "metadata.aliases": 1,
+    }
+    line = (project.index / "documents.jsonl").read_text(encoding="utf-8").splitlines()[2]
+    assert json.loads(line)["metadata"] == {"team": "Ödland", "aliases": "zephyr, breeze"}
+
+
+def test_field_weights_are_counted() -> None:
+    note = Note(
+        "Valve", ("a valve",), tags=("valve",), metadata={"summary": "valves", "x": "valve"}
+    )
+    document, chunks = make_document(0, note)
+    fields = {"title": 5, "headings": 7, "tags": 11, "metadata.summary": 13, "metadata.y": 17}
+    for weights, expected in (
+        (fields, 1 + 7 + 11 + 13),  # the heading says the title too, which then does not count
+        ({**fields, "headings": 0, "tags": 0}, 1 + 13),
+        ({}, 1),
+    ):
+        terms = count_terms(document, chunks, Tokenizer("english"), weights)
+        counts = dict(zip(terms.vocabulary, unpack(terms.counts, np.uint32).tolist(), strict=True))
+        assert counts["valv"] == expected
+
+
+def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
+    made = make_project({"a.md": "# Valve\n\nIt opens.\n", "b.md": "# Pump\n\nA valve.\n"})
+    made.succeed("build", "--quiet")
+    before = made.ask("valve opens", "--mode", "keyword")["results"]
+    config = (made.root / "foundry.toml").read_text(encoding="utf-8")
+    (made.root / "foundry.toml").write_text(config + "[search.fields]\nheadings = 0\ntitle = 0\n")
+    assert "(unchanged)" not in made.succeed("build").output
+    after = made.ask("valve opens", "--mode", "keyword")["results"]
+    assert before != after

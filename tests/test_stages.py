@@ -1,0 +1,228 @@
+"""Optional stages in rendered servers: what holds for every search, whatever is chosen."""
+
+import importlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from small_indexes import Note, rendered_server, write_notes
+from starlette.testclient import TestClient
+
+from foundry.config_search import IndexOptions
+
+FILTERABLE = '[search]\nfilterable = ["team"]\n'
+COMPOSITIONS = {
+    "everything": FILTERABLE
+    + "[search.adaptive_weights]\n[search.feedback]\n[search.anchors]\n[search.recency]\n"
+    "[search.expansion]\n"
+    "minimum_cosine = 0.2\n[search.links]\nseeds = 3\n",
+    "decaying_rrf": FILTERABLE + 'fusion = "rrf"\n[search.adaptive_weights]\n'
+    '[search.recency]\nkind = "decay"\n[search.links]\nseeds = 1\nneighbours = 2\nfactor = 1.0\n',
+    "keywords": '[embedding]\nprovider = "none"\n'
+    + FILTERABLE
+    + "identifier_fallback = false\n[search.anchors]\nfactor = 3.0\n[search.links]\n",
+}
+OPTIONS = IndexOptions(filterable=("team",), expansion_words=50)
+
+
+@pytest.fixture(scope="module", params=COMPOSITIONS)
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ModuleType]:
+    root = tmp_path_factory.mktemp("server")
+    with rendered_server(root, f"stages_{request.param}", COMPOSITIONS[request.param]) as package:
+        yield package
+
+
+@pytest.fixture(autouse=True)
+def reference_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFERENCE_DATE", "2026-02-01")
+
+
+words = st.sampled_from(
+    "mine safety rule D40 D41 75.1725 aboleth lantern bell the of max_size ventilation water gas"
+    " 日本語 émigré".split()
+)
+texts = st.lists(words, min_size=1, max_size=8).map(" ".join)
+notes = st.builds(
+    Note,
+    title=st.lists(words, min_size=1, max_size=2).map(" ".join),
+    passages=st.lists(texts, min_size=1, max_size=3).map(tuple),
+    links=st.lists(st.integers(0, 9), max_size=3).map(tuple),
+    modified=st.sampled_from([None, "2026-02-02", "2026-01-30", "2026-01-10", "2020-01-01"]),
+    tags=st.sampled_from([(), ("odd",), ("odd", "third")]),
+    metadata=st.sampled_from([{}, {"team": "core"}, {"team": "Ödland"}]),
+    media_type=st.sampled_from(["text/markdown", "text/plain"]),
+)
+corpora = st.lists(notes, min_size=1, max_size=10)
+queries = st.one_of(texts, st.text(min_size=1, max_size=30).filter(str.strip))
+filters = st.sampled_from(
+    [
+        None,
+        {"source": "s0"},
+        {"tags": ["odd", "third"]},
+        {"team": ["core", "Ödland"]},
+        {"team": "core", "media_type": "text/plain"},
+        {"team": "nobody"},
+        {"path": "notes/1"},
+        {"path": ["notes/2.md", "nowhere"], "modified_after": "2026-01-01"},
+        {"modified_before": "2026-01-20"},
+    ]
+)
+
+
+def passes(note: Note, number: int, wanted: dict[str, Any]) -> bool:
+    """The oracle for filters."""
+    for name, value in wanted.items():
+        values = [value] if isinstance(value, str) else value
+        passed = {
+            "source": lambda values: f"s{number % 2}" in values,
+            "tags": lambda values: set(values) <= set(note.tags),
+            "team": lambda values: note.metadata.get("team") in values,
+            "media_type": lambda values: note.media_type in values,
+            "path": lambda values: any(f"notes/{number}.md".startswith(v) for v in values),
+            "modified_after": lambda values: (note.modified or "") >= values[0],
+            "modified_before": lambda values: note.modified is not None
+            and note.modified < values[0],
+        }[name](values)
+        if not passed:
+            return False
+    return True
+
+
+def without_time(answer: dict[str, Any]) -> dict[str, Any]:
+    return {**answer, "took_ms": 0}
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    corpus=corpora,
+    query=queries,
+    top_k=st.integers(1, 12),
+    mode=st.sampled_from(["hybrid", "semantic", "keyword"]),
+    wanted=filters,
+)
+def test_invariants(
+    server: ModuleType,
+    tmp_path_factory: pytest.TempPathFactory,
+    corpus: list[Note],
+    query: str,
+    top_k: int,
+    mode: str,
+    wanted: dict[str, Any] | None,
+) -> None:
+    vectors = server.__name__ != "stages_keywords"
+    folder = tmp_path_factory.mktemp("index") / "v"
+    index = server.load(write_notes(folder, corpus, vectors=vectors, options=OPTIONS))
+    chosen = None if wanted is None else index.filters.parse(wanted)
+    response = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+
+    hits = response.hits
+    assert len(hits) <= top_k
+    assert all(0 <= hit.score <= 1 and math.isfinite(hit.score) for hit in hits)
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.chunk.id))
+    assert len({hit.chunk.id for hit in hits}) == len(hits)
+    for hit in hits:
+        assert index.find_chunk(hit.chunk.id) == hit.chunk
+        number = int(hit.chunk.document_id[1:])
+        assert wanted is None or passes(corpus[number], number, wanted)
+        assert all(lane is None or 0 <= lane <= 1 for lane in (hit.semantic, hit.keyword))
+        assert all(0 < factor <= 3 and factor != 1 for factor in hit.boosts.values())
+        assert hit.semantic is not None or hit.keyword is not None or "links" in hit.boosts
+
+    again = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+    assert without_time(again.to_json()) == without_time(response.to_json())
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(corpus=corpora, query=texts, wanted=filters)
+def test_every_door_gives_the_same(
+    server: ModuleType,
+    tmp_path_factory: pytest.TempPathFactory,
+    corpus: list[Note],
+    query: str,
+    wanted: dict[str, Any] | None,
+) -> None:
+    vectors = server.__name__ != "stages_keywords"
+    folder = tmp_path_factory.mktemp("index") / "v"
+    index = server.load(write_notes(folder, corpus, vectors=vectors, options=OPTIONS))
+    chosen = None if wanted is None else index.filters.parse(wanted)
+    expected = without_time(server.search_hybrid(query, filters=chosen).to_json())
+
+    app = importlib.import_module(f"{server.__name__}.app").create_app()
+    client = TestClient(app, base_url="http://127.0.0.1:8000")
+    body = {"query": query} | ({} if wanted is None else {"filters": wanted})
+    assert without_time(client.post("/search", json=body).json()) == expected
+
+    parameters: list[tuple[str, str | int | float | bool | None]] = [("q", query)]
+    for name, value in (wanted or {}).items():
+        values = [value] if isinstance(value, str) else value
+        parameters += [("filter", f"{name}={entry}") for entry in values]
+    assert without_time(client.get("/search", params=parameters).json()) == expected
+
+    tools = importlib.import_module(f"{server.__name__}.mcp_tools")
+    found = tools.prepare_search(server.search_hybrid, body)()
+    described = tools.describe_passages(found)
+    assert described["stages"] == expected["stages"]
+    for passage, result in zip(described["results"], expected["results"], strict=True):
+        for name in ("id", "score", "scores", "boosts"):
+            assert passage[name] == result[name]
+
+
+def test_filters_of_this_index_are_described_and_others_refused(
+    server: ModuleType, tmp_path: Path
+) -> None:
+    vectors = server.__name__ != "stages_keywords"
+    note = Note("Pump", ("a pump",), metadata={"team": "core"})
+    index = server.load(write_notes(tmp_path / "v", [note], vectors=vectors, options=OPTIONS))
+    app = importlib.import_module(f"{server.__name__}.app").create_app()
+    client = TestClient(app, base_url="http://127.0.0.1:8000")
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    described = schemas["SearchRequest"]["properties"]["filters"]["anyOf"][0]["properties"]
+    assert {"team", "path", "media_type"} <= set(described)
+
+    refused = client.post("/search", json={"query": "pump", "filters": {"colour": "red"}})
+    assert refused.status_code == 422
+    assert "known: source, tags, path, media_type, modified_after, modified_before, team" in (
+        refused.json()["detail"]
+    )
+    assert client.get("/search", params={"q": "pump", "filter": "team"}).status_code == 422
+
+    errors = importlib.import_module(f"{server.__name__}.errors")
+    chosen = server.Filters(metadata={"colour": ("red",)})
+    with pytest.raises(errors.InvalidRequestError, match="unknown filter 'colour'"):
+        server.search_hybrid("pump", filters=chosen)
+    assert (
+        len(server.search_hybrid("pump", filters=index.filters.parse({"team": "core"})).hits) == 1
+    )
+
+
+def test_a_filter_that_keeps_one_in_a_thousand_loses_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """The few that pass are all ranked, however many others rank before them."""
+    root = tmp_path_factory.mktemp("server")
+    rng = np.random.default_rng(7)
+    vocabulary = [f"{a}{b}" for a in ("pump", "seal", "valve", "gas", "air") for b in "abcdefghij"]
+    corpus = []
+    for number in range(3000):
+        kept = number % 1000 == 0
+        text = "a pump among others " if kept else "pump " * 5
+        text += " ".join(rng.choice(vocabulary, 6))
+        corpus.append(Note("note", (text,), metadata={"team": "core"} if kept else {}))
+    with rendered_server(root, "filtered", FILTERABLE) as package:
+        index = package.load(write_notes(root / "v", corpus, options=OPTIONS))
+        chosen = index.filters.parse({"team": "core"})
+        for mode in ("hybrid", "semantic", "keyword"):
+            hits = package.search_hybrid("pump", 10, mode=mode, filters=chosen).hits
+            assert {hit.chunk.document_id for hit in hits} == {"d0", "d1000", "d2000"}, mode
