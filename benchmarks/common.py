@@ -57,10 +57,11 @@ def read_collection(folder: Path) -> Collection:
     return Collection(folder.name, folder / "corpus.jsonl", judged, relevant)
 
 
-def make_project(root: Path, source: str, extra: str = "") -> Path:
-    """Write a project with one source (TOML of its table) and build it."""
+def make_project(root: Path, source: str, extra: str = "", *, language: str = "english") -> Path:
+    """Write a project with one source (TOML of its table)."""
     root.mkdir(parents=True, exist_ok=True)
-    config = f'[project]\nname = "benchmark"\n\n[[sources]]\n{source}\n{extra}'
+    project = f'[project]\nname = "benchmark"\nlanguage = "{language}"\n'
+    config = f"{project}\n[[sources]]\n{source}\n{extra}"
     (root / "foundry.toml").write_text(config, encoding="utf-8")
     return root
 

@@ -1,169 +1,267 @@
-"""How an index comes about: sources are read, split, embedded and written, or only counted."""
+"""How a build comes about.
 
-import hashlib
+    survey     By names and stamps alone: is all as it was when the published index was made? Then
+               nothing is opened, and nothing more is done.
+    collect    Each document comes out of the cache, or is prepared (`preparing.preparer`): read,
+               split, its terms counted, embedded if that is by the built-in table. A few small ones
+               are prepared in this process, all others in worker processes. What depends on one
+               document alone belongs there; options that decide it belong into `Recipe`.
+    assemble   The prepared documents, in the sources' order, one at a time (`assembling`). What
+               depends on several documents belongs there.
+    write      Vectors by a model, the lanes, the query encoder, the manifest; and publish.
+
+An index depends on the sources and the configuration alone: from the cache come the same bytes as
+from reading everything anew. Options that decide an index belong into `build_state.hash_config`.
+"""
+
 import json
-import os
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from foundry.chunking import chunk
+from foundry.assembling import add_documents, count_reasons
+from foundry.build_records import BuildOptions, BuildPlan, BuildResult, Changes
+from foundry.build_state import hash_config, index_state
 from foundry.config import Config
-from foundry.config_sources import FolderSource, Source
-from foundry.embedding.embedder import Embedder, Estimate
-from foundry.errors import EmptyBuildError
+from foundry.embedding.embedder import Embedder
+from foundry.embedding.registry import closing_embedder
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import BuildError
+from foundry.indexing.publish import publish_version
 from foundry.indexing.writer import IndexWriter
+from foundry.preparing.cache import CACHE_NAME, CacheDamagedError, DocumentCache
+from foundry.preparing.inputs import Inputs, collect_inputs
+from foundry.preparing.pool import available_cores
+from foundry.preparing.recipe import Recipe
+from foundry.preparing.survey import survey
 from foundry.progress import Reporter
-from foundry.readers import read
-from foundry.readers.sandbox import Sandbox
-from foundry.records import Skipped
+from foundry.published import begun_version, built_index, intact_manifest
+from foundry.reporting import check_strictly, without_secrets
 from foundry.runtime.layout import Manifest
-from foundry.sources import iterate
+from foundry.sources import fetch_all
 from foundry.sources.estimate import estimate
 
-_DECIDING = (
-    "provider",
-    "model",
-    "dimensions",
-    "document_prefix",
-    "query_prefix",
-    "max_tokens",
-    "query",
-    "distillation_texts",
-)
-"""Keys of [embedding] that the index depends on; the others say how to reach the model."""
+Outcome = TypeVar("Outcome")
+
+
+def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
+    """Bring the published index up to date; the caller holds the project's lock."""
+    return _with_cache(config, options, lambda cache: _build(config, cache, reporter, options))
+
+
+def plan_build(config: Config, reporter: Reporter, options: BuildOptions) -> BuildPlan:
+    """Read and split everything that has changed, and count; nothing of it is kept."""
+    return _with_cache(
+        config, options, lambda cache: _plan(config, cache, reporter, options), keeps_nothing=True
+    )
+
+
+def _build(
+    config: Config, cache: DocumentCache, reporter: Reporter, options: BuildOptions
+) -> BuildResult:
+    started = time.monotonic()
+    recipe = Recipe.of(config)
+    surveyed = survey(config.sources, cache, recipe.key)
+    if surveyed.digest is not None and (found := _published_from(config, cache, surveyed.digest)):
+        changes = Changes(reused=surveyed.documents)
+        return _unchanged(config, found, changes, started, options)
+    with _opened_embedder(config, reporter) as embedder:
+        inputs = _collect(config, recipe, cache, reporter, options, surveyed.documents)
+        changes = _changes(inputs, cache, inputs.embedded)
+        if found := _published_from(config, cache, inputs.digest):
+            return _unchanged(config, found, changes, started, options)
+        with begun_version(config) as folder:
+            written = _write_index(folder, config, inputs, cache, embedder, reporter, options)
+            published = intact_manifest(config)
+            is_unchanged = published is not None and published.version == written.manifest.version
+            if not is_unchanged:
+                publish_version(folder)
+    cache.remove(inputs.gone(cache))
+    cache.keep_published(f"{index_state(config, inputs.digest)} {written.manifest.version}")
+    changes = replace(changes, embedded=changes.embedded + written.embedded)
+    return _result(config, written.manifest, written.report, changes, started, is_unchanged)
+
+
+def _plan(
+    config: Config, cache: DocumentCache, reporter: Reporter, options: BuildOptions
+) -> BuildPlan:
+    recipe = Recipe.of(config)
+    total = survey(config.sources, cache, recipe.key).documents
+    with _opened_embedder(config, reporter) as embedder, begun_version(config) as folder:
+        inputs = _collect(config, recipe, cache, reporter, options, total)
+        with _opened_writer(folder, config) as writer:
+            report = _assemble(config, inputs, cache, writer, None, reporter, options)
+            needed = None if embedder is None else writer.estimate(embedder)
+            embedded = inputs.embedded if needed is None else needed.to_embed
+            asks = needed is not None and config.embedding.query != "same"
+            return BuildPlan(
+                documents=writer.document_count,
+                chunks=writer.chunk_count,
+                changes=_changes(inputs, cache, embedded),
+                skipped=count_reasons(report),
+                embedding=needed,
+                training_texts=config.embedding.distillation_texts if asks else 0,
+            )
+
+
+def _collect(
+    config: Config,
+    recipe: Recipe,
+    cache: DocumentCache,
+    reporter: Reporter,
+    options: BuildOptions,
+    total: int,
+) -> Inputs:
+    sources, coverage, traffic = fetch_all(config.sources, config.state, reporter.step)
+    jobs = options.jobs or available_cores()
+    if coverage:
+        total = sum(estimate(source) for source in sources)
+    with reporter.step("Reading", "documents", total) as progress:
+        inputs = collect_inputs(sources, coverage, recipe, cache, jobs, progress)
+    inputs.traffic = traffic
+    return inputs
 
 
 @dataclass(frozen=True, slots=True)
-class BuildPlan:
-    """What a build would do; `embedding` is None where nothing has to be asked of a model.
+class _Written:
+    """An index that has been written; `embedded` counts texts that a model embedded for it."""
 
-    `training_texts` is the most that the model will be asked to embed beside the chunks.
-    """
-
-    documents: int
-    chunks: int
-    skipped: dict[str, int]
-    embedding: Estimate | None
-    training_texts: int
+    manifest: Manifest
+    report: dict[str, Any]
+    embedded: int
 
 
-def write_index(
-    folder: Path, config: Config, embedder: Embedder | None, reporter: Reporter
-) -> tuple[Manifest, dict[str, Any]]:
-    """Write an index into a new folder; returns its manifest and the report that is in it."""
-    writer = _open_writer(folder, config)
-    try:
-        report = _read_sources(config, writer, reporter)
+def _write_index(
+    folder: Path,
+    config: Config,
+    inputs: Inputs,
+    cache: DocumentCache,
+    embedder: Embedder | None,
+    reporter: Reporter,
+    options: BuildOptions,
+) -> _Written:
+    with _opened_writer(folder, config) as writer:
+        report = _assemble(config, inputs, cache, writer, embedder, reporter, options)
+        embedded = 0
         if embedder is not None:
-            with reporter.step("Embedding", "chunks", writer.chunk_count) as progress:
-                writer.embed(embedder, progress.advance)
-            report["refused"] = embedder.refusals()
+            if not isinstance(embedder, StaticEmbedder):
+                with reporter.step("Embedding", "chunks", writer.chunk_count) as progress:
+                    writer.embed(embedder, progress.advance)
+                embedded = embedder.embedded
+            report["refused"] = without_secrets(embedder.refusals())
+            _check(report, options)
         with reporter.step("Indexing", "chunks", writer.chunk_count) as progress:
             writer.write_lanes()
             progress.advance(writer.chunk_count)
         if embedder is not None:
             writer.make_query_encoder(embedder)
-        return writer.finish(report, config_sha256=_hash_config(config)), report
+        manifest = writer.finish(report, config_sha256=hash_config(config))
+        return _Written(manifest, report, embedded)
+
+
+def _assemble(
+    config: Config,
+    inputs: Inputs,
+    cache: DocumentCache,
+    writer: IndexWriter,
+    embedder: Embedder | None,
+    reporter: Reporter,
+    options: BuildOptions,
+) -> dict[str, Any]:
+    observe = embedder.observe if isinstance(embedder, StaticEmbedder) else None
+    with reporter.step("Assembling", "documents", len(inputs)) as progress:
+        report = add_documents(inputs, cache, writer, config, observe, progress)
+    # Before a model is asked for anything.
+    _check(report, options)
+    return {**report, "coverage": inputs.coverage} if inputs.coverage else report
+
+
+def _check(report: Mapping[str, Any], options: BuildOptions) -> None:
+    if options.strict:
+        check_strictly(report)
+
+
+def _changes(inputs: Inputs, cache: DocumentCache, embedded: int) -> Changes:
+    gone = len(inputs.gone(cache))
+    return Changes(
+        inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic)
+    )
+
+
+@contextmanager
+def _opened_writer(folder: Path, config: Config) -> Iterator[IndexWriter]:
+    names = [source.name for source in config.sources]
+    writer = IndexWriter(folder, language=config.language, sources=names, options=config.index)
+    try:
+        yield writer
     finally:
         # What a full disk left in a buffer cannot be written now either.
         with suppress(OSError):
             writer.close()
 
 
-def plan_build(
-    folder: Path, config: Config, embedder: Embedder | None, reporter: Reporter
-) -> BuildPlan:
-    """Read and split everything, and count what would be embedded; `folder` is for scratch."""
-    writer = _open_writer(folder, config)
-    try:
-        report = _read_sources(config, writer, reporter)
-        needed = None if embedder is None else writer.estimate(embedder)
-        asks = needed is not None and config.embedding.query != "same"
-        return BuildPlan(
-            documents=writer.document_count,
-            chunks=writer.chunk_count,
-            skipped=count_reasons(report),
-            embedding=needed,
-            training_texts=config.embedding.distillation_texts if asks else 0,
-        )
-    finally:
-        with suppress(OSError):
-            writer.close()
+def _opened_embedder(config: Config, reporter: Reporter) -> AbstractContextManager[Embedder | None]:
+    return closing_embedder(
+        config.embedding, config.language, config.root, config.state, reporter.step
+    )
 
 
-def count_reasons(report: dict[str, Any]) -> dict[str, int]:
-    """How often each reason for skipping occurs in a report."""
-    return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))
+def _with_cache(
+    config: Config,
+    options: BuildOptions,
+    work: Callable[[DocumentCache], Outcome],
+    *,
+    keeps_nothing: bool = False,
+) -> Outcome:
+    """Work with the project's cache; begin again where it turns out to be damaged."""
+    path = config.state / CACHE_NAME
+    for _ in range(2):
+        with closing(DocumentCache(path, keeps_nothing=keeps_nothing)) as cache:
+            if options.fresh:
+                cache.clear()
+            with suppress(CacheDamagedError):
+                return work(cache)
+    raise BuildError(f"{path}: is damaged again and again", hint="check the disk")
 
 
-def _open_writer(folder: Path, config: Config) -> IndexWriter:
-    names = [source.name for source in config.sources]
-    return IndexWriter(folder, language=config.language, sources=names)
+def _published_from(config: Config, cache: DocumentCache, digest: str) -> Manifest | None:
+    """The manifest of the published index, if it was made from just this and is intact."""
+    state, _, version = (cache.published or "").partition(" ")
+    if state != index_state(config, digest):
+        return None
+    manifest = intact_manifest(config)
+    return manifest if manifest and manifest.version == version else None
 
 
-def _read_sources(config: Config, writer: IndexWriter, reporter: Reporter) -> dict[str, Any]:
-    skipped: list[Skipped] = []
-    summaries = []
-    seen: set[str] = set()
-    total = sum(estimate(source) for source in config.sources)
-    with Sandbox() as sandbox, reporter.step("Reading", "documents", total) as progress:
-        for source in config.sources:
-            documents, chunks = writer.document_count, writer.chunk_count
-            for raw in iterate(source):
-                progress.advance()
-                document = raw if isinstance(raw, Skipped) else read(raw, sandbox)
-                if not isinstance(document, Skipped) and document.id in seen:
-                    document = Skipped(
-                        document.source, document.path, "duplicate id", f"id {document.id}"
-                    )
-                if isinstance(document, Skipped):
-                    skipped.append(document)
-                    continue
-                pieces = chunk(document, config.chunking)
-                if not pieces:
-                    skipped.append(Skipped(document.source, document.path, "no text"))
-                    continue
-                seen.add(document.id)
-                writer.add(document, pieces)
-            summaries.append(
-                {
-                    "name": source.name,
-                    "documents": writer.document_count - documents,
-                    "chunks": writer.chunk_count - chunks,
-                    "skipped": sum(entry.source == source.name for entry in skipped),
-                }
-            )
-    if not writer.chunk_count:
-        raise EmptyBuildError(
-            _nothing_to_index(config.sources, skipped),
-            hint="check path, include and exclude in foundry.toml",
-        )
-    return {"sources": summaries, "skipped": [asdict(entry) for entry in skipped]}
+def _unchanged(
+    config: Config, manifest: Manifest, changes: Changes, started: float, options: BuildOptions
+) -> BuildResult:
+    report = json.loads((built_index(config) / "report.json").read_bytes())
+    _check(report, options)
+    return _result(config, manifest, report, changes, started, is_unchanged=True)
 
 
-def _nothing_to_index(sources: Sequence[Source], skipped: Sequence[Skipped]) -> str:
-    reasons = Counter(entry.reason for entry in skipped)
-    places = ", ".join(str(source.path) for source in sources)
-    listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
-    return f"no documents to index in {places}{listed}"
-
-
-def _hash_config(config: Config) -> str:
-    """Over everything that decides the index; paths as they stand relative to the project."""
-    embedding = asdict(config.embedding)
-    values = {
-        "language": config.language,
-        "chunking": asdict(config.chunking),
-        "embedding": {key: embedding[key] for key in _DECIDING},
-        "sources": [_source_values(source, config.root) for source in config.sources],
-    }
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
-def _source_values(source: Source, root: Path) -> dict[str, object]:
-    kind = "folder" if isinstance(source, FolderSource) else "records"
-    return {**asdict(source), "path": os.path.relpath(source.path, root), "type": kind}
+def _result(
+    config: Config,
+    manifest: Manifest,
+    report: dict[str, Any],
+    changes: Changes,
+    started: float,
+    is_unchanged: bool,
+) -> BuildResult:
+    return BuildResult(
+        index=str(built_index(config)),
+        version=manifest.version,
+        documents=manifest.documents,
+        chunks=manifest.chunks,
+        changes=changes,
+        skipped=count_reasons(report),
+        refused=len(report.get("refused", ())),
+        queries=manifest.dense.query if manifest.dense else None,
+        seconds=round(time.monotonic() - started, 3),
+        unchanged=is_unchanged,
+        report=report,
+    )

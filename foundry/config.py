@@ -5,50 +5,76 @@ allowed.
 """
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from foundry import config_embedding, config_sources, config_targets
+from foundry import config_embedding, config_search, config_sources, config_targets
 from foundry.config_embedding import EmbeddingOptions
 from foundry.config_file import (
+    BuildSection,
     ChunkingSection,
     ConfigFile,
     EmbeddingSection,
     ExportSection,
+    FieldsSection,
     FolderSection,
     ProjectSection,
     RecordsSection,
     SearchSection,
     ServerSection,
+    SitemapSection,
+    SiteSection,
+    Strategy,
     Target,
+    UrlSection,
 )
+from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
+from foundry.config_stages import STAGE_SECTIONS, Tier
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
-from foundry.runtime.identifiers import compile_patterns
 from foundry.runtime.settings import Limits
 from foundry.runtime.tokens import LANGUAGES
 
-DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
-"""Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
+"""By strategy where it is not 1200: a page is more than a section, and parents are read."""
+MINIMUM_MAX_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkingOptions:
-    """How documents are split; sizes in characters."""
+    """How documents are split; sizes in characters.
 
-    strategy: Literal["headings", "recursive", "none"]
+    `parent_max_chars` bounds the passage that is read around a chunk, for the strategy "parent";
+    `max_tokens` is a further limit of a chunk with its headings, by an estimate; 0 for none.
+    """
+
+    strategy: Strategy
     max_chars: int
     overlap: int
+    parent_max_chars: int = 3000
+    max_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusOptions:
+    """What becomes of text that the sources hold more than once; see `deduplication`."""
+
+    duplicates: Literal["exact", "near", "keep"]
+    boilerplate: Literal["drop", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A project, fully resolved."""
+    """A project, fully resolved.
+
+    `stages` are the optional stages of a search by name: their values, None for those left out.
+    """
 
     root: Path
     name: str
@@ -56,6 +82,7 @@ class Config:
     description: str
     language: str
     sources: tuple[Source, ...]
+    build: CorpusOptions
     chunking: ChunkingOptions
     embedding: EmbeddingOptions
     fusion: Literal["linear", "rrf"]
@@ -63,6 +90,8 @@ class Config:
     keyword_weight: float
     identifier_fallback: bool
     identifier_patterns: tuple[str, ...]
+    stages: Mapping[str, Mapping[str, Any] | None]
+    index: IndexOptions
     port: int
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
@@ -73,6 +102,7 @@ class Config:
     page: bool
     package: str
     targets: tuple[Target, ...]
+    templates: Path | None
 
     @property
     def state(self) -> Path:
@@ -124,10 +154,15 @@ def _describe(detail: ErrorDetails) -> str:
     elif kind == "missing":
         message = "required, but missing"
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
-        key, message = f"{key}.type", "must be 'folder' or 'records'"
+        key, message = f"{key}.type", "must be 'folder', 'records', 'url', 'sitemap' or 'site'"
     elif "input" in detail and not isinstance(detail["input"], (dict, list)):
-        message = f"{message[0].lower()}{message[1:]}, got {detail['input']!r}"
+        message = f"{message[0].lower()}{message[1:]}, got {_shorten(detail['input'])}"
     return f"{key}: {message}"
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
@@ -135,9 +170,16 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
         "project": ProjectSection,
         "folder": FolderSection,
         "records": RecordsSection,
+        "url": UrlSection,
+        "sitemap": SitemapSection,
+        "site": SiteSection,
+        "build": BuildSection,
         "chunking": ChunkingSection,
         "embedding": EmbeddingSection,
         "search": SearchSection,
+        "fields": FieldsSection,
+        **STAGE_SECTIONS,
+        "tiers": Tier,
         "server": ServerSection,
         "export": ExportSection,
     }
@@ -149,24 +191,16 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems = config_embedding.find_problems(parsed.embedding)
-    problems += config_targets.find_problems(parsed.export.targets, parsed.project.name)
+    problems += config_targets.find_problems(parsed.export, parsed.project.name, project)
     if parsed.project.language not in LANGUAGES:
         problems.append(
             f"project.language: must be one of {', '.join(sorted(LANGUAGES))},"
             f" got {parsed.project.language!r}"
         )
-    if parsed.chunking.overlap >= parsed.chunking.max_chars:
-        problems.append(
-            f"chunking.overlap: must be smaller than chunking.max_chars"
-            f" ({parsed.chunking.max_chars}), got {parsed.chunking.overlap}"
-        )
-    if sum(_weights(parsed.search)) == 0:
-        problems.append("search: semantic_weight and keyword_weight must not both be 0")
-    for number, pattern in enumerate(parsed.search.identifier_patterns):
-        try:
-            compile_patterns([pattern])
-        except ValueError as error:
-            problems.append(f"search.identifier_patterns[{number}]: {error}")
+    problems += _find_chunking_problems(parsed.chunking)
+    has_vectors = parsed.embedding.provider != "none"
+    problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
+    problems += _find_idle_options(parsed.server)
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
@@ -178,17 +212,61 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     return problems
 
 
-def _weights(search: SearchSection) -> tuple[float, float]:
-    semantic, keyword = DEFAULT_WEIGHTS[search.fusion]
-    return (
-        semantic if search.semantic_weight is None else search.semantic_weight,
-        keyword if search.keyword_weight is None else search.keyword_weight,
+def _find_chunking_problems(section: ChunkingSection) -> list[str]:
+    options = _resolve_chunking(section)
+    problems = []
+    if options.overlap >= options.max_chars:
+        problems.append(
+            f"chunking.overlap: must be smaller than chunking.max_chars"
+            f" ({options.max_chars}), got {options.overlap}"
+        )
+    if section.strategy != "parent" and "parent_max_chars" in section.model_fields_set:
+        problems.append(
+            f"chunking.parent_max_chars: strategy {section.strategy!r} takes no such key;"
+            " 'parent' does"
+        )
+    elif section.strategy == "parent" and options.parent_max_chars < options.max_chars:
+        problems.append(
+            f"chunking.parent_max_chars: must not be smaller than chunking.max_chars"
+            f" ({options.max_chars}), got {options.parent_max_chars}"
+        )
+    if 0 < section.max_tokens < MINIMUM_MAX_TOKENS:
+        problems.append(
+            f"chunking.max_tokens: must be 0 for no limit, or at least {MINIMUM_MAX_TOKENS},"
+            f" got {section.max_tokens}"
+        )
+    return problems
+
+
+def _resolve_chunking(section: ChunkingSection) -> ChunkingOptions:
+    return ChunkingOptions(
+        strategy=section.strategy,
+        max_chars=section.max_chars or DEFAULT_MAX_CHARS.get(section.strategy, 1200),
+        overlap=section.overlap,
+        parent_max_chars=section.parent_max_chars,
+        max_tokens=section.max_tokens,
     )
+
+
+_OPTIONS_OF_DOORS = {
+    "chat": ("chat_instructions", "concurrent_chats", "chat_requests_per_minute"),
+    "mcp": ("concurrent_mcp_calls",),
+}
+
+
+def _find_idle_options(server: ServerSection) -> list[str]:
+    """Options that were written for a door that is left out."""
+    return [
+        f"server.{option}: does nothing with {door} = false; remove it, or leave {door} in"
+        for door, options in _OPTIONS_OF_DOORS.items()
+        for option in options
+        if not getattr(server, door) and option in server.model_fields_set
+    ]
 
 
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
-    semantic_weight, keyword_weight = _weights(parsed.search)
+    semantic_weight, keyword_weight = config_search.resolve_weights(parsed.search)
     return Config(
         root=root,
         name=parsed.project.name,
@@ -196,17 +274,16 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         description=parsed.project.description,
         language=parsed.project.language,
         sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
-        chunking=ChunkingOptions(
-            strategy=parsed.chunking.strategy,
-            max_chars=parsed.chunking.max_chars,
-            overlap=parsed.chunking.overlap,
-        ),
+        build=CorpusOptions(parsed.build.duplicates, parsed.build.boilerplate),
+        chunking=_resolve_chunking(parsed.chunking),
         embedding=config_embedding.resolve(parsed.embedding),
         fusion=parsed.search.fusion,
         semantic_weight=semantic_weight,
         keyword_weight=keyword_weight,
         identifier_fallback=parsed.search.identifier_fallback,
         identifier_patterns=tuple(parsed.search.identifier_patterns),
+        stages=config_search.resolve_stages(parsed.search),
+        index=config_search.resolve_index_options(parsed.search),
         port=parsed.server.port,
         allowed_hosts=tuple(parsed.server.allowed_hosts),
         max_body_bytes=parsed.server.max_body_bytes,
@@ -224,4 +301,5 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         page=parsed.server.page,
         package=parsed.export.package or parsed.project.name.replace("-", "_"),
         targets=config_targets.resolve(parsed.export.targets),
+        templates=root / parsed.export.templates if parsed.export.templates else None,
     )

@@ -4,13 +4,30 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+import foundry
+from foundry.config_stages import (
+    AdaptiveWeightsSection,
+    AnchorsSection,
+    DocumentCapSection,
+    ExpansionSection,
+    FeedbackSection,
+    HeuristicsSection,
+    LinksSection,
+    MinimumScoreSection,
+    NearDuplicatesSection,
+    RecencySection,
+    RerankSection,
+    UnderstandingSection,
+)
 from foundry.runtime.settings import ADDRESS
 
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 MAX_WEIGHT = 1_000_000.0
+DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
 
 Provider = Literal["static", "sentence-transformers", "fastembed", "openai", "cohere", "none"]
+Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
 Target = Literal[
     "docker",
     "compose",
@@ -47,6 +64,7 @@ class FolderSection(_Section):
     exclude: list[str] = []
     base_url: str | None = None
     tags: list[str] = []
+    metadata: list[str] = []
     modified: Literal["content", "file"] = "content"
     max_bytes: int = Field(default=200_000_000, ge=1)
 
@@ -69,15 +87,67 @@ class RecordsSection(_Section):
     tags: list[str] = []
 
 
-SourceSection = FolderSection | RecordsSection
+class _WebSection(_Section):
+    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
+    tags: list[str] = []
+    markdown: bool = True
+    min_coverage: float = Field(default=0.95, ge=0, le=1)
+    requests_per_second: float = Field(default=5.0, ge=0.01, le=1000)
+    timeout_seconds: float = Field(default=60.0, ge=0.1, le=3600)
+    max_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    user_agent: str = Field(
+        default=DEFAULT_USER_AGENT, max_length=200, pattern=r"^[A-Za-z][!-~]*(?: [!-~]+)*$"
+    )
+    allow_private: list[str] = []
+
+
+class UrlSection(_WebSection):
+    """[[sources]] of type url."""
+
+    type: Literal["url"]
+    urls: list[str] = Field(min_length=1, max_length=100_000)
+
+
+class _ListedSection(_WebSection):
+    url: str = Field(min_length=1)
+    include: list[str] = ["*"]
+    exclude: list[str] = []
+    hosts: list[str] = []
+    max_pages: int = Field(default=10_000, ge=1, le=1_000_000)
+
+
+class SitemapSection(_ListedSection):
+    """[[sources]] of type sitemap."""
+
+    type: Literal["sitemap"]
+
+
+class SiteSection(_ListedSection):
+    """[[sources]] of type site."""
+
+    type: Literal["site"]
+    max_pages: int = Field(default=1_000, ge=1, le=1_000_000)
+    depth: int = Field(default=5, ge=0, le=100)
+
+
+SourceSection = FolderSection | RecordsSection | UrlSection | SitemapSection | SiteSection
 
 
 class ChunkingSection(_Section):
     """[chunking]: sizes in characters."""
 
-    strategy: Literal["headings", "recursive", "none"] = "headings"
-    max_chars: int = Field(default=1200, ge=100, le=100_000)
+    strategy: Strategy = "headings"
+    max_chars: int | None = Field(default=None, ge=100, le=100_000)
     overlap: int = Field(default=0, ge=0)
+    parent_max_chars: int = Field(default=3000, ge=100, le=100_000)
+    max_tokens: int = Field(default=0, ge=0, le=100_000)
+
+
+class BuildSection(_Section):
+    """[build]: what becomes of text that the sources hold more than once."""
+
+    duplicates: Literal["exact", "near", "keep"] = "exact"
+    boilerplate: Literal["drop", "keep"] = "drop"
 
 
 class EmbeddingSection(_Section):
@@ -98,14 +168,40 @@ class EmbeddingSection(_Section):
     distillation_texts: int | None = Field(default=None, ge=100, le=1_000_000)
 
 
+FieldWeight = Annotated[int, Field(ge=0, le=100)]
+
+
+class FieldsSection(_Section):
+    """[search.fields]: how many times each counts in BM25, beside the text itself."""
+
+    title: FieldWeight = 2
+    headings: FieldWeight = 3
+    tags: FieldWeight = 1
+    metadata: dict[str, FieldWeight] = {}
+
+
 class SearchSection(_Section):
-    """[search]; weights left out are those of the fusion."""
+    """[search]; weights left out are those of the fusion, stages left out are not in the server."""
 
     fusion: Literal["linear", "rrf"] = "linear"
     semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     identifier_fallback: bool = True
     identifier_patterns: list[str] = []
+    filterable: list[str] = []
+    fields: FieldsSection = FieldsSection()
+    adaptive_weights: AdaptiveWeightsSection | None = None
+    feedback: FeedbackSection | None = None
+    anchors: AnchorsSection | None = None
+    recency: RecencySection | None = None
+    links: LinksSection | None = None
+    expansion: ExpansionSection | None = None
+    understanding: UnderstandingSection | None = None
+    heuristics: HeuristicsSection | None = None
+    rerank: RerankSection | None = None
+    minimum_score: MinimumScoreSection | None = None
+    near_duplicates: NearDuplicatesSection | None = None
+    document_cap: DocumentCapSection | None = None
 
 
 class ServerSection(_Section):
@@ -131,6 +227,7 @@ class ExportSection(_Section):
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
     targets: list[Target] = ["docker"]
+    templates: str | None = Field(default=None, min_length=1)
 
 
 class ConfigFile(_Section):
@@ -138,6 +235,7 @@ class ConfigFile(_Section):
 
     project: ProjectSection
     sources: list[Annotated[SourceSection, Field(discriminator="type")]] = Field(min_length=1)
+    build: BuildSection = BuildSection()
     chunking: ChunkingSection = ChunkingSection()
     embedding: EmbeddingSection = EmbeddingSection()
     search: SearchSection = SearchSection()

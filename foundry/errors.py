@@ -5,10 +5,12 @@
     ├── SourceError             a source cannot be read at all; one bad file is only skipped
     ├── BuildError              the build cannot produce an index
     │   ├── EmptyBuildError     the sources hold no document that can be indexed
+    │   ├── StrictBuildError    something was left out, or may be a secret, and --strict was given
     │   └── BusyError           another build or export holds the lock
     ├── IndexUnusableError      an index is missing, damaged, or of another format version
     ├── RenderError             a template or a formatter failed; nothing was written
     ├── ExportError             the target folder cannot be written
+    ├── TrustError              templates of the project's own would run, and nobody said they may
     └── VerificationError       an export or an index is not what its hashes say
 
 The command line prints the message and the hint, and exits with the error's `exit_code`.
@@ -55,6 +57,18 @@ class EmptyBuildError(BuildError):
     """No source holds a document that can be indexed."""
 
 
+class StrictBuildError(BuildError):
+    """Inputs were left out, or may be secrets, and the build was to put up with neither."""
+
+    def __init__(self, problems: Sequence[str], listed: str) -> None:
+        count = len(problems)
+        super().__init__(
+            f"nothing was published: {count:,} problem{'s' if count != 1 else ''}\n{listed}",
+            hint="mend or exclude what is listed, or build without --strict",
+        )
+        self.problems = tuple(problems)
+
+
 class BusyError(BuildError):
     """Another process holds the project's lock."""
 
@@ -71,14 +85,23 @@ class ExportError(FoundryError):
     """The target of an export cannot be written; what stood there still stands."""
 
 
+class TrustError(FoundryError):
+    """The project brings templates of its own, which are code, and `--trust` was not given."""
+
+    exit_code = 4
+
+
 class VerificationError(FoundryError):
     """Files are not what their hashes say, or a known question is answered wrongly."""
 
-    def __init__(self, subject: str, findings: Sequence[str]) -> None:
+    def __init__(
+        self,
+        subject: str,
+        findings: Sequence[str],
+        *,
+        hint: str = "export again, or restore the named files from a trusted copy",
+    ) -> None:
         count = len(findings)
         heading = f"{subject}: {count} finding{'s' if count != 1 else ''}"
-        super().__init__(
-            "\n".join([heading, *(f"  {finding}" for finding in findings)]),
-            hint="export again, or restore the named files from a trusted copy",
-        )
+        super().__init__("\n".join([heading, *(f"  {finding}" for finding in findings)]), hint=hint)
         self.findings = tuple(findings)

@@ -1,59 +1,70 @@
-"""What Foundry does, each a short story: init, build, query, export, verify."""
+"""What Foundry does, each a short story: init, build, query, evaluate, export, verify."""
 
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.building import BuildPlan, count_reasons, plan_build, write_index
+from foundry import config_web_sources
+from foundry.build_records import BuildOptions, BuildPlan, BuildResult
+from foundry.building import build_index, plan_build
 from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME, QUESTIONS_NAME
-from foundry.embedding.embedder import Embedder
-from foundry.embedding.registry import closing_embedder
-from foundry.errors import BuildError, FoundryError, IndexUnusableError
+from foundry.doctor import Finding, examine
+from foundry.errors import BusyError, FoundryError
+from foundry.evaluating import EvaluationOptions, EvaluationResult, evaluate_server
 from foundry.exporting.checksums import CHECKSUMS
+from foundry.exporting.update import Update, update_export
 from foundry.exporting.verify import run_server, verify_export
-from foundry.exporting.write import check_target, write_export
-from foundry.indexing.publish import begin_version, discard_version, publish_version
+from foundry.exporting.write import Export, check_target, write_export
+from foundry.inspection import Selection, inspect_index
 from foundry.locking import hold_lock
 from foundry.package_names import is_taken
 from foundry.progress import Reporter
+from foundry.published import built_index, check_index, index_folder
 from foundry.rendering.environment import render
-from foundry.rendering.plan import plan_server
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
 from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.index import Index, resolve_version, verify_files
-from foundry.runtime.layout import Manifest, QueryFigures
+from foundry.runtime.index import Index
+from foundry.runtime.layout import Manifest
+from foundry.shipping import check_origin, compose_export, diff_export, find_project
+from foundry.watching import changes_of
+
+BUSY_SECONDS = 0.5
+"""How long a watching build waits before it looks again whether another has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildResult:
-    """What a build did.
+def init(project: Path, written: str) -> Path:
+    """Write a commented foundry.toml that builds as it is; returns its path.
 
-    `refused` counts chunks that the model would not embed, `queries` says how queries will be
-    embedded. `seconds` is wall time; `unchanged` means that nothing was published.
+    `written` is the source: a url, or the path of a folder or a table.
     """
-
-    index: str
-    version: str
-    documents: int
-    chunks: int
-    skipped: dict[str, int]
-    refused: int
-    queries: QueryFigures | None
-    seconds: float
-    unchanged: bool
-
-
-def init(project: Path, source: Path) -> Path:
-    """Write a commented foundry.toml that builds as it is; returns its path."""
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
+    source = config_web_sources.suggest(written) if "://" in written else _local(written, project)
+    project.mkdir(parents=True, exist_ok=True)
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in project.resolve().name)
+    name = "-".join(words.lower().split())[:50].strip("-")
+    if not name or not name[0].isalpha() or is_taken(name.replace("-", "_")):
+        name = f"docs-{name}".rstrip("-")
+    values = {
+        "name": name,
+        "package": name.replace("-", "_"),
+        "title": project.resolve().name,
+        **source,
+    }
+    text = render("foundry.toml.jinja", values)
+    # Exclusive: never through a link, never over a file that has appeared meanwhile.
+    with file.open("x", encoding="utf-8") as stream:
+        stream.write(text)
+    return file
+
+
+def _local(written: str, project: Path) -> dict[str, object]:
+    source = Path(written)
     if not source.exists():
         raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
     is_records = source.is_file()
@@ -67,52 +78,44 @@ def init(project: Path, source: Path) -> Path:
         raise FoundryError(
             f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
         )
-    project.mkdir(parents=True, exist_ok=True)
-    words = "".join(c if c.isascii() and c.isalnum() else " " for c in project.resolve().name)
-    name = "-".join(words.lower().split())[:50].strip("-")
-    if not name or not name[0].isalpha() or is_taken(name.replace("-", "_")):
-        name = f"docs-{name}".rstrip("-")
-    values = {
-        "name": name,
-        "package": name.replace("-", "_"),
-        "title": project.resolve().name,
-        "path": path,
-        "is_records": is_records,
-    }
-    text = render("foundry.toml.jinja", values)
-    # Exclusive: never through a link, never over a file that has appeared meanwhile.
-    with file.open("x", encoding="utf-8") as stream:
-        stream.write(text)
-    return file
+    return {"type": "records" if is_records else "folder", "path": path}
 
 
-def build(project: Path, reporter: Reporter) -> BuildResult:
-    """Read the sources, index them and publish a new version; the old one serves until then."""
+def build(
+    project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
+) -> BuildResult:
+    """Read what has changed, index everything and publish it; the old version serves until then."""
     config = load_config(project)
-    started = time.monotonic()
-    with _begun_version(config, reporter) as (folder, embedder):
-        manifest, report = write_index(folder, config, embedder, reporter)
-        unchanged = _intact_version(config) == manifest.version
-        if not unchanged:
-            publish_version(folder)
-    return BuildResult(
-        index=str(resolve_version(_index_folder(config))),
-        version=manifest.version,
-        documents=manifest.documents,
-        chunks=manifest.chunks,
-        skipped=count_reasons(report),
-        refused=len(report.get("refused", ())),
-        queries=manifest.dense.query if manifest.dense else None,
-        seconds=round(time.monotonic() - started, 3),
-        unchanged=unchanged,
-    )
+    with hold_lock(config):
+        return build_index(config, reporter, options)
 
 
-def dry_run(project: Path, reporter: Reporter) -> BuildPlan:
-    """Read and split the sources, and say what a build would embed; nothing is published."""
+def dry_run(
+    project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
+) -> BuildPlan:
+    """Read and split what has changed, and say what a build would do; nothing is kept."""
     config = load_config(project)
-    with _begun_version(config, reporter) as (folder, embedder):
-        return plan_build(folder, config, embedder, reporter)
+    with hold_lock(config):
+        return plan_build(config, reporter, options)
+
+
+def watch(
+    project: Path, reporter: Reporter, options: BuildOptions
+) -> Iterator[BuildResult | FoundryError | ServerError]:
+    """Build now and after each change, until interrupted; what a build could not do is delivered.
+
+    A build that fails leaves the index as it was.
+    """
+    for _ in changes_of(project):
+        while True:
+            try:
+                yield build(project, reporter, options)
+            except BusyError:
+                time.sleep(BUSY_SECONDS)
+                continue
+            except (FoundryError, ServerError) as error:
+                yield error
+            break
 
 
 def query(project: Path, arguments: list[str]) -> str:
@@ -121,28 +124,57 @@ def query(project: Path, arguments: list[str]) -> str:
     `arguments` are those of the server's own `search` command.
     """
     config = load_config(project)
-    manifest = Manifest.read(_built_index(config) / "manifest.json")
+    manifest = Manifest.read(built_index(config) / "manifest.json")
     server = render_preview(config, choose_query_encoder(config, manifest))
     done = run_server(
-        server, config.package, ["search", *arguments], index_dir=_index_folder(config)
+        server, config.package, ["search", *arguments], index_dir=index_folder(config)
     )
     if done.returncode:
         raise FoundryError(done.stderr.strip() or f"the server exited with {done.returncode}")
     return done.stdout
 
 
-def export(project: Path, output: Path | None, *, force: bool) -> Path:
+def evaluate(project: Path, options: EvaluationOptions, reporter: Reporter) -> EvaluationResult:
+    """Ask the server that an export would be questions whose answers are known."""
+    config = load_config(project)
+    index = built_index(config)
+    query_encoder = choose_query_encoder(config, Manifest.read(index / "manifest.json"))
+    return evaluate_server(config, index, query_encoder, options, reporter)
+
+
+def export(project: Path, output: Path | None, *, force: bool, trust: bool) -> Path:
     """Write the project's server as one folder that needs nothing of Foundry; returns it."""
     config = load_config(project)
-    index = _built_index(config)
+    built_index(config)
     target = check_target(output or config.default_export, config.root)
     with hold_lock(config):
-        query_encoder = choose_query_encoder(config, _check_index(index, project))
-        # As the exported server will: an index of other options or versions is refused here.
-        (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
-        files = plan_server(config, query_encoder, _questions(config))
-        write_export(target, files, index, f"{config.package}/index", force=force)
+        write_export(target, _compose(config, trust=trust), force=force)
     return target
+
+
+def check_export(project: Path, output: Path | None, *, trust: bool) -> str:
+    """How an export differs from what `export` would write now, as a diff; "" if it does not."""
+    config = load_config(project)
+    target = check_target(output or config.default_export, config.root)
+    return diff_export(target, _compose(config, trust=trust))
+
+
+def update(
+    folder: Path, project: Path | None, *, force: bool, dry_run: bool, trust: bool
+) -> Update:
+    """Bring a new Foundry, configuration or index into an export that its owner has edited."""
+    config = load_config(project or find_project(folder))
+    target = check_target(folder, config.root)
+    check_origin(target, config)
+    with hold_lock(config):
+        new = _compose(config, trust=trust)
+        return update_export(target, new, force=force, dry_run=dry_run)
+
+
+def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
+    """What is in the built index, line by line."""
+    index = Index.open(built_index(load_config(project)))
+    yield from inspect_index(index, selection, as_json=as_json)
 
 
 def verify(folder: Path) -> list[dict[str, object]]:
@@ -150,64 +182,25 @@ def verify(folder: Path) -> list[dict[str, object]]:
     if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
         return [verify_export(folder)]
     config = load_config(folder)
-    index = _built_index(config)
-    manifest = _check_index(index, folder)
+    index = built_index(config)
+    manifest = check_index(index, folder)
     checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
     exported = config.default_export
     return [*checked, verify_export(exported)] if exported.is_dir() else checked
 
 
-def _check_index(index: Path, project: Path) -> Manifest:
-    manifest = Manifest.read(index / "manifest.json")
-    if findings := verify_files(index, manifest):
-        raise IndexUnusableError(
-            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {project}"
-        )
-    return manifest
+def doctor(project: Path) -> list[Finding]:
+    """Look at the installation, and at the project if there is one."""
+    return examine(project)
 
 
-@contextmanager
-def _begun_version(config: Config, reporter: Reporter) -> Iterator[tuple[Path, Embedder | None]]:
-    """A folder for a new version, which is gone afterwards unless it was published."""
-    with (
-        hold_lock(config),
-        closing_embedder(
-            config.embedding, config.language, config.root, config.state, reporter.step
-        ) as embedder,
-    ):
-        try:
-            folder = begin_version(_index_folder(config))
-            try:
-                yield folder, embedder
-            finally:
-                discard_version(folder)
-        except OSError as error:
-            raise BuildError(
-                f"{_index_folder(config)}: cannot be written: {error.strerror or error};"
-                " the index that was published last still stands",
-                hint="check the free space and the permissions of the folder",
-            ) from None
-
-
-def _index_folder(config: Config) -> Path:
-    return config.state / "index"
-
-
-def _built_index(config: Config) -> Path:
-    folder = _index_folder(config)
-    if not (folder / "CURRENT").exists():
-        raise IndexUnusableError(
-            f"{config.root}: has no index yet", hint=f"build it: foundry build {config.root}"
-        )
-    return resolve_version(folder)
-
-
-def _intact_version(config: Config) -> str | None:
-    """The current version; None if there is none, or if it is damaged and must be replaced."""
-    try:
-        return _check_index(_built_index(config), config.root).version
-    except (FoundryError, ServerError, OSError):
-        return None
+def _compose(config: Config, *, trust: bool) -> Export:
+    """The export of a project's current index, which is opened as its server will do."""
+    index = built_index(config)
+    query_encoder = choose_query_encoder(config, check_index(index, config.root))
+    # An index of other options or versions is refused here.
+    (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+    return compose_export(config, index, query_encoder, _questions(config), trust=trust)
 
 
 def _questions(config: Config) -> bytes | None:

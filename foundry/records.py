@@ -9,11 +9,32 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the file system says of a file; where all of it is as it was, so is the content."""
+
+    size: int
+    modified_ns: int
+    changed_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A document that its source did not open, since its stamp is the one of the last build."""
+
+    source: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class RawDocument:
     """Bytes as a source delivers them, with everything that the source knows about them.
 
     `key` is the document's stable name within its source (a path relative to the source's root,
-    or a record's id) and feeds the ids; `path` is the same, made printable.
+    or a record's id) and feeds the ids; `path` is the same, made printable. `metadata_keys` name
+    what the content may add to `metadata`. `stamp` is given where it will tell whether the content
+    has changed since. `charset` is what a server stated; `modified_elsewhere` a date that counts
+    where neither `modified` nor the content states one.
     """
 
     source: str
@@ -27,6 +48,10 @@ class RawDocument:
     tags: tuple[str, ...] = ()
     modified: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata_keys: tuple[str, ...] = ()
+    stamp: Stamp | None = None
+    charset: str | None = None
+    modified_elsewhere: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +62,29 @@ class Skipped:
     path: str
     reason: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a document that its owner should know of: what kind, where first, how often.
+
+    `line` counts from 1 in the text as it is indexed; it is None where nobody can tell.
+    """
+
+    kind: str
+    line: int | None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text is found, beside the document that stands for it in the index."""
+
+    document_id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +123,8 @@ class Reading:
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at
     which front matter ends and content begins. `pages` are the offsets at which page, slide or
-    sheet 1, 2, ... begin, for formats that have them; `language` is what the content states.
+    sheet 1, 2, ... begin, for formats that have them; `language` and `metadata` are what the
+    content states; `hidden` counts what people do not see and is not in `text`.
     """
 
     text: str
@@ -88,6 +137,8 @@ class Reading:
     body_start: int = 0
     pages: tuple[int, ...] = ()
     language: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +147,7 @@ class Document:
 
     `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and
     `bytes` describe the raw input, `replaced` counts characters that could not be decoded.
+    `findings` are what looks like a secret; `also_at` says where copies of it were found.
     """
 
     id: str
@@ -112,22 +164,29 @@ class Document:
     modified: str | None
     metadata: Mapping[str, str]
     reading: Reading
+    findings: tuple[Finding, ...] = ()
+    also_at: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a document chosen by a chunker, before it has an identity."""
+    """A stretch of a document chosen by a chunker, before it has an identity.
+
+    `parent` is the stretch that is to be read in its place, where the strategy has parents.
+    """
 
     start: int
     end: int
     heading_path: tuple[str, ...] = ()
+    parent: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A verbatim passage: `text == document.reading.text[start:end]`.
 
-    `page` is the page, slide or sheet on which it begins, from 1, where its format has them.
+    `page` is the page, slide or sheet on which it begins, from 1, where its format has them;
+    `parent` is the larger passage to be read in its place, where the strategy has parents.
     """
 
     id: str
@@ -139,3 +198,18 @@ class Chunk:
     line_start: int
     line_end: int
     page: int | None = None
+    parent: Span | None = None
+
+    def position(self) -> dict[str, int]:
+        """Where it is, as an index says it."""
+        position = {
+            "start": self.start,
+            "end": self.end,
+            "line_start": self.line_start,
+            "line_end": self.line_end,
+        }
+        if self.page is not None:
+            position["page"] = self.page
+        if self.parent is not None:
+            position |= {"parent_start": self.parent.start, "parent_end": self.parent.end}
+        return position

@@ -19,24 +19,61 @@ LEAVES = {
     "config",
     "config_embedding",
     "config_file",
+    "config_search",
     "config_sources",
+    "config_stages",
     "config_targets",
+    "config_web_sources",
     "errors",
     "files",
     "package_names",
+    "prepared",
     "progress",
     "records",
+    "sqlite_file",
+    "secrets",
+    "urls",
 }
 STAGES = {
+    "deduplication",
     "sources",
     "readers",
     "chunking",
     "embedding",
+    "evaluation",
     "indexing",
     "rendering",
     "exporting",
+    "fetching",
 }
-OTHERS = {"cli", "building", "pipeline", "locking", "__main__", "runtime", "models", "__init__"}
+OTHERS = {
+    "__init__",
+    "__main__",
+    "asking",
+    "assembling",
+    "build_records",
+    "build_state",
+    "building",
+    "cli",
+    "cli_building",
+    "cli_evaluation",
+    "cli_inspection",
+    "cli_exports",
+    "cli_options",
+    "doctor",
+    "evaluating",
+    "inspection",
+    "inspection_text",
+    "locking",
+    "models",
+    "pipeline",
+    "preparing",
+    "published",
+    "reporting",
+    "runtime",
+    "shipping",
+    "watching",
+}
 
 BETWEEN_STAGES = {
     # The writer takes embeddings as they come, by the protocol that every embedder follows.
@@ -91,13 +128,21 @@ def test_every_module_is_known() -> None:
 
 def test_command_line_imports_the_pipeline_and_nothing_below() -> None:
     allowed = {"", "building", "pipeline", "config", "errors", "progress", "runtime.errors"}
-    assert imported_from_foundry(FOUNDRY / "cli.py") <= allowed
+    # What an evaluation is asked is described where it is carried out.
+    allowed |= {"evaluating"}
+    # What is shown of a report or an index is the business of those who make it.
+    allowed |= {"inspection", "reporting"}
+    for path in FOUNDRY.glob("cli*.py"):
+        found = imported_from_foundry(path)
+        assert {name for name in found if not name.startswith("cli")} <= allowed, path
     assert imported_from_foundry(FOUNDRY / "__main__.py") <= {"cli"}
 
 
 def test_nothing_below_imports_the_pipeline_or_the_command_line() -> None:
     for path in MODULES:
-        if path.name not in {"building.py", "cli.py", "__main__.py", "pipeline.py"}:
+        if path.name not in {"building.py", "__main__.py", "pipeline.py"} and not (
+            path.name.startswith("cli")
+        ):
             assert not imported_from_foundry(path) & {
                 "building",
                 "cli",
@@ -112,6 +157,8 @@ def test_stages_do_not_import_each_other() -> None:
         if stage_of(name) not in STAGES:
             continue
         for other in imported_from_foundry(path):
+            if (stage_of(name), stage_of(other)) == ("sources", "fetching"):
+                continue
             if stage_of(other) in STAGES and stage_of(other) != stage_of(name):
                 assert (name, other) in BETWEEN_STAGES, f"{name} imports {other}"
             else:

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
 from foundry.cli import main
-from foundry.config import DEFAULT_WEIGHTS
 from foundry.config_file import ConfigFile, FolderSection, RecordsSection
+from foundry.config_search import DEFAULT_WEIGHTS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'
@@ -47,11 +47,75 @@ PROBLEMS = {
         CONFIG + "[search]\nidentifier_fallback = 1\n",
         ["search.identifier_fallback: ", "got 1"],
     ),
+    "stage that is unknown": (
+        CONFIG + "[search.recent]\n",
+        ["search.recent: unknown key; known here: fusion, ", "recency, links"],
+    ),
+    "unknown key of a stage": (
+        CONFIG + "[search.recency]\nhalf_life = 3\n",
+        ["search.recency.half_life: unknown key; known here: kind, tiers, half_life_days, floor"],
+    ),
+    "key of the other kind": (
+        CONFIG + '[search.recency]\nkind = "decay"\ntiers = [{ days = 1, factor = 2.0 }]\n',
+        ["search.recency.tiers: does nothing with kind = 'decay'; remove it"],
+    ),
+    "half-life of tiers": (
+        CONFIG + "[search.recency]\nhalf_life_days = 3.0\nfloor = 0.5\n",
+        ["search.recency.half_life_days: does nothing", "search.recency.floor: does nothing"],
+    ),
+    "tiers out of order": (
+        CONFIG
+        + "[search.recency]\ntiers = [{ days = 9, factor = 1.1 }, { days = 7, factor = 1.2 }]\n",
+        ["search.recency.tiers: must have growing days"],
+    ),
+    "unknown key of a tier": (
+        CONFIG + "[search.recency]\ntiers = [{ days = 9, factor = 1.1, name = 'x' }]\n",
+        ["search.recency.tiers[0].name: unknown key; known here: days, factor"],
+    ),
+    "factor that would punish": (
+        CONFIG + "[search.anchors]\nfactor = 0.5\n",
+        ["search.anchors.factor: ", "got 0.5"],
+    ),
+    "share above 1": (CONFIG + "[search.links]\nfactor = 1.5\n", ["search.links.factor: "]),
+    "stages without vectors": (
+        CONFIG + '[embedding]\nprovider = "none"\n[search.expansion]\n[search.adaptive_weights]\n',
+        [
+            "search.adaptive_weights: needs vectors, and embedding.provider is 'none'",
+            "search.expansion: needs vectors",
+        ],
+    ),
+    "column that no source keeps": (
+        CONFIG + 'metadata = ["team"]\n[search]\nfilterable = ["product"]\n'
+        "[search.fields]\nmetadata = { author = 2 }\n",
+        [
+            "search.filterable: 'product' is kept by no source;",
+            "(kept now: 'team')",
+            "search.fields.metadata: 'author' is kept by no source;",
+        ],
+    ),
+    "column that is called like a filter": (
+        CONFIG + 'metadata = ["path"]\n[search]\nfilterable = ["path"]\n',
+        ["search.filterable: 'path' is a filter of every index"],
+    ),
+    "field weight below 0": (
+        CONFIG + "[search.fields]\ntitle = -1\n",
+        ["search.fields.title: ", "got -1"],
+    ),
+    "options of doors that are left out": (
+        CONFIG + "[server]\nchat = false\nmcp = false\nchat_instructions = 'x'\n"
+        "concurrent_chats = 2\nchat_requests_per_minute = 1\nconcurrent_mcp_calls = 16\n",
+        [
+            "server.chat_instructions: does nothing with chat = false; remove it",
+            "server.concurrent_chats: does nothing",
+            "server.chat_requests_per_minute: does nothing",
+            "server.concurrent_mcp_calls: does nothing with mcp = false",
+        ],
+    ),
     "impossible port": (CONFIG + "[server]\nport = 70000\n", ["server.port: ", "65535"]),
     "impossible size": (CONFIG + "[chunking]\nmax_chars = 0\n", ["chunking.max_chars: ", "100"]),
     "unknown strategy": (
         CONFIG + '[chunking]\nstrategy = "magic"\n',
-        ["chunking.strategy: ", "'headings', 'recursive' or 'none'", "got 'magic'"],
+        ["chunking.strategy: ", "'headings', 'recursive', 'sentences'", "got 'magic'"],
     ),
     "overlap": (
         CONFIG + "[chunking]\nmax_chars = 200\noverlap = 200\n",
@@ -258,7 +322,8 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
     for name in sections:
         fields = type(getattr(parsed, name)).model_fields
         # The default embedder takes no other key.
-        assert set(shown[name]) == ({"provider"} if name == "embedding" else set(fields))
+        tables = {key for key in fields if f"# [{name}.{key}]" in text}
+        assert set(shown[name]) == ({"provider"} if name == "embedding" else set(fields) - tables)
         for key, value in shown[name].items():
             default = fields[key].default
             if key in {"semantic_weight", "keyword_weight"}:
@@ -271,6 +336,8 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
                 )[key]
             if key == "package":
                 default = "my_docs"
+            if key == "max_chars":
+                default = 1200
             assert value == default, f"{name}.{key}"
     for key, value in shown["sources"][0].items():
         if key not in {"type", "path"}:

@@ -13,15 +13,21 @@ from pydantic import BaseModel
 
 from foundry.cli import main
 from foundry.config_file import (
+    BuildSection,
     ChunkingSection,
     EmbeddingSection,
     ExportSection,
+    FieldsSection,
     FolderSection,
     ProjectSection,
     RecordsSection,
     SearchSection,
     ServerSection,
+    SitemapSection,
+    SiteSection,
+    UrlSection,
 )
+from foundry.config_stages import STAGE_SECTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,11 +36,17 @@ SECTIONS: list[type[BaseModel]] = [
     ProjectSection,
     FolderSection,
     RecordsSection,
+    UrlSection,
+    SitemapSection,
+    SiteSection,
+    BuildSection,
     ChunkingSection,
     EmbeddingSection,
     SearchSection,
     ServerSection,
     ExportSection,
+    FieldsSection,
+    *STAGE_SECTIONS.values(),
 ]
 
 
@@ -56,7 +68,9 @@ def test_every_key_is_described(section: type[BaseModel]) -> None:
     missing = [
         key
         for key in section.model_fields
-        if not re.search(rf"`{key}`|(?m:^(?:# )?{key} = )", README + TEMPLATE)
+        if not re.search(
+            rf"`{key}[`]|`{key} = |\[search\.{key}\]|(?m:^(?:# )?{key} = )", README + TEMPLATE
+        )
     ]
     assert not missing
 

@@ -153,12 +153,12 @@ def test_force_keeps_edited_and_added_files(built: Project) -> None:
 
 def test_added_file_whose_name_the_server_now_needs_is_kept_aside(built: Project) -> None:
     exported = built.export()
-    (exported / "tests" / "questions.jsonl").write_text("mine\n")
+    (exported / "notes" / "questions.jsonl").write_text("mine\n")
     question = '{"query": "which seal", "relevant": ["note.md"]}\n'
     (built.root / "questions.jsonl").write_text(question)
     built.export("--force")
-    assert (exported / "tests" / "questions.jsonl").read_text() == question
-    assert (exported / "tests" / "questions.jsonl.orig").read_text() == "mine\n"
+    assert (exported / "notes" / "questions.jsonl").read_text() == question
+    assert (exported / "notes" / "questions.jsonl.orig").read_text() == "mine\n"
 
 
 def test_edits_survive_an_export_that_was_killed_between_its_renames(built: Project) -> None:
@@ -181,10 +181,10 @@ def check_faults(project: Project, fault: str, step: int) -> int:
     planned = plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
 
     def export() -> tuple[int, str]:
-        import foundry.pipeline
+        import foundry.shipping
 
         # Planning changes nothing, and formatting takes longer than all the rest.
-        foundry.pipeline.plan_server = lambda *_: planned
+        foundry.shipping.plan_server = lambda *_, **__: planned
         result = CliRunner().invoke(main, ["export", str(project.root)])
         return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (
             result.output
@@ -299,7 +299,9 @@ def test_nothing_private_is_exported(
             content = path.read_bytes()
             for text in private:
                 assert text.encode() not in content, (path, text)
-            assert not re.search(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d", content), path
+            # A lock says when each package was released.
+            is_dated = re.search(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d", content)
+            assert path.name == "uv.lock" or not is_dated, path
             assert path.name != ".env"
 
 
@@ -331,7 +333,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     project = make_project(NOTE, config=CONFIG + options)
     project.succeed("build", "--quiet")
     package = project.export() / "notes"
-    rendered = {"__init__", "__main__", "app", "search"}
+    rendered = {"__init__", "__main__", "app", "custom", "search"}
     copied = {path.stem: path for path in package.glob("*.py") if path.stem not in rendered}
     assert not absent & set(copied)
     for name, path in copied.items():

@@ -3,6 +3,8 @@
 import os
 import shutil
 import stat
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ name = "rows"
 path = "sources/table.jsonl"
 """
 
+ROOT = Path(__file__).parent.parent
 WORLDS = {
     "one": {
         "LC_ALL": "C",
@@ -69,13 +72,63 @@ def test_other_world_gives_the_same_bytes_and_modes(
     assert modes == {"100644", "40755"}
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("localedef") is None, reason="needs localedef")
+def test_turkish_machine_writes_the_same(make_project: MakeProject, tmp_path: Path) -> None:
+    # Where "I" has a dotless lower case, and commas stand in numbers.
+    compiled = ["localedef", "-i", "tr_TR", "-f", "UTF-8", tmp_path / "tr_TR.UTF-8"]
+    if subprocess.run(compiled, capture_output=True, check=False).returncode not in (0, 1):
+        pytest.skip("there is no Turkish locale to compile")
+    files = {**FILES, "ISPARTA.md": "# INDIGO IS IRIDESCENT\n\nID: III-1. The ISPARTA line.\n"}
+    first = make_project(files, config=CONFIG + TABLE, name="one")
+    second = make_project(files, config=CONFIG + TABLE, name="two")
+    turkish = {
+        "LOCPATH": str(tmp_path),
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "tr_TR.UTF-8",
+        "TZ": "Europe/Istanbul",
+    }
+    for project, world in ((first, {"LC_ALL": "C"}), (second, turkish)):
+        for command in ("build", "export"):
+            done = foundry(command, project.root, variables=world)
+            assert done.returncode == 0, done.stderr
+    assert index_and_export(first) == index_and_export(second)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become someone else")
+def test_another_user_in_a_folder_that_is_gone_writes_the_same(
+    make_project: MakeProject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = make_project(FILES, config=CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    wanted = snapshot(project.export())
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o777)
+        shutil.copytree(project.root, place / "project", ignore=shutil.ignore_patterns("dist"))
+        subprocess.run(["chmod", "-R", "a+rwX", place], check=True)
+        gone = place / "gone"
+        gone.mkdir()
+        command = 'cd "$0" && rmdir "$0" && exec "$@"'
+        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c"]
+        done = foundry(
+            "export",
+            place / "project",
+            prefix=[*prefix, command, gone],
+            variables={"HOME": "/nonexistent", "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"},
+        )
+        assert done.returncode == 0, done.stderr
+        assert snapshot(place / "project" / "dist" / "notes") == wanted
+
+
 def test_second_build_publishes_nothing(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")
-    before = snapshot(project.root / ".foundry")
+    before = snapshot(project.root / ".foundry" / "index")
     result = project.succeed("build", "--quiet")
     assert "(unchanged)" in result.output
-    assert snapshot(project.root / ".foundry") == before
+    assert snapshot(project.root / ".foundry" / "index") == before
     os.utime(project.root / "sources" / "guide.md", (1e9, 1e9))
     assert "(unchanged)" in project.succeed("build", "--quiet").output
     (project.root / "sources" / "guide.md").write_text("# Guide\n\nNew.\n", encoding="utf-8")

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 
 from foundry.config import load_config
 from foundry.embedding.static import StaticEmbedder
+from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
+from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Reading
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
+from foundry.runtime.tokens import Tokenizer
 
 FUSIONS = ("linear", "rrf")
 
@@ -52,8 +55,10 @@ def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "sta
     """An index of these documents."""
     folder.mkdir(parents=True)
     writer = IndexWriter(folder, language="english", sources=["s0", "s1"])
+    tokenizer = Tokenizer("english")
     for document, chunks in make_documents(texts):
-        writer.add(document, chunks)
+        terms = count_terms(document, chunks, tokenizer)
+        writer.add(PreparedDocument(document, tuple(chunks), terms))
     embedder = StaticEmbedder()
     if provider == "static":
         writer.embed(embedder)

@@ -39,7 +39,7 @@ FILES = {
     "railway": {"railway.json"},
     "cloud-run": {"cloud-run.yaml"},
     "systemd": {"my_docs-2.service"},
-    "procfile": {"Procfile", "requirements.txt"},
+    "procfile": {"Procfile"},
 }
 ALL_FILES = set[str]().union(*FILES.values())
 HEADINGS = {
@@ -197,7 +197,7 @@ def test_dockerfile_installs_before_it_copies_the_code(rendered: dict[str, bytes
     install = next(i for i, (_, text) in enumerate(steps) if "uv pip install" in text)
     copies = [i for i, (keyword, _) in enumerate(steps) if keyword == "COPY"]
     before = [steps[i][1] for i in copies if i < install]
-    assert before == ["pyproject.toml ./"]
+    assert before == ["requirements.txt ./"]
     users = [text for keyword, text in steps if keyword == "USER"]
     assert users == ["10001:10001"]
 
@@ -305,7 +305,7 @@ def test_platform_files_have_known_keys(rendered: dict[str, bytes]) -> None:
         "PUBLIC_URL",
     }
     assert json.loads(rendered["railway.json"])["build"]["builder"] == "DOCKERFILE"
-    assert rendered["Procfile"].decode() == "web: my_docs-2 serve --host 0.0.0.0\n"
+    assert rendered["Procfile"].decode() == "web: python -m my_docs_2 serve --host 0.0.0.0\n"
 
 
 @pytest.mark.parametrize(

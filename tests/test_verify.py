@@ -20,7 +20,11 @@ from foundry.exporting.checksums import hash_file
 SAMPLE = (
     "README.md",
     "SHA256SUMS",
+    ".generated.json.bz2",
+    "corpus.json",
     "pyproject.toml",
+    "sbom.cdx.json",
+    "uv.lock",
     "notes/search.py",
     "notes/settings.json",
     "notes/py.typed",
@@ -134,6 +138,50 @@ def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
     said = findings(copy)
     assert "notes/errors.py: changed" in said
     assert "notes/state.py: changed" in said
+
+
+@pytest.mark.slow
+def test_any_file_swapped_with_another_is_named(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    names = sorted(path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file())
+    for one, two in zip(names, names[1:] + names[:1], strict=True):
+        kept = (copy / one).read_bytes(), (copy / two).read_bytes()
+        if kept[0] == kept[1]:
+            continue
+        (copy / one).write_bytes(kept[1])
+        (copy / two).write_bytes(kept[0])
+        said = findings(copy)
+        for name in {one, two} - {"SHA256SUMS"}:
+            assert f"{name}: changed" in said or "SHA256SUMS" in {one, two}, said
+        assert "SHA256SUMS" not in {one, two} or "SHA256SUMS" in said
+        (copy / one).write_bytes(kept[0])
+        (copy / two).write_bytes(kept[1])
+
+
+@pytest.mark.slow
+def test_stranger_in_any_folder_is_named(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    folders = [copy, *(path for path in copy.rglob("*") if path.is_dir())]
+    assert len(folders) > 4
+    for folder in folders:
+        stranger = folder / "stranger"
+        stranger.write_bytes(b"")
+        name = stranger.relative_to(copy).as_posix()
+        assert f"{name}: not part of the export" in findings(copy)
+        stranger.unlink()
+
+
+def test_edit_that_the_list_agrees_with_is_named_all_the_same(
+    exported: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    path, sums = copy / "notes" / "errors.py", copy / "SHA256SUMS"
+    old = hash_file(path)
+    path.write_bytes(path.read_bytes() + b"# mine\n")
+    sums.write_text(sums.read_text().replace(old, hash_file(path)))
+    result = CliRunner().invoke(main, ["verify", str(copy)])
+    assert result.exit_code == 0, result.output
+    assert "edited by its owner: notes/errors.py\n" in result.output
 
 
 @pytest.mark.parametrize(

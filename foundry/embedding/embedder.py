@@ -85,6 +85,11 @@ class Embedder(Protocol):
         """What goes into the manifest; complete once a text has been embedded."""
         ...
 
+    @property
+    def embedded(self) -> int:
+        """How many texts were embedded so far that were not known from before."""
+        ...
+
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:

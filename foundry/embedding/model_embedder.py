@@ -52,6 +52,11 @@ class ModelEmbedder:
             model.prefixes.query,
         )
 
+    @property
+    def embedded(self) -> int:
+        """How many texts the model has embedded so far."""
+        return self._model.counters.answered
+
     def refusals(self) -> list[dict[str, str]]:
         """Texts so far that have no vector, with the reason."""
         return [

@@ -17,6 +17,8 @@ import foundry
 from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
 from foundry.embedding.rarity import rarity_factors
+from foundry.prepared import ChunkVectors, pack, unpack
+from foundry.runtime.dense_lane import quantise
 from foundry.runtime.encoder import EncoderLayout, PieceEncoder
 from foundry.runtime.layout import QueryFigures
 from foundry.runtime.records import ChunkRecord
@@ -42,6 +44,11 @@ class StaticEmbedder:
         description = self._encoder.description
         return Contract("static", MODEL, description.sha256, description.dimensions)
 
+    @property
+    def embedded(self) -> int:
+        """How many texts were embedded and observed so far."""
+        return self._texts
+
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:
@@ -49,19 +56,41 @@ class StaticEmbedder:
 
         A zero row stands for a text that cannot be embedded.
         """
+        vectors = self.embed_chunks(headings, texts)
+        self.observe(vectors)
+        progress(len(texts))
+        rows: NDArray[np.int8] = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
+        scales: NDArray[np.float32] = unpack(vectors.scales, np.float32)
+        return rows.astype(np.float32) * scales[:, np.newaxis]
+
+    def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
+        """The same, as an index stores it; what was embedded is not yet observed."""
         vectors = np.zeros((len(texts), self._encoder.dimensions), dtype=np.float32)
+        pieces: list[NDArray[np.uint32]] = []
         for row, heading, text in zip(vectors, headings, texts, strict=True):
             words = self._encoder.cut(text)
-            self._texts += 1
-            self._frequencies[list({*chain.from_iterable(word.rows for word in words)})] += 1
+            found = {*chain.from_iterable(word.rows for word in words)}
+            pieces.append(np.array(sorted(found), dtype=np.uint32))
             body = self._encoder.encode_words(words)
             above = self._encoder.encode(heading)
             if body is not None:
                 row += body
             if above is not None:
                 row += np.float32(1 if body is None else HEADING_SHARE) * above
-            progress(1)
-        return vectors
+        rows, scales = quantise(vectors)
+        return ChunkVectors(
+            dimensions=self._encoder.dimensions,
+            rows=pack(rows),
+            scales=pack(scales),
+            offsets=pack(np.cumsum([0, *map(len, pieces)]).astype(np.uint32)),
+            pieces=pack(np.concatenate([np.zeros(0, dtype=np.uint32), *pieces])),
+        )
+
+    def observe(self, vectors: ChunkVectors) -> None:
+        """Count in which chunks each piece occurs, by which queries will be weighed."""
+        self._texts += len(unpack(vectors.scales, np.float32))
+        found = np.bincount(unpack(vectors.pieces, np.uint32), minlength=len(self._frequencies))
+        self._frequencies += found
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:
         """Nothing is asked of any model."""

@@ -6,24 +6,20 @@ not there. A file that SQLite cannot read is set aside.
 """
 
 import hashlib
-import logging
-import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.errors import BuildError
+from foundry.sqlite_file import SqliteFile
 
 Vectors = NDArray[np.float32]
 
 TEXTS_AT_ONCE = 512
-BUSY_SECONDS = 30.0
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedding_spaces (
@@ -34,9 +30,6 @@ CREATE TABLE IF NOT EXISTS embeddings (
 ) WITHOUT ROWID;
 """
 
-_logger = logging.getLogger(__name__)
-
-
 class VectorCache:
     """One file of vectors; for one thread.
 
@@ -45,9 +38,13 @@ class VectorCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._connection = self._open()
+        self._file = SqliteFile(
+            path,
+            _SCHEMA,
+            what="the cache of vectors",
+            loss="texts are embedded anew",
+            is_kept=True,
+        )
 
     def space(self, identity: str) -> "VectorSpace":
         """The vectors of one model asked in one way, whatever `identity` says about both."""
@@ -55,71 +52,11 @@ class VectorCache:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._file.close()
 
-    @contextmanager
-    def guarded(self) -> Iterator[sqlite3.Connection]:
+    def guarded(self) -> AbstractContextManager[sqlite3.Connection]:
         """The connection; a damaged file is set aside, and a failure says which file it is of."""
-        try:
-            yield self._connection
-        except sqlite3.DatabaseError as error:
-            if _is_damage(error):
-                self._connection.close()
-                self._set_aside(error)
-                self._connection = self._open()
-            else:
-                raise self._unusable(error) from None
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise self._unusable(error) from None
-            self._set_aside(error)
-        try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from None
-
-    def _connect(self) -> sqlite3.Connection:
-        try:
-            # The texts' vectors are as private as the texts.
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            os.close(os.open(self._path, flags, 0o600))
-        except OSError as error:
-            raise self._unusable(error) from None
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS)
-        try:
-            # With a write-ahead log a commit survives a killed process without waiting for the
-            # disk; losing power may cost the last commits, never the file.
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cell_size_check = ON")
-            connection.executescript(_SCHEMA)
-        except sqlite3.DatabaseError:
-            connection.close()
-            raise
-        return connection
-
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
-        aside = self._path.with_name(self._path.name + ".damaged")
-        try:
-            self._path.replace(aside)
-            for suffix in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        except OSError as failure:
-            raise self._unusable(failure) from None
-        _logger.warning(
-            "%s: damaged (%s); kept as %s, and texts are embedded anew", self._path, error, aside
-        )
-
-    def _unusable(self, error: Exception) -> BuildError:
-        return BuildError(
-            f"{self._path}: the cache of vectors cannot be used: {error}",
-            hint="check the free space and the permissions of the folder",
-        )
+        return self._file.guarded()
 
 
 class VectorSpace:
@@ -244,7 +181,3 @@ def _unpack(key: bytes, packed: object) -> Vectors | None:
     if zlib.crc32(key + content).to_bytes(4, "little") != packed[-4:]:
         return None
     return np.frombuffer(content, dtype="<f4").astype(np.float32)
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGED

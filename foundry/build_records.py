@@ -1,0 +1,78 @@
+"""What a build is asked for, and what it says it did."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from foundry.embedding.embedder import Estimate
+from foundry.runtime.layout import QueryFigures
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How to build; none of it changes the index.
+
+    `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
+    forgets what is known from before; `strict` publishes nothing if anything was left out.
+    """
+
+    jobs: int | None = None
+    fresh: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a build came by its documents.
+
+    Attributes:
+        read: Documents that were read, split and tokenized.
+        reused: Documents that are as they were.
+        removed: Documents of the last build that are gone.
+        embedded: Chunks that were embedded.
+        seconds: Wall time that each source took to be read, where anything was.
+        web: By the names of web sources, how many pages were fetched, and how many had not changed.
+    """
+
+    read: int = 0
+    reused: int = 0
+    removed: int = 0
+    embedded: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    web: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build did.
+
+    `refused` counts chunks that the model would not embed, `queries` says how queries will be
+    embedded. `seconds` is wall time; `unchanged` means that nothing was published. `report` is the
+    index's own.
+    """
+
+    index: str
+    version: str
+    documents: int
+    chunks: int
+    changes: Changes
+    skipped: dict[str, int]
+    refused: int
+    queries: QueryFigures | None
+    seconds: float
+    unchanged: bool
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlan:
+    """What a build would do; `embedding` is None where nothing has to be asked of a model.
+
+    `training_texts` is the most that the model will be asked to embed beside the chunks.
+    """
+
+    documents: int
+    chunks: int
+    changes: Changes
+    skipped: dict[str, int]
+    embedding: Estimate | None
+    training_texts: int

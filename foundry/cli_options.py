@@ -1,0 +1,17 @@
+"""Options that commands share, and how results for programs are printed."""
+
+import json
+from pathlib import Path
+
+import click
+
+project_argument = click.argument(
+    "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
+
+
+def print_json(value: object) -> None:
+    """Print a value for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))

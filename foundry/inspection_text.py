@@ -1,0 +1,104 @@
+"""What an inspection finds, for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from foundry.runtime.result_text import printable
+from foundry.runtime.text_table import format_table
+
+
+def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Facts about an index."""
+    dense = facts["dense"]
+    yield f"{facts['index']}  version {facts['version']}, format {facts['format']}"
+    yield (
+        f"{facts['documents']:,} documents, {facts['chunks']:,} chunks, {facts['terms']:,} terms,"
+        f" {facts['postings']:,} postings, {facts['tags']:,} tags; {facts['bytes']:,} bytes"
+    )
+    yield f"language {facts['language']}, tokenizer {facts['tokenizer_version']}"
+    if dense is None:
+        yield "no vectors"
+    else:
+        yield (
+            f"vectors by {dense['provider']} {dense['model']}, {dense['dimensions']} dimensions;"
+            f" {dense['chunks_without_vector']:,} chunks have none"
+        )
+        yield f"queries: {dense['query']['encoder']}: {dense['query']['reason']}"
+    yield ""
+    sources = [
+        [entry["name"], f"{entry['documents']:,}", f"{entry['chunks']:,}"]
+        for entry in facts["sources"]
+    ]
+    yield format_table([["source", "documents", "chunks"], *sources])
+    yield ""
+    files = [[name, f"{size:,}"] for name, size in facts["files"].items()]
+    yield format_table([["file", "bytes"], *files])
+
+
+def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each document, and how many there are."""
+    count = 0
+    for document in documents:
+        count += 1
+        copies = f"  (and {len(document['also_at'])} copies)" if document["also_at"] else ""
+        yield printable(
+            f"{document['id']}  {document['chunks']:>5} chunks  {document['source']}:"
+            f" {document['path']}  {document['title']}{copies}"
+        )
+    yield f"{count:,} documents"
+
+
+def show_document(document: Mapping[str, Any]) -> Iterator[str]:
+    """A document, and a line for each of its chunks."""
+    for name in ("id", "title", "source", "path", "url", "media_type", "reader", "modified"):
+        if document[name]:
+            yield printable(f"{name:11}{document[name]}")
+    if document["tags"]:
+        yield printable(f"tags       {', '.join(document['tags'])}")
+    for name, value in document["metadata"].items():
+        yield printable(f"metadata   {name}: {value}")
+    for place in document["also_at"]:
+        yield printable(f"also at    {place['source']}: {place['path']}")
+    yield ""
+    rows = [["chunk", "characters", "from", "lines", "page", "terms", "vector"]]
+    for chunk in document["chunks"]:
+        position = chunk["position"]
+        rows.append(
+            [
+                chunk["id"],
+                f"{chunk['characters']:,}",
+                f"{position['start']:,}",
+                f"{position['line_start']}-{position['line_end']}",
+                str(position.get("page", "-")),
+                f"{chunk['terms']:,}",
+                "yes" if chunk["has_vector"] else "no",
+            ]
+        )
+    heading, *lines = format_table(rows).split("\n")
+    yield f"{heading}  section"
+    for line, chunk in zip(lines, document["chunks"], strict=True):
+        yield printable(f"{line}  {' > '.join(chunk['section'])}")
+
+
+def show_chunk(chunk: Mapping[str, Any]) -> Iterator[str]:
+    """A chunk with its text, its tokens and its terms."""
+    position = chunk["position"]
+    yield f"chunk {chunk['id']}, number {chunk['number']:,}"
+    yield printable(f"{chunk['source']}: {chunk['path']}, document {chunk['document_id']}")
+    yield printable(" > ".join([chunk["title"], *chunk["section"]]))
+    yield (
+        f"characters {position['start']:,} to {position['end']:,},"
+        f" lines {position['line_start']} to {position['line_end']};"
+        f" {'has a' if chunk['has_vector'] else 'no'} vector"
+    )
+    yield ""
+    yield from (printable(line) for line in chunk["text"].split("\n"))
+    yield ""
+    yield "tokens and their terms (none for a stop word):"
+    for token in chunk["tokens"]:
+        mark = "  identifier" if token["is_identifier"] else ""
+        yield printable(f"  {token['text']}: {' '.join(token['terms']) or '-'}{mark}")
+    yield ""
+    yield "indexed under, with the weight of each (= stands before a whole heading):"
+    for term, impact in chunk["indexed"].items():
+        yield printable(f"  {impact:8.4f}  {term}")

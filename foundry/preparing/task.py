@@ -1,0 +1,31 @@
+"""What worker processes do: prepare a document by a recipe. See `readers.worker`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from foundry.preparing.preparer import Preparer
+from foundry.preparing.recipe import Recipe
+from foundry.preparing.wire import encode_result
+from foundry.readers.wire import run_reader
+from foundry.records import RawDocument, Reading
+
+
+class _Here:
+    """Reads files in this process, which is a worker's."""
+
+    def read(self, version: str, content: bytes) -> Reading:
+        """Have the reader of that version read a file. Raises UnreadableError."""
+        return run_reader(version, content)
+
+
+def open_task(options: str) -> Callable[[dict[str, Any], bytes], bytes]:
+    """What answers requests by the recipe in `options`."""
+    preparer = Preparer(Recipe.from_json(options), _Here())
+
+    def answer(request: dict[str, Any], content: bytes) -> bytes:
+        values = dict(request["document"])
+        values["tags"] = tuple(values["tags"])
+        raw = RawDocument(**values, content=content)
+        return encode_result(raw, preparer.prepare(raw))
+
+    return answer

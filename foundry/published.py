@@ -1,0 +1,65 @@
+"""The published index of a project, and how the next version of it is begun."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from foundry.config import Config
+from foundry.errors import BuildError, FoundryError, IndexUnusableError
+from foundry.indexing.publish import begin_version, discard_version
+from foundry.runtime.errors import ServerError
+from foundry.runtime.index import resolve_version, verify_files
+from foundry.runtime.layout import Manifest
+
+
+def index_folder(config: Config) -> Path:
+    """The folder of all versions of the index."""
+    return config.state / "index"
+
+
+def built_index(config: Config) -> Path:
+    """The folder of the current version. Raises IndexUnusableError if there is none."""
+    folder = index_folder(config)
+    if not (folder / "CURRENT").exists():
+        raise IndexUnusableError(
+            f"{config.root}: has no index yet", hint=f"build it: foundry build {config.root}"
+        )
+    return resolve_version(folder)
+
+
+def check_index(index: Path, project: Path) -> Manifest:
+    """The manifest, if every file is what it says. Raises IndexUnusableError."""
+    manifest = Manifest.read(index / "manifest.json")
+    if findings := verify_files(index, manifest):
+        raise IndexUnusableError(
+            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {project}"
+        )
+    return manifest
+
+
+def intact_manifest(config: Config) -> Manifest | None:
+    """That of the current version; None if there is none, or it is damaged and to be replaced."""
+    try:
+        return check_index(built_index(config), config.root)
+    except (FoundryError, ServerError, OSError):
+        return None
+
+
+@contextmanager
+def begun_version(config: Config) -> Iterator[Path]:
+    """A folder for a new version, which is gone afterwards unless it was published.
+
+    Raises BuildError when it cannot be written.
+    """
+    try:
+        folder = begin_version(index_folder(config))
+        try:
+            yield folder
+        finally:
+            discard_version(folder)
+    except OSError as error:
+        raise BuildError(
+            f"{index_folder(config)}: cannot be written: {error.strerror or error};"
+            " the index that was published last still stands",
+            hint="check the free space and the permissions of the folder",
+        ) from None

@@ -1,0 +1,198 @@
+"""What a build says of its sources: copies, boilerplate, findings; and what --strict refuses."""
+
+import json
+import random
+import string
+from pathlib import Path
+from typing import Any
+
+from conftest import MakeProject, Project
+
+CONFIG = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "folder"
+name = "guide"
+path = "guide"
+max_bytes = 5000
+
+[[sources]]
+type = "folder"
+name = "archive"
+path = "archive"
+base_url = "https://example.org/archive"
+tags = ["old"]
+"""
+KEY = "AKIA" + "".join(random.Random(1).choices(string.ascii_uppercase + "234567", k=16))
+MENU = "- [Start](/) - [Products and services](/products) - [About the company](/about)"
+FILES: dict[str, str | bytes] = {
+    "guide/pump.md": "# Pump\n\nThe pump lifts water out of the shaft.\n",
+    "guide/keys.md": f"# Keys\n\nThe first line.\n\nUse {KEY} for the store.\n",
+    "guide/empty.md": "",
+    "guide/large.txt": "word " * 2000,
+    "guide/torn.txt": b"The caf\xc3\xa9 is at the gate\xff of the mine.",
+    "archive/copy of pump.md": "# Pump\n\nThe pump lifts water\nout of the shaft.\n",
+    "archive/seen.md": "# Seen\n\nSpoken\u200b aloud\u202e here.\n",
+    **{f"archive/page{n}.md": f"{MENU}\n\n# Page {n}\n\nText {n}.\n" for n in range(10)},
+}
+
+
+def report_of(project: Project) -> dict[str, Any]:
+    report = json.loads((project.index / "report.json").read_bytes())
+    assert isinstance(report, dict)
+    return report
+
+
+def all_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_counts_are_exact(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG)
+    printed = json.loads(project.succeed("build", "--json").stdout)
+    guide, archive = report_of(project)["sources"]
+    assert printed["sources"] == [guide, archive]
+    assert guide == {
+        "name": "guide",
+        "documents": 3,
+        "chunks": 3,
+        "characters": 46 + 64 + 37,
+        "skipped": 2,
+        "skipped_by_reason": {"empty file": 1, "over the size limit": 1},
+        "oversize": 1,
+        "copies": 0,
+        "boilerplate_chunks": 0,
+        "boilerplate_characters": 0,
+        "replaced": 1,
+        "hidden": {},
+        "secrets": 1,
+    }
+    assert archive == {
+        "name": "archive",
+        "documents": 11,
+        "chunks": 12,
+        "characters": 26 + len(MENU) + 10 * len("# Page 0\n\nText 0."),
+        "skipped": 0,
+        "skipped_by_reason": {},
+        "oversize": 0,
+        "copies": 1,
+        "boilerplate_chunks": 9,
+        "boilerplate_characters": 9 * len(MENU),
+        "replaced": 0,
+        "hidden": {"bidirectional controls": 1, "zero-width characters": 1},
+        "secrets": 0,
+    }
+
+
+def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG)
+    result = project.succeed("build")
+    assert "guide: keys.md:5: AWS access key" in result.stdout
+    assert "archive: seen.md:3: zero-width characters" in result.stdout
+    report = report_of(project)
+    assert report["findings"] == [
+        {
+            "source": source,
+            "path": path,
+            "group": group,
+            "kind": kind,
+            "line": line,
+            "count": 1,
+        }
+        for source, path, group, kind, line in (
+            ("guide", "keys.md", "secret", "AWS access key", 5),
+            ("guide", "torn.txt", "decoding", "replaced characters", None),
+            ("archive", "seen.md", "hidden", "zero-width characters", 3),
+            ("archive", "seen.md", "hidden", "bidirectional controls", 3),
+        )
+    ]
+    assert report["copies"] == [
+        {
+            "source": "archive",
+            "path": "copy of pump.md",
+            "kept_source": "guide",
+            "kept_path": "pump.md",
+        }
+    ]
+    strict = project.run("build", "--strict")
+    for output in (result.output, strict.output, json.dumps(report)):
+        assert KEY not in output
+    # It was told, not taken away: the text is the owner's.
+    assert KEY.encode() in all_bytes(project.index)
+
+
+def test_table_shows_the_columns_in_which_there_is_something(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "# A\n\nText.\n"})
+    lines = project.succeed("build").stdout.splitlines()
+    (heading,) = [line for line in lines if line.startswith("source ")]
+    assert heading.split() == ["source", "documents", "chunks", "characters", "seconds"]
+    fuller = make_project(FILES, config=CONFIG, name="fuller").succeed("build").stdout
+    (heading,) = [line for line in fuller.splitlines() if line.startswith("source ")]
+    assert heading.split()[4:] == (
+        ["skipped", "oversize", "copies", "boilerplate", "replaced", "hidden", "secrets", "seconds"]
+    )
+    assert next(line for line in fuller.splitlines() if line.startswith("total")).split()[1] == "14"
+
+
+def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG)
+    project.succeed("build")
+    place = {
+        "source": "archive",
+        "path": "copy of pump.md",
+        "url": "https://example.org/archive/copy%20of%20pump.md",
+        "title": "Pump",
+    }
+    for arguments in ([], ["--source", "archive"], ["--tag", "old"], ["--source", "guide"]):
+        hit = project.ask("pump lifts water out of the shaft", "--top-k", "1", *arguments)
+        (found,) = hit["results"]
+        assert (found["source"], found["path"]) == ("guide", "pump.md")
+        (copy,) = found["also_at"]
+        assert {name: copy[name] for name in place} == place
+    by_path = project.ask("pump", "--filter", "path=copy of pump.md")
+    assert [found["path"] for found in by_path["results"]] == ["pump.md"]
+    shown = json.loads(
+        project.succeed("inspect", "--document", copy["document_id"], "--json").stdout
+    )
+    assert (shown["path"], shown["also_at"]) == ("pump.md", [copy])
+
+
+def test_copies_and_boilerplate_stay_where_that_is_wanted(make_project: MakeProject) -> None:
+    config = CONFIG + '\n[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
+    project = make_project(FILES, config=config)
+    project.succeed("build")
+    archive = report_of(project)["sources"][1]
+    assert (archive["copies"], archive["documents"], archive["chunks"]) == (0, 12, 22)
+
+
+def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG)
+    first = project.root / "guide" / "a pump.md"
+    first.write_bytes((project.root / "guide" / "pump.md").read_bytes())
+    project.succeed("build")
+    assert report_of(project)["copies"][0]["kept_path"] == "a pump.md"
+    first.unlink()
+    project.succeed("build")
+    again = make_project(FILES, config=CONFIG, name="again")
+    again.succeed("build")
+    assert all_bytes(project.index) == all_bytes(again.index)
+
+
+def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject) -> None:
+    project = make_project(FILES, config=CONFIG)
+    refused = project.run("build", "--strict")
+    assert refused.exit_code == 1
+    for line in (
+        "guide: empty.md: skipped: empty file",
+        "guide: large.txt: skipped: over the size limit",
+        "guide: keys.md:5: may be a secret: AWS access key",
+    ):
+        assert line in refused.output
+    assert not (project.root / ".foundry" / "index" / "CURRENT").exists()
+    project.succeed("build")
+    assert project.run("build", "--strict").exit_code == 1
+    for name in ("empty.md", "large.txt", "keys.md"):
+        (project.root / "guide" / name).unlink()
+    assert json.loads(project.succeed("build", "--strict", "--json").stdout)["documents"] == 13

@@ -1,0 +1,436 @@
+"""A build after edits gives the bytes of a fresh one, and does no more than the edits call for."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+from document_files import Text, pdf
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from processes import snapshot, start
+
+from foundry.preparing import pool
+from foundry.preparing.cache import CACHE_NAME
+from foundry.readers.sandbox import Limits
+from foundry.sources.stamps import lasting_stamp
+
+RECORDS = """
+[[sources]]
+type = "records"
+name = "rows"
+path = "rows.csv"
+"""
+FILES = {
+    "a.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse little of it.\n",
+    "b.txt": "Pumps are tested on Mondays.",
+    "deep/c.html": "<title>Valves</title><h1>Valves</h1><p>Close them slowly.",
+    "empty.txt": "",
+    "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+    "d.json": '{"note": "written words"}',
+    "rows.csv": "id,title,text\n1,One,First row\n2,Two,Second row\n",
+}
+FRESH = "fresh"
+
+
+def write(project: Project, name: str, content: str | bytes) -> Path:
+    """Write a file of a project, old enough for its stamp to be trusted."""
+    folder = project.root if name == "rows.csv" else project.root / "sources"
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.fixture(autouse=True)
+def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests do not wait until files are old enough for their stamps to tell."""
+    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    made = make_project({}, config=CONFIG + RECORDS)
+    for name, content in FILES.items():
+        write(made, name, content)
+    return made
+
+
+def build(project: Project, *arguments: str) -> dict[str, Any]:
+    answer = json.loads(project.succeed("build", "--quiet", "--json", *arguments).stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def changes(project: Project, *arguments: str) -> tuple[int, int, int]:
+    """Documents read, reused and removed by a build."""
+    found = build(project, *arguments)["changes"]
+    return found["read"], found["reused"], found["removed"]
+
+
+def fresh_index(project: Project) -> dict[str, str]:
+    """The index that a project without any state would build."""
+    other = Project(project.root.with_name(FRESH))
+    shutil.rmtree(other.root, ignore_errors=True)
+    shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))
+    other.succeed("build", "--quiet")
+    return snapshot(other.index)
+
+
+def test_only_what_changed_is_read(project: Project) -> None:
+    assert changes(project) == (7, 0, 0)
+    assert changes(project) == (0, 7, 0)
+    write(project, "b.txt", "Pumps are tested on Tuesdays.")
+    result = build(project)
+    assert result["changes"]["read"] == 1
+    assert result["changes"]["reused"] == 6
+    assert result["changes"]["embedded"] == 1
+    (project.root / "sources" / "d.json").unlink()
+    assert changes(project) == (0, 6, 1)
+    write(project, "new.md", "# New\n\nWords.")
+    assert changes(project) == (1, 6, 0)
+    write(project, "rows.csv", "id,title,text\n1,One,First row\n3,Three,Third row\n2,Two,Changed\n")
+    assert changes(project) == (2, 6, 0)
+    assert snapshot(project.index) == fresh_index(project)
+
+
+def test_same_content_at_another_time_is_not_prepared_again(project: Project) -> None:
+    build(project)
+    for path in (project.root / "sources").rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    result = build(project)
+    assert result["unchanged"]
+    assert result["changes"]["read"] == 0
+
+
+def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> None:
+    build(project)
+    file = project.root / "foundry.toml"
+    written = file.read_text()
+    file.write_text(written + "[chunking]\nmax_chars = 100\n")
+    assert changes(project) == (7, 0, 0)
+    file.write_text(written.replace('path = "sources"', 'path = "sources"\ntags = ["x"]'))
+    # The rows have no tags: but for the way they are split, they are as they were at first.
+    assert changes(project) == (7, 0, 0)
+    assert snapshot(project.index) == fresh_index(project)
+    file.write_text(written.replace('name = "notes"', 'name = "other"'))
+    assert snapshot(project.index) != {}
+    build(project)
+    assert snapshot(project.index) == fresh_index(project)
+
+
+def test_dry_run_says_what_a_build_would_read_and_keeps_nothing(project: Project) -> None:
+    build(project)
+    write(project, "b.txt", "Something else.")
+    (project.root / "sources" / "d.json").unlink()
+    before = snapshot(project.root / ".foundry" / "index")
+    for _ in range(2):
+        plan = json.loads(project.succeed("build", "--dry-run", "--json", "--quiet").stdout)
+        found = plan["changes"]
+        assert (found["read"], found["reused"], found["removed"]) == (1, 5, 1)
+    assert "1 read, 5 unchanged, 1 removed" in project.succeed("build", "--dry-run").output
+    assert snapshot(project.root / ".foundry" / "index") == before
+    assert changes(project) == (1, 5, 1)
+
+
+def test_fresh_reads_everything(project: Project) -> None:
+    first = build(project)
+    again = build(project, "--fresh")
+    assert again["changes"]["read"] == 7
+    assert again["version"] == first["version"]
+    assert again["unchanged"]
+
+
+OPENED = """
+import os, sys
+from pathlib import Path
+import foundry.sources.stamps
+foundry.sources.stamps.TICK_NS = -1
+from foundry.cli import main
+root = os.path.realpath(sys.argv[1])
+opened = []
+def note(event, arguments):
+    if event == "open" and not isinstance(arguments[0], int):
+        name = os.fsdecode(arguments[0])
+        # Files are opened relative to their folder's descriptor.
+        if os.path.basename(name) in sys.argv[3:]:
+            opened.append(os.path.basename(name))
+sys.addaudithook(note)
+try:
+    main(["build", sys.argv[1], "--quiet"])
+except SystemExit as exit:
+    print("exit", exit.code, "opened", sorted(set(opened)), "scipy" in sys.modules)
+"""
+
+
+def test_nothing_is_opened_when_nothing_has_changed(project: Project) -> None:
+    names = [Path(name).name for name in FILES]
+
+    def run() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", OPENED, project.root, "", *names],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.splitlines()[-1]
+
+    filled = sorted(name for name in names if name != "empty.txt")
+    assert run().startswith(f"exit 0 opened {filled}")
+    assert run() == "exit 0 opened [] False"
+    write(project, "b.txt", "Changed.")
+    assert run().startswith("exit 0 opened ['b.txt', 'rows.csv']")
+
+
+def test_a_stamp_is_trusted_when_it_is_older_than_the_clocks_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    path = tmp_path / "note"
+    path.write_bytes(b"x")
+    status = path.stat()
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    assert lasting_stamp(status, changed + 10_000_000) is None
+    assert lasting_stamp(status, changed - 10_000_000_000) is None
+    found = lasting_stamp(status, changed + 3_000_000_000)
+    assert found is not None
+    assert (found.size, found.inode) == (1, status.st_ino)
+
+
+def test_a_change_that_keeps_size_and_times_is_found(project: Project) -> None:
+    path = write(project, "b.txt", "Pumps, one")
+    status = path.stat()
+    build(project)
+    path.write_text("Pumps, two")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    assert changes(project)[0] == 1
+
+
+def damage_nothing(path: Path) -> None:
+    path.unlink()
+
+
+def damage_start(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[:100] = bytes(100)
+    path.write_bytes(content)
+
+
+def damage_middle(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    for place in range(4096, len(content), 97):
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+
+
+def damage_half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 13])
+
+
+def damage_result(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE prepared SET result = zeroblob(40) WHERE id % 2")
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_nothing, damage_start, damage_middle, damage_half, damage_result]
+)
+def test_a_damaged_cache_is_thrown_away(
+    damage: Callable[[Path], None], project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    build(project)
+    damage(project.root / ".foundry" / CACHE_NAME)
+    write(project, "b.txt", "Changed.")
+    result = build(project)
+    if damage is not damage_nothing:
+        assert "damaged" in caplog.text
+        assert "documents are prepared anew" in caplog.text
+    assert result["changes"]["read"] == 7
+    assert snapshot(project.index) == fresh_index(project)
+
+
+def test_a_dead_worker_costs_one_document_which_is_tried_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        write(project, f"p{number}.pdf", pdf([[Text(10, 600, f"page {number}")]]))
+    with monkeypatch.context() as patch:
+        # A time that no worker keeps.
+        patch.setattr(pool, "LIMITS", Limits(wall=0.001))
+        first = build(project)
+    assert first["skipped"]["too much for its reader"] == 4
+    assert first["documents"] == 6
+    second = build(project)
+    assert second["changes"]["read"] == 4
+    assert second["documents"] == 10
+    assert not second["unchanged"]
+
+
+def many(project: Project, count: int = 300) -> None:
+    for number in range(count):
+        text = f"# Note {number}\n\n" + " ".join(f"word{number + i}" for i in range(300))
+        write(project, f"many/{number:04}.md", text)
+
+
+def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
+    many(project)
+    process = start("build", project.root, "--jobs", "1", "--quiet")
+    cache = project.root / ".foundry" / CACHE_NAME
+    prepared = 0
+    deadline = time.monotonic() + 60
+    while prepared < 20 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        if cache.exists():
+            with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
+                tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                if tables >= 4:
+                    (prepared,) = connection.execute("SELECT count(*) FROM prepared").fetchone()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the build was faster than its interruption")
+    assert process.returncode == 130
+    assert "what was read is kept" in said
+    assert not (project.root / ".foundry" / "index" / "CURRENT").exists()
+    read, reused, _ = changes(project)
+    assert reused >= prepared
+    assert read + reused == 307
+    assert snapshot(project.index) == fresh_index(project)
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_workers_and_this_process_give_the_same(
+    jobs: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = fresh_index(project)
+    monkeypatch.setattr(pool, "FEW", 0)
+    build(project, "--jobs", jobs)
+    assert snapshot(project.index) == expected
+
+
+def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """However many documents there are, few of them are waiting at any time."""
+    from foundry.config import ChunkingOptions
+    from foundry.preparing.recipe import Recipe
+    from foundry.records import RawDocument
+
+    monkeypatch.setattr(pool, "FEW", 0)
+    alive, most = 0, 0
+
+    def tasks() -> Any:
+        nonlocal alive, most
+        for number in range(60):
+            alive += 1
+            most = max(most, alive)
+            yield number, RawDocument("s", f"{number}.txt", f"{number}.txt", b"some words here")
+
+    recipe = Recipe("english", ChunkingOptions("headings", 1200, 0), {}, 0)
+    with pool.Pool(recipe, 2) as workers:
+        for _ in workers.prepare(tasks()):
+            alive -= 1
+    assert alive == 0
+    assert most <= pool.AHEAD * 2 + 1
+
+
+NAMES = ["a.md", "b.txt", "x/c.md", "x/y.html", ".gitignore", "rows.csv"]
+WORDS = st.sampled_from(
+    ["seal", "pump", "Straße", "D40", "日本", "max_connections", "\ufeff", "=a"]
+)
+TEXTS = st.lists(WORDS, max_size=6).map(" ".join)
+CONTENTS = st.one_of(
+    TEXTS,
+    st.tuples(TEXTS, TEXTS).map(lambda parts: f"# {parts[0]}\n\n{parts[1]}\n\n## More\n\nwords\n"),
+    st.sampled_from([b"\x00\x01", b"\xff\xfe", b"\xe9t\xe9 words"]),
+)
+ROWS = st.lists(st.tuples(st.integers(1, 4), TEXTS), max_size=4).map(
+    lambda rows: "id,title,text\n" + "".join(f"{key},,{text}\n" for key, text in rows)
+)
+EDITS = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(NAMES[:4]), CONTENTS),
+    st.tuples(st.just("write"), st.just("rows.csv"), ROWS),
+    st.tuples(st.just("write"), st.just(".gitignore"), st.sampled_from(["x/\n", "b.txt\n", ""])),
+    st.tuples(st.just("remove"), st.sampled_from(NAMES[:4]), st.none()),
+    st.tuples(st.just("rename"), st.sampled_from(NAMES[:4]), st.sampled_from(NAMES[:4])),
+    st.tuples(st.just("touch"), st.sampled_from(NAMES[:4]), st.none()),
+    st.tuples(
+        st.just("configure"),
+        st.just("foundry.toml"),
+        st.sampled_from(
+            ["", "[chunking]\nmax_chars = 100\n", '[embedding]\nprovider = "none"\n', "title"]
+        ),
+    ),
+)
+
+
+def apply(project: Project, edit: tuple[str, str, Any]) -> None:
+    what, name, value = edit
+    path = project.root / name if name == "rows.csv" else project.root / "sources" / name
+    if what == "write":
+        write(project, name, value)
+    elif what == "configure":
+        config = CONFIG + RECORDS
+        config += 'title = "text"\n' if value == "title" else value
+        (project.root / "foundry.toml").write_text(config)
+    elif path.exists():
+        if what == "remove":
+            path.unlink()
+        elif what == "touch":
+            os.utime(path)
+        else:
+            target = project.root / "sources" / value
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+
+
+def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
+    """After each round of edits the index has the bytes of a fresh one, or neither can be built."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder) / "project")
+        (project.root / "sources").mkdir(parents=True)
+        (project.root / "foundry.toml").write_text(CONFIG + RECORDS)
+        write(project, "rows.csv", "id,title,text\n1,One,First\n")
+        other = Project(project.root.with_name(FRESH))
+        for number, round_of_edits in enumerate([[], *edits]):
+            for edit in round_of_edits:
+                apply(project, edit)
+            result = project.run("build", "--quiet", "--jobs", "1")
+            shutil.rmtree(other.root, ignore_errors=True)
+            shutil.copytree(
+                project.root, other.root, ignore=shutil.ignore_patterns(".foundry"), symlinks=True
+            )
+            wanted = other.run("build", "--quiet", "--jobs", "1")
+            assert (result.exit_code, number) == (wanted.exit_code, number), result.output
+            assert not isinstance(result.exception, Exception), result.exception
+            if result.exit_code == 0:
+                assert snapshot(project.index) == snapshot(other.index)
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.lists(EDITS, max_size=3), min_size=1, max_size=3))
+def test_any_edits_give_the_bytes_of_a_fresh_build(edits: list[list[tuple[str, str, Any]]]) -> None:
+    check_edits(edits)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.lists(EDITS, max_size=4), min_size=1, max_size=5))
+def test_many_edits_give_the_bytes_of_a_fresh_build(
+    edits: list[list[tuple[str, str, Any]]],
+) -> None:
+    check_edits(edits)

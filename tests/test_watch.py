@@ -1,0 +1,159 @@
+"""`foundry watch`: what changes is served soon after, by a server that was running all along."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+from processes import FOUNDRY, snapshot
+
+SECONDS = 60
+
+
+class Watch:
+    """A running `foundry watch`."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+
+    def wait_for(self, pattern: str) -> str:
+        """The next line with this pattern."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if re.search(pattern, line):
+                return line
+        raise AssertionError(f"ended without {pattern!r}")
+
+
+@contextmanager
+def watching(project: Project) -> Iterator[Watch]:
+    process = subprocess.Popen(
+        [*FOUNDRY, "watch", project.root, "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    try:
+        yield Watch(process)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def edit(project: Project, name: str, content: str) -> None:
+    """Replace a file as an editor does."""
+    path = project.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".swp~")
+    temporary.write_text(content, encoding="utf-8")
+    temporary.replace(path)
+
+
+def test_what_changes_is_built(make_project: MakeProject) -> None:
+    config = CONFIG + '\n[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
+    project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
+    edit(project, "rows.csv", "id,text\n1,First row\n")
+    with watching(project) as watch:
+        watch.wait_for("2 documents, 2 chunks in .*: 2 read, 0 unchanged")
+        edit(project, "sources/b.md", "# Pumps\n\nTest them.")
+        watch.wait_for("3 documents, .*: 1 read, 2 unchanged, 0 removed")
+        (project.root / "sources" / "a.md").unlink()
+        watch.wait_for("2 documents, .*: 0 read, 2 unchanged, 1 removed")
+        edit(project, "rows.csv", "id,text\n1,First row\n2,Second row\n")
+        watch.wait_for("3 documents, .*: 1 read, 2 unchanged, 0 removed")
+
+        before = snapshot(project.index)
+        edit(project, "foundry.toml", config + "[chunking]\nmax_chars = 1\n")
+        watch.wait_for("not built: .*foundry.toml: 1 problem")
+        assert snapshot(project.index) == before
+        shutil.move(project.root / "sources", project.root / "elsewhere")
+        edit(project, "foundry.toml", config + "[chunking]\nmax_chars = 100\n")
+        watch.wait_for("no such folder")
+        shutil.move(project.root / "elsewhere", project.root / "sources")
+        watch.wait_for("3 documents, .*: 3 read, 0 unchanged")
+        edit(project, "sources/b.md", "# Pumps\n\nTest them twice.")
+        watch.wait_for("3 documents, .*: 1 read, 2 unchanged")
+
+        watch.process.send_signal(signal.SIGINT)
+        watch.wait_for("stopped; the index that was published last still stands")
+        assert watch.process.wait(SECONDS) == 0
+    assert project.ask("twice")["results"]
+
+
+def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
+    """A source that holds the project is not built again because of its own index."""
+    config = CONFIG.replace('"sources"', '"."') + 'exclude = ["drafts/"]\n'
+    project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
+    with watching(project) as watch:
+        watch.wait_for("1 documents")
+        edit(project, "drafts/x.md", "# Draft\n\nNot yet.")
+        edit(project, "dist/notes/README.md", "# Export\n\nExported.")
+        edit(project, "sources/b.md", "# Pumps\n\nTest them.")
+        # Whatever the builds before have noticed, none of them has made another index.
+        assert "1 read, 1 unchanged" in watch.wait_for("2 documents, .*chunks in")
+        edit(project, "sources/b.md", "# Pumps\n\nTest them twice.")
+        assert "1 read, 1 unchanged" in watch.wait_for("documents, .*chunks in")
+        versions = [path.name for path in (project.root / ".foundry" / "index").glob("v*")]
+        assert sorted(versions) == ["v2", "v3"]
+
+
+@pytest.mark.slow
+def test_a_running_server_finds_new_text(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "# Seals\n\nReplace them."})
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "notes", "serve", "--port", "0"],
+        cwd=exported,
+        env={"INDEX_DIR": str(project.root / ".foundry" / "index")},
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert server.stderr is not None
+        address = ""
+        for line in server.stderr:
+            found = re.search(r"http://\S+?:\d+", line)
+            if found:
+                address = found[0]
+                break
+        with watching(project) as watch:
+            watch.wait_for("nothing has changed")
+            edit(project, "sources/new.md", "# Zyzzyva\n\nA weevil of the tropics.")
+            watch.wait_for("2 documents")
+            until = time.monotonic() + SECONDS
+            titles: list[str] = []
+            while "Zyzzyva" not in titles and time.monotonic() < until:
+                url = f"{address}/search?q={quote('weevil')}"
+                with urllib.request.urlopen(url, timeout=SECONDS) as reply:
+                    titles = [hit["title"] for hit in json.load(reply)["results"]]
+                time.sleep(0.05)
+            assert "Zyzzyva" in titles
+    finally:
+        server.kill()
+        server.wait()
+        server.stderr.close()
+
+
+def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
+    from foundry.config_sources import FolderSource
+    from foundry.sources.concerning import concerns_any
+
+    source = FolderSource("s", tmp_path, ("**/*.md",), ("drafts/",), None, (), False, 1_000)
+    (tmp_path / "a.txt").write_text("x")
+    concerns = concerns_any([source])
+    wanted = {"a.md", "deep/a.md", ".gitignore", "deep/.gitignore", "moved"}
+    others = {"drafts/a.md", "a.txt", ".foundry/index/CURRENT", ".git/x.md", "../a.md", ".b.md"}
+    assert {name for name in wanted | others if concerns(str(tmp_path / name))} == wanted
