@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Many tests wait for servers more than they compute; those of one file share what it sets up.
 PARALLEL ?= -n 4 --dist loadfile
 
-.PHONY: demo test quick lint golden clean
+.PHONY: demo test quick lint golden locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,11 @@ lint: .venv/installed
 
 golden: .venv/installed
 	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden
+
+# What exported servers depend on, resolved anew after a bound in their pyproject.toml has changed;
+# `make locks UPGRADE=--upgrade` takes what has been released since.
+locks: .venv/installed
+	$(BIN)/python tools/lock_templates.py $(UPGRADE)
 
 clean:
 	rm -rf .venv .demo examples/*/.foundry examples/*/dist
