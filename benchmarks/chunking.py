@@ -108,8 +108,7 @@ def measure(questions: Iterable[Question], server: Any, strategy: str) -> np.nda
             for place in range(start, end)
         }
         both, length = len(relevant & covered), sum(end - start for _, start, end in found)
-        twice = length - len({(c, p) for c, start, end in found for p in range(start, end)})
-        union = len(relevant) + length - twice - both + twice
+        union = len(relevant) + length - both
         rows.append((both / len(relevant), both / length, both / union, length / len(found)))
     return np.array(rows).mean(axis=0)
 

@@ -143,7 +143,8 @@ def measure(folder: Path, work: Path) -> tuple[dict[str, float], pipeline.Evalua
     )
     build(project)
     files = QuestionFiles(None, folder / "queries.jsonl", folder / "qrels.tsv")
-    result = pipeline.evaluate(project, EvaluationOptions(files=files), Reporter(quiet=True))
+    options = EvaluationOptions(files=files, weights=())
+    result = pipeline.evaluate(project, options, Reporter(quiet=True))
     means = result.evaluation.means()
     own = {system: means[system][HEADLINE] for system in OWN}
     return {**Peers(project, collection, language).measure(), **own}, result

@@ -27,6 +27,7 @@ STAGES = {
     "links": "[search.links]",
     "links, 3 seeds": "[search.links]\nseeds = 3",
     "expansion": "[search.expansion]",
+    "heuristics": "[search.heuristics]",
 }
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DEPTH = 50

@@ -89,7 +89,7 @@ class _Assembler:
         if trimmed.characters:
             self._report.trim(document, trimmed.dropped, trimmed.characters)
             self._preparer = self._preparer or Preparer(self._recipe)
-            prepared = self._preparer.complete(document, trimmed.chunks)
+            prepared = self._preparer.with_chunks(prepared, trimmed.chunks)
         copies = self._corpus.copies_of(number)
         if not copies:
             return prepared

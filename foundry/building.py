@@ -186,9 +186,7 @@ def _check(report: Mapping[str, Any], options: BuildOptions) -> None:
 
 def _changes(inputs: Inputs, cache: DocumentCache, embedded: int) -> Changes:
     gone = len(inputs.gone(cache))
-    return Changes(
-        inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic)
-    )
+    return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))
 
 
 @contextmanager

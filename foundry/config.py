@@ -22,16 +22,11 @@ from foundry.config_file import (
     EmbeddingSection,
     ExportSection,
     FieldsSection,
-    FolderSection,
     ProjectSection,
-    RecordsSection,
     SearchSection,
     ServerSection,
-    SitemapSection,
-    SiteSection,
     Strategy,
     Target,
-    UrlSection,
 )
 from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
@@ -168,11 +163,7 @@ def _shorten(value: object) -> str:
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "project": ProjectSection,
-        "folder": FolderSection,
-        "records": RecordsSection,
-        "url": UrlSection,
-        "sitemap": SitemapSection,
-        "site": SiteSection,
+        **config_sources.SECTIONS,
         "build": BuildSection,
         "chunking": ChunkingSection,
         "embedding": EmbeddingSection,

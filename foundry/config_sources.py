@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from foundry import config_web_sources
 from foundry.config_file import FolderSection, RecordsSection, SourceSection
 from foundry.config_web_sources import WebSource
@@ -48,6 +50,12 @@ class RecordsSource:
 
 
 Source = FolderSource | RecordsSource | WebSource
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "folder": FolderSection,
+    "records": RecordsSection,
+    **config_web_sources.SECTIONS,
+}
 
 
 def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]:
@@ -95,9 +103,7 @@ def _names_of(sections: Sequence[SourceSection]) -> list[str]:
     return names
 
 
-def _resolve_source(
-    source: SourceSection, name: str, root: Path, project_name: str
-) -> Source:
+def _resolve_source(source: SourceSection, name: str, root: Path, project_name: str) -> Source:
     if not isinstance(source, FolderSection | RecordsSection):
         return config_web_sources.resolve(source, name)
     values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})

@@ -98,7 +98,7 @@ class RerankSection(StageSection):
 
     model: str = Field(min_length=1)
     hits: int = Field(default=10, ge=1, le=100)
-    deadline_ms: Milliseconds = 500
+    deadline_ms: Milliseconds = 1000
 
 
 class MinimumScoreSection(StageSection):
@@ -140,9 +140,7 @@ STAGE_SECTIONS: dict[str, type[StageSection]] = {
 NEEDING_VECTORS = frozenset({"adaptive_weights", "expansion", "feedback"})
 """Stages that do nothing where there is no semantic lane."""
 
-AFTER_FUSION = frozenset(
-    {"anchors", "recency", "links", "heuristics", "rerank", "minimum_score"}
-)
+AFTER_FUSION = frozenset({"anchors", "recency", "links", "heuristics", "rerank", "minimum_score"})
 """Stages of candidates: whatever was found is put through them, in every mode."""
 
 CHOOSING = frozenset({"near_duplicates", "document_cap"})
@@ -152,7 +150,7 @@ WAITING = frozenset({"understanding", "rerank"})
 """Stages that wait for a model, so that searches run in threads."""
 
 DEFAULT_TIERS = ((7, 1.2), (30, 1.1))
-DEFAULT_HALF_LIFE = 7.0
+DEFAULT_HALF_LIFE = 7
 DEFAULT_FLOOR = 0.1
 
 
@@ -204,10 +202,15 @@ def resolve_recency(section: RecencySection) -> dict[str, Any]:
         half_life, floor = section.half_life_days, section.floor
         return {
             "kind": "decay",
-            "half_life_days": DEFAULT_HALF_LIFE if half_life is None else half_life,
+            "half_life_days": DEFAULT_HALF_LIFE if half_life is None else _plain(half_life),
             "floor": DEFAULT_FLOOR if floor is None else floor,
         }
     tiers = [[days, factor] for days, factor in DEFAULT_TIERS]
     if section.tiers is not None:
-        tiers = [[tier.days, tier.factor] for tier in section.tiers]
+        tiers = [[_plain(tier.days), tier.factor] for tier in section.tiers]
     return {"kind": "tiers", "tiers": tiers}
+
+
+def _plain(days: float) -> float:
+    """The same number, written without a point if it is whole."""
+    return int(days) if days == int(days) else days

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from pydantic import BaseModel
+
 from foundry.config_file import DEFAULT_USER_AGENT, SitemapSection, SiteSection, UrlSection
 from foundry.errors import FoundryError
 from foundry.urls import UrlError, parse_host_and_port, parse_url
@@ -16,6 +18,11 @@ _HOW_TO_FETCH = frozenset(
 
 
 WebSection = UrlSection | SitemapSection | SiteSection
+SECTIONS: dict[str, type[BaseModel]] = {
+    "url": UrlSection,
+    "sitemap": SitemapSection,
+    "site": SiteSection,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ class EvaluationOptions:
         tolerance: By how much a mean may be below the baseline's.
         tune: Whether to look for better options.
         report: Where the report goes; None for the project's state.
+        weights: Semantic weights to try for the report; tuning has more of its own.
     """
 
     files: QuestionFiles = QuestionFiles()
@@ -73,6 +74,7 @@ class EvaluationOptions:
     tolerance: float = TOLERANCE
     tune: bool = False
     report: Path | None = None
+    weights: tuple[float, ...] = SWEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,7 @@ def evaluate_server(
             hint="set embedding.provider in foundry.toml and build again",
         )
     judged = _choose_questions(config, index, options.files)
-    reports, variants = _ask_all(
-        config, index, query_encoder, judged, reporter, tuning=options.tune
-    )
+    reports, variants = _ask_all(config, index, query_encoder, judged, options, reporter)
     evaluation = _collect(config, reports, judged)
     tuning = _tune(config, evaluation, reports, variants) if options.tune else None
     comparison = None if former is None else compare(former, evaluation, options.tolerance)
@@ -150,12 +150,11 @@ def _ask_all(
     index: Path,
     query_encoder: QueryEncoder,
     judged: Judged,
+    options: EvaluationOptions,
     reporter: Reporter,
-    *,
-    tuning: bool,
 ) -> tuple[dict[str, Report], list[Candidate]]:
     servers = render_servers(config, query_encoder)
-    variants = list(vary_stages(config)) if tuning else []
+    variants = list(vary_stages(config)) if options.tune else []
     has_weights = query_encoder.kind != "none"
     reports: dict[str, Report] = {}
     candidates: list[Candidate] = []
@@ -166,8 +165,8 @@ def _ask_all(
         file = Path(scratch) / QUESTIONS_NAME
         file.write_bytes(write_questions(judged.questions))
         for name, server in servers.items():
-            coarse = SWEEP if name == CONFIGURED and has_weights else ()
-            reports[name] = ask(server, index, file, FINE_SWEEP if tuning else coarse)
+            coarse = options.weights if name == CONFIGURED and has_weights else ()
+            reports[name] = ask(server, index, file, FINE_SWEEP if options.tune else coarse)
             progress.advance()
         for changed, variant in variants:
             report = ask(render_variant(variant, query_encoder), index, file)

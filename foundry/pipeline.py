@@ -11,7 +11,7 @@ from foundry.building import build_index, plan_build
 from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.doctor import Finding, examine
-from foundry.errors import BusyError, FoundryError
+from foundry.errors import BusyError, FoundryError, IndexUnusableError
 from foundry.evaluating import EvaluationOptions, EvaluationResult, evaluate_server
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.update import Update, update_export
@@ -26,6 +26,7 @@ from foundry.rendering.environment import render
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
+from foundry.runtime.expansion import ExpansionWords
 from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index
 from foundry.runtime.layout import Manifest
@@ -199,8 +200,19 @@ def _compose(config: Config, *, trust: bool) -> Export:
     index = built_index(config)
     query_encoder = choose_query_encoder(config, check_index(index, config.root))
     # An index of other options or versions is refused here.
-    (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+    opened = (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+    _check_search_options(config, opened)
     return compose_export(config, index, query_encoder, _questions(config), trust=trust)
+
+
+def _check_search_options(config: Config, index: Index) -> None:
+    if missing := set(config.index.filterable) - set(index.filters.columns):
+        raise IndexUnusableError(
+            f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
+            hint=f"build it again: foundry build {config.root}",
+        )
+    if config.stages["expansion"]:
+        index.part(ExpansionWords.open)
 
 
 def _questions(config: Config) -> bytes | None:

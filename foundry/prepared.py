@@ -21,8 +21,9 @@ class ChunkTerms:
     """The index terms of a document's n chunks: a sparse matrix with a vocabulary of its own.
 
     `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32: chunk i has the terms `numbers` from
-    `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, heading terms among them. `lengths`
-    uint32 (n,) are BM25's, and `headings` the headings by which each chunk is to be found.
+    `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, heading terms among them; a term
+    may have several positions, but only one in each chunk. `lengths` uint32 (n,) are BM25's, and
+    `headings` the headings by which each chunk is to be found.
     """
 
     __pydantic_config__: ClassVar[Any] = _BASE64
@@ -48,6 +49,18 @@ class ChunkTerms:
             counts=pack(counts),
             lengths=pack(unpack(self.lengths, np.uint32)[list(chunks)]),
             headings=tuple(self.headings[chunk] for chunk in chunks),
+        )
+
+    def join(self, other: "ChunkTerms") -> "ChunkTerms":
+        """These chunks, and others after them."""
+        numbers = unpack(other.numbers, np.uint32) + np.uint32(len(self.vocabulary))
+        return ChunkTerms(
+            vocabulary=self.vocabulary + other.vocabulary,
+            offsets=_join_offsets(self.offsets, other.offsets),
+            numbers=self.numbers + pack(numbers),
+            counts=self.counts + other.counts,
+            lengths=self.lengths + other.lengths,
+            headings=self.headings + other.headings,
         )
 
 
@@ -81,6 +94,16 @@ class ChunkVectors:
             pieces=pack(pieces),
         )
 
+    def join(self, other: "ChunkVectors") -> "ChunkVectors":
+        """These chunks, and others after them."""
+        return ChunkVectors(
+            dimensions=self.dimensions,
+            rows=self.rows + other.rows,
+            scales=self.scales + other.scales,
+            offsets=_join_offsets(self.offsets, other.offsets),
+            pieces=self.pieces + other.pieces,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
@@ -112,6 +135,11 @@ def pack(values: NDArray[Any]) -> bytes:
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
     """The array (n,) that `pack` made bytes of."""
     return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<"))
+
+
+def _join_offsets(first: bytes, second: bytes) -> bytes:
+    offsets = unpack(first, np.uint32)
+    return first + pack(unpack(second, np.uint32)[1:] + offsets[-1])
 
 
 def select_rows(

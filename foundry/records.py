@@ -168,6 +168,11 @@ class Document:
     also_at: tuple[Place, ...] = ()
 
 
+def is_code(document: Document) -> bool:
+    """Whether a document is source code whose headings are its definitions."""
+    return document.reader.startswith("code-")
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a document chosen by a chunker, before it has an identity.

@@ -8,6 +8,9 @@ from typing import Any
 
 from conftest import MakeProject, Project
 
+from foundry.runtime.evaluation_questions import Question, resolve
+from foundry.runtime.index import Index
+
 CONFIG = """
 [project]
 name = "notes"
@@ -151,6 +154,9 @@ def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
         assert (found["source"], found["path"]) == ("guide", "pump.md")
         (copy,) = found["also_at"]
         assert {name: copy[name] for name in place} == place
+    asked = Question("pump", {"copy of pump.md": 1.0, copy["document_id"]: 2.0})
+    resolved, missing = resolve(Index.open(project.index), [asked])
+    assert (resolved[0].relevant, missing) == ({found["document_id"]: 2.0}, [])
     by_path = project.ask("pump", "--filter", "path=copy of pump.md")
     assert [found["path"] for found in by_path["results"]] == ["pump.md"]
     shown = json.loads(

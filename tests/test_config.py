@@ -9,7 +9,13 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
 from foundry.cli import main
-from foundry.config_file import ConfigFile, FolderSection, RecordsSection
+from foundry.config_file import (
+    ConfigFile,
+    FolderSection,
+    RecordsSection,
+    SitemapSection,
+    SiteSection,
+)
 from foundry.config_search import DEFAULT_WEIGHTS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
@@ -32,11 +38,11 @@ PROBLEMS = {
     ),
     "unknown type of source": (
         NAMED + '[[sources]]\ntype = "ftp"\npath = "sources"\n',
-        ["sources[0].type: must be 'folder' or 'records'"],
+        ["sources[0].type: must be 'folder', 'records', 'url', 'sitemap' or 'site'"],
     ),
     "source without a type": (
         NAMED + '[[sources]]\npath = "sources"\n',
-        ["sources[0].type: must be 'folder' or 'records'"],
+        ["sources[0].type: must be 'folder', 'records', 'url', 'sitemap' or 'site'"],
     ),
     "no sources": (NAMED, ["sources: required, but missing"]),
     "no project": (SOURCE, ["project: required, but missing"]),
@@ -120,6 +126,18 @@ PROBLEMS = {
     "overlap": (
         CONFIG + "[chunking]\nmax_chars = 200\noverlap = 200\n",
         ["chunking.overlap: must be smaller than chunking.max_chars (200), got 200"],
+    ),
+    "parent without its strategy": (
+        CONFIG + "[chunking]\nparent_max_chars = 2000\n",
+        ["chunking.parent_max_chars: strategy 'headings' takes no such key; 'parent' does"],
+    ),
+    "parent below its chunks": (
+        CONFIG + '[chunking]\nstrategy = "parent"\nparent_max_chars = 300\n',
+        ["chunking.parent_max_chars: must not be smaller than chunking.max_chars (400), got 300"],
+    ),
+    "too few tokens": (
+        CONFIG + "[chunking]\nmax_tokens = 5\n",
+        ["chunking.max_tokens: must be 0 for no limit, or at least 32, got 5"],
     ),
     "unknown language": (
         '[project]\nname = "notes"\nlanguage = "klingon"\n' + SOURCE,
@@ -302,22 +320,29 @@ def test_init_refuses_what_it_cannot_do(make_project: MakeProject, tmp_path: Pat
         assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("kind", ["folder", "records"])
+@pytest.mark.parametrize("kind", ["folder", "records", "site", "sitemap"])
 def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -> None:
     source = tmp_path / "sources"
     source.mkdir()
     if kind == "records":
         source = source / "t.csv"
         source.write_text("id,text\n1,a\n", encoding="utf-8")
+    urls = {"site": "https://docs.example.com", "sitemap": "https://docs.example.com/sitemap.xml"}
     project = tmp_path / "my docs"
-    result = CliRunner().invoke(main, ["init", str(project), "--source", str(source)])
+    written = urls.get(kind, str(source))
+    result = CliRunner().invoke(main, ["init", str(project), "--source", written])
     assert result.exit_code == 0, result.output
     text = (project / "foundry.toml").read_text(encoding="utf-8")
     shown = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", text))
     parsed = ConfigFile.model_validate(shown)
 
     sections = {"chunking", "embedding", "search", "server", "export"}
-    section_class = FolderSection if kind == "folder" else RecordsSection
+    section_class = {
+        "folder": FolderSection,
+        "records": RecordsSection,
+        "site": SiteSection,
+        "sitemap": SitemapSection,
+    }[kind]
     assert set(shown["sources"][0]) == set(section_class.model_fields) - {"name"}
     for name in sections:
         fields = type(getattr(parsed, name)).model_fields
@@ -340,7 +365,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
                 default = 1200
             assert value == default, f"{name}.{key}"
     for key, value in shown["sources"][0].items():
-        if key not in {"type", "path"}:
+        if key not in {"type", "path", "url"} or (key == "url" and kind == "records"):
             field = section_class.model_fields[key]
             assert value == (field.default if field.default is not None else ""), key
     assert shown["project"]["language"] == type(parsed.project).model_fields["language"].default

@@ -314,6 +314,17 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+STAGES = {
+    "adaptive_weights",
+    "anchors",
+    "expansion",
+    "links",
+    "recency",
+    "recency_decay",
+    "recency_tiers",
+}
+
+
 @pytest.mark.parametrize(
     ("options", "absent"),
     [
@@ -324,7 +335,19 @@ def imported(path: Path) -> set[str]:
             {"fusion_linear", "fusion_rrf", "dense_lane", "encoder"}
             | {"hybrid_index", "hybrid_candidates"},
         ),
-        ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"}),
+        ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
+        (
+            '[search.recency]\nkind = "decay"\n[search.links]\n',
+            STAGES - {"recency", "recency_decay", "links"},
+        ),
+        (
+            '[embedding]\nprovider = "none"\n[search.anchors]\n[search.recency]\n',
+            STAGES - {"anchors", "recency", "recency_tiers"},
+        ),
+        (
+            "[search.adaptive_weights]\n[search.expansion]\n",
+            STAGES - {"adaptive_weights", "expansion"},
+        ),
     ],
 )
 def test_only_modules_that_are_used_are_copied_unchanged(
@@ -377,6 +400,8 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
         "",
         '[embedding]\nprovider = "none"\n',
         '[search]\nfusion = "rrf"\nidentifier_fallback = false\n',
+        "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n[search.links]\n"
+        "[search.expansion]\n",
     ],
 )
 def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -> None:

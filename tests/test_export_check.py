@@ -62,6 +62,7 @@ def test_every_kind_of_difference_is_shown(project: Project) -> None:
         assert f"{line}\n" in said
 
 
+@pytest.mark.slow
 def test_change_of_the_configuration_shows(project: Project) -> None:
     file = project.root / "foundry.toml"
     file.write_text(SMALL + "port = 8123\n", encoding="utf-8")

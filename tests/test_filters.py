@@ -119,6 +119,29 @@ def test_field_weights_are_counted() -> None:
         assert counts["valv"] == expected
 
 
+def test_an_index_without_the_options_of_its_server_is_not_exported(
+    make_project: MakeProject,
+) -> None:
+    made = make_project({"a.md": "# Valve\n\nIt opens.\n"})
+    made.succeed("build", "--quiet")
+    for options, message in (
+        ('metadata = ["team"]\n[search]\nfilterable = ["team"]\n', "cannot be filtered by team"),
+        ("[search.expansion]\n", "this server expands queries by it"),
+    ):
+        (made.root / "foundry.toml").write_text(CONFIG + options)
+        result = made.run("export")
+        assert result.exit_code == 1
+        assert message in result.output and "build" in result.output
+
+
+def test_newest_date(project: Project, make_project: MakeProject) -> None:
+    assert Index.open(project.index).filters.newest_date() is None
+    files = {f"{day}.md": f"---\ndate: 2024-05-{day}\n---\n# Day {day}\n" for day in ("02", "31")}
+    made = make_project({**files, "none.md": "# No day\n"})
+    made.succeed("build", "--quiet")
+    assert Index.open(made.index).filters.newest_date() == "2024-05-31"
+
+
 def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
     made = make_project({"a.md": "# Valve\n\nIt opens.\n", "b.md": "# Pump\n\nA valve.\n"})
     made.succeed("build", "--quiet")

@@ -64,6 +64,7 @@ def test_importing_an_export_starts_writes_and_connects_to_nothing(attacked: Pro
     assert not list(attacked.root.parent.rglob("canary"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 def test_every_shell_line_parses_and_holds_no_text_of_the_project(attacked: Project) -> None:
     exported = attacked.export()
@@ -125,6 +126,7 @@ def test_scales_that_are_no_scales_are_not_exported(value: float, built: Project
     assert "vectors.scale.npy" in refused(built)
 
 
+@pytest.mark.slow
 def test_second_export_says_who_is_exporting(built: Project) -> None:
     exported = built.export()
     before = snapshot(exported)

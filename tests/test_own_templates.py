@@ -86,6 +86,7 @@ def test_template_that_cannot_be_rendered_is_refused(
     assert expected in refused(project, "--trust")
 
 
+@pytest.mark.slow
 def test_python_of_an_own_template_is_formatted_and_checked(project: Project) -> None:
     path = project.root / "mine" / "package" / "custom.py.jinja"
     path.parent.mkdir()

@@ -310,8 +310,8 @@ def note_edition(project: Project) -> str:
     """Which edition of the note the current index holds, every byte of the index checked."""
     checked = project.run("verify", "--json")
     assert checked.exit_code == 0, checked.output
-    texts = (json.loads(line)["text"] for line in (project.index / "chunks.jsonl").open("rb"))
-    (found,) = (text for text in texts if "Edition " in text)
+    lines = (project.index / "chunks.jsonl").read_bytes().splitlines()
+    (found,) = (text for line in lines if "Edition " in (text := json.loads(line)["text"]))
     return str(found).rpartition("Edition ")[2].strip(".")
 
 

@@ -12,7 +12,7 @@ from foundry.chunking import code, headings, none, page, parent, recursive, sent
 from foundry.chunking.packing import Packer
 from foundry.chunking.tokens import CountTokens, limit_tokens
 from foundry.config import ChunkingOptions
-from foundry.records import Chunk, Document, Piece, Span
+from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": headings.split,
@@ -37,7 +37,8 @@ def chunk(
 ) -> list[Chunk]:
     """Cut a document into chunks of at most `max_chars` characters, in its order.
 
-    White space at both ends is left out, and so are pieces without a letter or a digit. An id is
+    White space at both ends is left out, but for the indentation of code, and so are pieces
+    without a letter or a digit. An id is
     derived from the document's id, the heading path and the chunk's number below that path; the
     same input gives the same ids in every process. The strategy "none" knows no limit but that in
     tokens, as `count_tokens` counts them.
@@ -49,7 +50,8 @@ def chunk(
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
     pieces = _STRATEGIES[options.strategy](document, packer)
-    for piece in _trim(limit_tokens(pieces, packer, count_tokens, document.title), text):
+    limited = limit_tokens(pieces, packer, count_tokens, document.title)
+    for piece in _trim(limited, text, keeps_indentation=is_code(document)):
         ordinal = ordinals[piece.heading_path]
         ordinals[piece.heading_path] += 1
         chunks.append(
@@ -69,13 +71,23 @@ def chunk(
     return _fit_parents(chunks)
 
 
-def _trim(pieces: Iterator[Piece], text: str) -> Iterator[Piece]:
+def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Iterator[Piece]:
     for piece in pieces:
         raw = text[piece.start : piece.end]
         start = piece.start + len(raw) - len(raw.lstrip())
         end = piece.end - (len(raw) - len(raw.rstrip()))
         if _WORD.search(text, start, max(end, start)):
+            if keeps_indentation:
+                start = _line_start(text, piece.start, start)
             yield replace(piece, start=start, end=end)
+
+
+def _line_start(text: str, earliest: int, start: int) -> int:
+    """Where the line of `start` begins, if it does so at or after `earliest`."""
+    begin = text.rfind("\n", earliest, start) + 1
+    if begin:
+        return begin
+    return earliest if earliest == 0 or text[earliest - 1] == "\n" else start
 
 
 def _fit_parents(chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -10,7 +10,7 @@ from foundry.chunking.headings import split_section
 from foundry.chunking.outline import group_sections
 from foundry.chunking.packing import Packer
 from foundry.chunking.sections import find_sections
-from foundry.records import Document, Piece
+from foundry.records import Document, Piece, is_code
 
 _OUTERMOST = 1
 """Headings above a definition at the margin, its own included: a module is not one piece."""
@@ -18,8 +18,7 @@ _OUTERMOST = 1
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
     """The pieces of a document, in its order."""
-    is_code = document.reader.startswith("code")
-    limit = packer.options.max_chars if is_code else 0
+    limit = packer.options.max_chars if is_code(document) else 0
     for group in group_sections(find_sections(document), limit, depth=_OUTERMOST):
         if len(group) > 1:
             yield Piece(group[0].start, group[-1].end, group[0].heading_path)

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS embeddings (
 ) WITHOUT ROWID;
 """
 
+
 class VectorCache:
     """One file of vectors; for one thread.
 

@@ -22,7 +22,9 @@ from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
 from foundry.urls import Url
 
-CONNECT_SECONDS = 15.0
+CONNECT_SECONDS = 10.0
+"""For a connection, and for a TLS handshake: a stopped build waits no longer for them."""
+
 SLICE_SECONDS = 0.2
 """How long a wait goes on before it is looked whether the build was stopped."""
 
@@ -167,7 +169,8 @@ class _TimedStream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, self._deadline.left())
+        seconds = min(self._deadline.left(), CONNECT_SECONDS)
+        inner = self._inner.start_tls(ssl_context, server_hostname, seconds)
         return _TimedStream(inner, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:

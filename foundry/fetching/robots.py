@@ -72,7 +72,11 @@ class Robots:
         except FetchError as error:
             return _unavailable(error.status) if error.status is not None else Rules(error)
         if answer.status == 200:
-            return Rules(parsed=Protego.parse(answer.body.decode("utf-8-sig", "replace")))
+            body = answer.body
+            if len(body) >= MAX_BYTES:
+                # Half a rule would be another rule.
+                body = body[: body.rfind(b"\n") + 1]
+            return Rules(parsed=Protego.parse(body.decode("utf-8-sig", "replace")))
         # Redirects that lead nowhere and client errors: there is no such file, so no rules
         # (2.3.1.2, 2.3.1.3). A server that fails may have rules that nobody can know (2.3.1.4).
         return _unavailable(answer.status) if answer.status >= 500 else Rules()

@@ -8,8 +8,9 @@ from itertools import chain
 import numpy as np
 
 from foundry.config_search import DEFAULT_FIELDS
+from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
-from foundry.records import Chunk, Document
+from foundry.records import Chunk, Document, is_code
 from foundry.runtime.records import telling_title
 from foundry.runtime.tokens import HEADING_MARK, Token, Tokenizer, heading_terms
 
@@ -19,12 +20,14 @@ def count_terms(
     chunks: Sequence[Chunk],
     tokenizer: Tokenizer,
     fields: Mapping[str, int] = DEFAULT_FIELDS,
+    headings: Sequence[tuple[str, ...]] | None = None,
 ) -> ChunkTerms:
-    """The terms of all chunks of a document; `fields` as in `IndexOptions`.
+    """The terms of chunks of a document; `fields` as in `IndexOptions`.
 
-    A chunk is found by a heading if it is the first below it: the first of all by the title.
+    `headings` are those by which each chunk is to be found; by default `chunk_headings`, which is
+    right where the chunks are all of the document's.
     """
-    headings = list(_headings(document, chunks))
+    headings = chunk_headings(document, chunks) if headings is None else headings
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields) for chunk in chunks),
         [[tokenizer.tokenize(heading) for heading in own] for own in headings],
@@ -65,20 +68,33 @@ def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
     """In how many of the chunks each heading term occurs."""
     numbers = unpack(terms.numbers, np.uint32)
     frequencies = np.bincount(numbers, minlength=len(terms.vocabulary)).tolist()
-    return {
-        term: frequency
-        for term, frequency in zip(terms.vocabulary, frequencies, strict=True)
-        if frequency and term.startswith(HEADING_MARK)
-    }
+    found: Counter[str] = Counter()
+    for term, frequency in zip(terms.vocabulary, frequencies, strict=True):
+        if frequency and term.startswith(HEADING_MARK):
+            found[term] += frequency
+    return found
+
+
+def chunk_headings(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
+    """The headings by which each of a document's chunks is to be found.
+
+    Those that it is the first below: the first of all by the title.
+    """
+    return list(_headings(document, chunks))
 
 
 def _headings(document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[str, ...]]:
     previous_path: tuple[str, ...] | None = None
+    defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
         own = [document.title] if place == 0 else []
-        if chunk.heading_path and chunk.heading_path != previous_path:
-            own.append(chunk.heading_path[-1])
-        previous_path = chunk.heading_path
+        path = chunk.heading_path
+        if path and path != previous_path and path not in defined:
+            own.append(path[-1])
+            if is_code(document):
+                own += qualified_names(document, path)
+                defined.add(path)
+        previous_path = path
         yield tuple(dict.fromkeys(own))
 
 

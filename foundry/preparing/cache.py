@@ -97,7 +97,6 @@ class DocumentCache:
         )
         self._keeps_nothing = keeps_nothing
         self._committed = time.monotonic()
-        self.rows_written = 0
         with self._guarded() as connection:
             (found,) = connection.execute("PRAGMA user_version").fetchone()
             if found not in {0, FORMAT}:
@@ -152,7 +151,6 @@ class DocumentCache:
                 "INSERT INTO prepared VALUES (?, ?, ?)", (number, zlib.crc32(result), result)
             )
         assert number is not None
-        self.rows_written += 2 + 2 * len(old)
         return number
 
     def restamp(self, number: int, entry: Entry) -> None:
@@ -162,14 +160,13 @@ class DocumentCache:
                 "UPDATE documents SET origin = ?, stamp = ? WHERE id = ?",
                 (entry.origin, entry.stamp, number),
             )
-        self.rows_written += 1
 
     def load(self, number: int) -> PreparedDocument | Skipped:
         """The result with this number. Raises CacheDamagedError when it is damaged."""
         return self._parse(number, decode)
 
     def signature(self, number: int) -> Signature | None:
-        """The signature of the document with this number; None for a skipped one. Raises likewise."""
+        """The signature of the document with this number; None for one skipped."""
         return self._parse(number, decode_signature)
 
     def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
@@ -198,7 +195,6 @@ class DocumentCache:
         with self._changing() as connection:
             connection.executemany("DELETE FROM documents WHERE id = ?", rows)
             connection.executemany("DELETE FROM prepared WHERE id = ?", rows)
-        self.rows_written += 2 * len(rows)
 
     def find_table(self, source: str) -> KnownTable | None:
         """What is known of a source that is one file."""

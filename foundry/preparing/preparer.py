@@ -1,13 +1,14 @@
 """Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from foundry.chunking import chunk
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.token_estimate import estimate_tokens
 from foundry.errors import FoundryError
-from foundry.indexing.terms import count_terms
-from foundry.prepared import PreparedDocument
+from foundry.indexing.terms import chunk_headings, count_terms
+from foundry.prepared import ChunkTerms, ChunkVectors, PreparedDocument
 from foundry.preparing.recipe import Recipe
 from foundry.readers import ReadsFiles, read
 from foundry.readers.contract import TOO_MUCH
@@ -51,13 +52,50 @@ class Preparer:
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
         """Count the terms of a document's chunks, at least one, and embed them if that is due."""
+        terms, vectors = self._work_out(document, chunks, chunk_headings(document, chunks))
+        return PreparedDocument(document, tuple(chunks), terms, vectors)
+
+    def with_chunks(self, prepared: PreparedDocument, chunks: Sequence[Chunk]) -> PreparedDocument:
+        """The document with other chunks, at least one; only those with another text are worked on.
+
+        The result is that of `complete`.
+        """
+        headings = chunk_headings(prepared.document, chunks)
+        known = {
+            (piece.text, piece.heading_path, own): place
+            for place, (piece, own) in enumerate(
+                zip(prepared.chunks, prepared.terms.headings, strict=True)
+            )
+        }
+        order: list[int] = []
+        new: list[int] = []
+        for place, (piece, own) in enumerate(zip(chunks, headings, strict=True)):
+            old = known.get((piece.text, piece.heading_path, own))
+            if old is None:
+                old = len(prepared.chunks) + len(new)
+                new.append(place)
+            order.append(old)
+        terms, vectors = self._work_out(
+            prepared.document, [chunks[place] for place in new], [headings[place] for place in new]
+        )
+        joined = replace(
+            prepared,
+            chunks=prepared.chunks + tuple(chunks[place] for place in new),
+            terms=prepared.terms.join(terms),
+            vectors=prepared.vectors and vectors and prepared.vectors.join(vectors),
+        )
+        return replace(joined.select(order), chunks=tuple(chunks))
+
+    def _work_out(
+        self, document: Document, chunks: Sequence[Chunk], headings: Sequence[tuple[str, ...]]
+    ) -> tuple[ChunkTerms, ChunkVectors | None]:
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(
                 [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
             )
-        terms = count_terms(document, chunks, self._tokenizer, self._recipe.fields)
-        return PreparedDocument(document, tuple(chunks), terms, vectors)
+        fields = self._recipe.fields
+        return count_terms(document, chunks, self._tokenizer, fields, headings), vectors
 
 
 def _headings(document: Document, piece: Chunk) -> str:

@@ -202,6 +202,9 @@ def _assemble(
 
 def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
     stated = {"language": reading.language} if reading.language else {}
+    licence = reading.metadata.get("licence") or reading.metadata.get("license")
+    if licence:
+        stated["licence"] = licence
     taken = {name: reading.metadata[name] for name in raw.metadata_keys if name in reading.metadata}
     metadata = {**stated, **taken, **raw.metadata}
     return {normalise_line(name): normalise(value) for name, value in metadata.items()}

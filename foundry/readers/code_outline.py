@@ -74,7 +74,7 @@ def read(language: str, content: bytes) -> Reading:
     text = content.decode()
     to_chars = _offset_map(content, [*definitions, *blocks])
     placed = [
-        replace(found, start=to_chars(found.start), end=to_chars(found.end))
+        replace(found, start=_indented(text, to_chars(found.start)), end=to_chars(found.end))
         for found in definitions
     ]
     spans = [Span(to_chars(block.start), to_chars(block.end)) for block in blocks]
@@ -168,6 +168,14 @@ def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading
             )
             yield Heading(level, found.names[-1], found.start, line)
         opened.append(_Open(first_level, level, found.end))
+
+
+def _indented(text: str, start: int) -> int:
+    """The beginning of a line if there is nothing but white space before `start`."""
+    begin = start
+    while begin > 0 and text[begin - 1] in " \t" and start - begin < MAX_INDENTATION:
+        begin -= 1
+    return begin if begin == 0 or text[begin - 1] == "\n" else start
 
 
 def _first_line(text: str, found: _Definition, limit: int) -> int:

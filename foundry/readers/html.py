@@ -1,6 +1,7 @@
 """HTML: the main content of a page, turned into Markdown and read as that."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import html_to_markdown
@@ -90,12 +91,26 @@ def _attribute(page: LexborHTMLParser, selector: str, attribute: str) -> str | N
 
 
 def _count_hidden(page: LexborHTMLParser) -> int:
-    """Elements with words that the page does not show, scripts and styles aside."""
-    return sum(
-        "hidden" in node.attributes or bool(_INVISIBLE.search(node.attributes.get("style") or ""))
-        for node in page.css("[hidden],[style]")
-        if node.tag not in {"script", "style", "template"} and node.text().strip()
-    )
+    """Elements with words that the page does not show, scripts aside; none inside another."""
+    count, inside = 0, set[int]()
+    for node in page.css("[hidden],[style]"):
+        attributes = node.attributes
+        is_hidden = "hidden" in attributes or _INVISIBLE.search(attributes.get("style") or "")
+        if not is_hidden or node.tag in {"script", "style", "template"}:
+            continue
+        # Text is asked for once: where hidden elements are nested, it would be read for each.
+        is_outermost = inside.isdisjoint(_ancestors(node))
+        if not is_outermost or node.text().strip():
+            inside.add(node.mem_id)
+            count += is_outermost
+    return count
+
+
+def _ancestors(node: LexborNode) -> Iterator[int]:
+    parent = node.parent
+    while parent is not None:
+        yield parent.mem_id
+        parent = parent.parent
 
 
 def _main_content(page: LexborHTMLParser) -> LexborNode | None:

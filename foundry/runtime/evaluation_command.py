@@ -1,6 +1,7 @@
 """The command eval: asks the questions that came with a server and holds it to its figures."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -88,6 +89,9 @@ def evaluate(chosen: argparse.Namespace, search: Search, index: Index) -> tuple[
         raise ConfigurationError("--semantic-weight must be from 0 to 1", hint="such as 0.5")
     asked = _choose_questions(chosen.questions, index)
     questions, missing = resolve(index, asked.questions)
+    if newest := index.filters.newest_date():
+        # Where age counts, it is counted from here: figures must not change with the calendar.
+        os.environ.setdefault("REFERENCE_DATE", newest)
     modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
     runs = [ask_all(search, questions, mode) for mode in dict.fromkeys(modes)]
     sweep = [ask_with_weight(search, questions, weight) for weight in chosen.semantic_weight]

@@ -83,6 +83,13 @@ class FilterColumns:
         self.modified = modified
         self.columns = tuple(columns)
 
+    def newest_date(self) -> str | None:
+        """The date on which a chunk was modified last, as ISO 8601; None if none states one."""
+        known = self.modified[self.modified != UNKNOWN_TIME]
+        return (
+            datetime.fromtimestamp(int(known.max()), UTC).date().isoformat() if len(known) else None
+        )
+
     def parse(self, values: Mapping[str, object]) -> Filters:
         """A request's filters. Raises InvalidRequestError; see `Filters.from_json`."""
         return Filters.from_json(values, self.columns)

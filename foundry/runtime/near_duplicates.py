@@ -10,12 +10,15 @@ Among edited copies and the most similar of different passages, pairs told the t
 than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from .results import Hit, Journal
 from .tokens import Token
+
+_DIGIT = re.compile(r"\d")
 
 Tokenize = Callable[[str], Sequence[Token]]
 
@@ -37,7 +40,7 @@ class Shingles:
             frozenset(
                 token.text.casefold()
                 for token in tokens
-                if token.is_identifier or any(character.isdigit() for character in token.text)
+                if token.is_identifier or _DIGIT.search(token.text)
             ),
         )
 

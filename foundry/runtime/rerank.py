@@ -124,6 +124,16 @@ def warm_if_wanted() -> None:
         reranker().warm()
 
 
+def _forget_in_worker() -> None:
+    # The threads that run a model do not survive a fork, so that each worker has its own.
+    reranker.cache_clear()
+    threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_worker)
+
+
 def read_model(file: Path = SETTINGS_FILE) -> str:
     """The model's folder or name: RERANK_MODEL, else from settings.json.
 

@@ -34,7 +34,7 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         while code is not None and code.end() <= match.start():
             code = next(spans, None)
         is_within_code = code is not None and code.start() < match.start()
-        if match.end() < end and not is_within_code and not _goes_on(text, start, match):
+        if start < match.end() < end and not is_within_code and not _goes_on(text, start, match):
             yield match.end()
 
 

@@ -1,5 +1,6 @@
 """How much of a web source could be fetched, and why not the rest."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
@@ -19,6 +20,7 @@ NOT_EXPECTED = frozenset({DISALLOWED, NOINDEX, DUPLICATE, OVER_MAX_PAGES})
 MAX_LISTED = 1_000
 """Urls that are named for each reason; the others are only counted."""
 
+_USER = re.compile(r"//[^/@\s]*@")
 _SHOWN_REASONS = 5
 _SHOWN_URLS = 3
 
@@ -49,8 +51,9 @@ class Coverage:
         counter = self.refused if kind == "refused" else self.failed
         counter[reason] += 1
         if counter[reason] <= MAX_LISTED:
-            path, detail = printable(url[:2_000]), printable(detail[:500])
-            self.skipped.append(Skipped(self.source, path, reason, detail))
+            self.skipped.append(
+                Skipped(self.source, _shown(url[:2_000]), reason, _shown(detail[:500]))
+            )
 
     def hit(self, *, unchanged: bool, markdown: bool) -> None:
         """Count a page."""
@@ -101,3 +104,8 @@ class Coverage:
             hint="the index that was published before still stands; build again later, exclude"
             " what cannot be had, or lower the source's min_coverage",
         )
+
+
+def _shown(text: str) -> str:
+    """Fit for a report, which travels with the index: printable, and without passwords."""
+    return printable(_USER.sub("//***@", text))

@@ -17,25 +17,15 @@ from foundry.fetching.network import Network
 from foundry.progress import Progress
 from foundry.sources.coverage import DUPLICATE, NOINDEX, OVER_MAX_PAGES, Coverage
 from foundry.sources.sitemaps import SitemapWalk
-from foundry.sources.web_page import (
-    PageFacts,
-    begins_as_html,
-    charset,
-    examine,
-    is_html,
-    markdown_links,
-    media_type,
-)
+from foundry.sources.web_page import PageFacts, charset, examine, media_type
 from foundry.sources.web_scope import Scope
+from foundry.sources.web_twins import Twins
 from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8
 AT_ONCE = 128
 MAX_FRONTIER = 100_000
 """Links that are remembered for the next level, if `max_pages` is no larger."""
-
-MAX_LLMS_BYTES = 10_000_000
-_MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/plain"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +79,7 @@ class Collector:
         self._agent = source.user_agent.partition("/")[0].partition(" ")[0]
         self._coverage = Coverage(source.name)
         self._modified: dict[Url, str | None] = {}
-        self._twins: dict[Url, Url] = {}
+        self._twins = Twins(fetcher, self._scope, source.max_bytes)
         self._pages: list[Page] = []
         self._seen: set[Url] = set()
         self._begun = 0
@@ -119,7 +109,7 @@ class Collector:
         if source.kind == "url":
             self._fetch_level(pool, start)
             return True
-        listed = self._read_llms(start[0]) if source.markdown else []
+        listed = self._twins.read_listing(start[0]) if source.markdown else []
         if source.kind == "sitemap":
             walk = SitemapWalk(self._fetcher, self._scope, self._coverage)
             try:
@@ -135,10 +125,9 @@ class Collector:
             if depth == 0:
                 level += [*self._read_sitemaps(start[0]), *listed]
             level = self._fetch_level(pool, filter(self._scope.follows, level))
-        there = {page.final for page in self._pages}
-        taken = {twin for page, twin in self._twins.items() if page in there}
-        alone = (twin for twin in self._twins.values() if twin not in taken)
-        self._fetch_level(pool, filter(self._scope.follows, alone))
+        if source.depth:
+            alone = self._twins.without_pages(page.final for page in self._pages)
+            self._fetch_level(pool, filter(self._scope.follows, alone))
         return True
 
     def _fetch_level(
@@ -197,8 +186,15 @@ class Collector:
             unchanged=fetched.unchanged,
             modified=self._modified.get(url),
         )
-        if source.markdown:
-            page = self._with_twin(page, facts)
+        twin = self._twins.fetch(fetched.url, facts) if source.markdown else None
+        if twin is not None:
+            page = replace(
+                page,
+                content=twin.url,
+                media_type="text/markdown",
+                charset=charset(twin.headers),
+                unchanged=twin.unchanged,
+            )
         return _Visit(page, links)
 
     def _canonical(self, fetched: Fetched, facts: PageFacts) -> Url:
@@ -209,44 +205,6 @@ class Collector:
             else self._scope.has_host(found)
         )
         return found if found is not None and is_same_site else fetched.url
-
-    def _with_twin(self, page: Page, facts: PageFacts) -> Page:
-        """The page read from its Markdown twin, if that is there and is one."""
-        twin = facts.markdown or self._twins.get(page.final)
-        if twin is None or twin == page.final or twin.host != page.final.host:
-            return page
-        with suppress(FetchError):
-            fetched = self._fetcher.fetch(
-                twin, max_bytes=self._source.max_bytes, allows=self._scope.check_host
-            )
-            if media_type(fetched.headers) in _MARKDOWN_TYPES and not begins_as_html(fetched):
-                return replace(
-                    page,
-                    content=fetched.url,
-                    media_type="text/markdown",
-                    charset=charset(fetched.headers),
-                    unchanged=fetched.unchanged,
-                )
-        return page
-
-    def _read_llms(self, home: Url) -> list[Url]:
-        """What llms.txt leads to, and the Markdown twins among it, each for its page."""
-        try:
-            url = join_url(home, "/llms.txt")
-            fetched = self._fetcher.fetch(
-                url, max_bytes=MAX_LLMS_BYTES, allows=self._scope.check_host
-            )
-        except (FetchError, UrlError):
-            return []
-        if is_html(fetched):
-            return []
-        listed = []
-        for link in markdown_links(fetched.body.decode("utf-8", "replace"), fetched.url):
-            if link.path.endswith(".md"):
-                self._twins.update((page, link) for page in _pages_of_twin(link))
-            else:
-                listed.append(link)
-        return listed
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
         """The pages in the sitemaps that robots.txt names; they only help a crawl to find pages."""
@@ -272,13 +230,3 @@ class Collector:
                 kept[page.url] = page
                 self._coverage.hit(unchanged=page.unchanged, markdown=page.is_twin)
         return [kept[url] for url in sorted(kept)]
-
-
-def _pages_of_twin(twin: Url) -> list[Url]:
-    """The pages that a Markdown file may belong to, as llmstxt.org names them."""
-    path = twin.path.removesuffix(".md")
-    paths = [path, f"{path}.html", f"{path}/"]
-    folder, _, name = path.rpartition("/")
-    if name in {"index.html", "index"}:
-        paths.append(f"{folder}/")
-    return [replace(twin, path=path) for path in paths if path]

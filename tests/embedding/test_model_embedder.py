@@ -160,7 +160,8 @@ def test_changed_document_is_all_that_is_paid_for(
     service.reset_counters()
     note = project.root / "sources" / "valve.md"
     note.write_text("# The valve\n\nIt is blue now.\n", encoding="utf-8")
-    project.succeed("build", "--quiet")
+    result = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+    assert result["changes"]["embedded"] == 1
     asked = [text for text in service.answered if "blue" not in text]
     assert any("blue" in text for text in service.answered)
     # A probe asks whether the model is still the same.

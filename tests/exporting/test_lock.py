@@ -88,7 +88,16 @@ def uv(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("number", range(len(PROJECTS)))
+SOME = [0, PROJECTS.index(LARGEST)]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        number if number in SOME else pytest.param(number, marks=pytest.mark.slow)
+        for number in range(len(PROJECTS))
+    ],
+)
 def test_lock_is_what_uv_would_write(number: int, tmp_path: Path) -> None:
     write_project(tmp_path, PROJECTS[number])
     before = (tmp_path / "uv.lock").read_bytes()

@@ -376,7 +376,11 @@ def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -
 
 def test_robots_of_ten_megabytes_are_cut(site: Site, fetch: Fetch) -> None:
     head = b"User-agent: *\nDisallow: /first\n"
-    body = head + b"# padding\n" * 1_000_000 + b"Disallow: /last\n"
+    # Cut within this line it would read as "Disallow: /".
+    cut = b"Disallow: /first/but-not-all\n"
+    body = head + b"#" * (512_000 - len(head) - 12) + b"\n" + cut
+    assert body[:512_000].endswith(b"\nDisallow: /")
+    body += b"# padding\n" * 1_000_000 + b"Disallow: /last\n"
     site.routes |= {"/robots.txt": Reply(body, kind="text/plain"), "/last": page("Last")}
     fetch("/last")
     with pytest.raises(FetchError, match=r"disallowed by robots\.txt"):
@@ -394,7 +398,7 @@ def test_robots_are_followed_through_redirects(site: Site, fetch: Fetch) -> None
 
 def test_crawl_delay(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[float] = []
-    monkeypatch.setattr(Pacer, "slow_down", lambda _, host, seconds: delays.append(seconds))
+    monkeypatch.setattr(Pacer, "slow_down", lambda *values: delays.append(values[2]))
     cache = PageCache(tmp_path / "web")
     for written in ("2.5", "3600", "-1", "soon"):
         site.routes["/robots.txt"] = text(f"User-agent: *\nCrawl-delay: {written}")

@@ -51,7 +51,8 @@ def test_what_belongs_to_a_script_or_an_emoji_stays(text: str) -> None:
 def test_elements_that_a_page_hides_are_counted() -> None:
     found = document(
         "a.html",
-        "<html><body><p>Seen.</p><p hidden>One</p><div style='display: none'>Two</div>"
+        "<html><body><p>Seen.</p><p hidden>One</p>"
+        "<div style='display: none'><p hidden>Two</p></div>"
         "<div hidden></div><span style='color:red'>Red.</span></body></html>",
     )
     assert "One" not in found.reading.text and "Two" not in found.reading.text

@@ -31,6 +31,7 @@ function whereNodes(hit) {
     isolated(hit.path),
     about.sources?.length > 1 ? isolated(hit.source) : null,
     hit.modified ? element("time", { datetime: hit.modified }, hit.modified.slice(0, 10)) : null,
+    hit.near_duplicates ? `stands for ${hit.near_duplicates.length} more like it` : null,
     address ? element("a", { href: address, rel: "noreferrer" }, new URL(address).host) : null,
   ];
   return parts.filter(Boolean).flatMap((part, place) => (place ? [" · ", part] : [part]));
@@ -52,5 +53,6 @@ function scoresNode(hit) {
     element("div", { class: "total" }, element("dt", {}, "Score"), element("dd"), element("dd", {}, hit.score.toFixed(2))),
     row("Meaning", "semantic", hit.scores.semantic),
     row("Words", "keyword", hit.scores.keyword),
+    hit.scores.rerank === undefined ? null : row("Reading", "rerank", hit.scores.rerank),
   );
 }
