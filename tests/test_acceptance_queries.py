@@ -19,7 +19,6 @@ QUESTIONS = [json.loads(line) for line in LINES[:5]]
 COMPOSITIONS = {
     "linear": "",
     "rrf": 'fusion = "rrf"\n',
-    "linear_adaptive": "[search.adaptive_weights]\n",
     "linear_stages": "[search.adaptive_weights]\n[search.anchors]\n[search.links]\n"
     '[search.recency]\nkind = "decay"\n',
     "rrf_stages": 'fusion = "rrf"\n[search.adaptive_weights]\n[search.anchors]\n[search.links]\n',

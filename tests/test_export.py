@@ -340,14 +340,6 @@ STAGES = {
             '[search.recency]\nkind = "decay"\n[search.links]\n',
             STAGES - {"recency", "recency_decay", "links"},
         ),
-        (
-            '[embedding]\nprovider = "none"\n[search.anchors]\n[search.recency]\n',
-            STAGES - {"anchors", "recency", "recency_tiers"},
-        ),
-        (
-            "[search.adaptive_weights]\n[search.expansion]\n",
-            STAGES - {"adaptive_weights", "expansion"},
-        ),
     ],
 )
 def test_only_modules_that_are_used_are_copied_unchanged(

@@ -2,13 +2,15 @@
 
 The score is multiplied by two factors:
 
-- `entities`: 1 + gain * the share of the query's identifiers and capitalised names that the hit
-  holds, in its text or above it;
+- `entities`: 1 + gain * the mean, over the query's identifiers and capitalised names, of the
+  rarity of those that the hit holds, in its text or above it; ln(n / chunks that hold it) / ln(n)
+  of n chunks, so that what stands in every chunk counts for nothing, and in one chunk for 1;
 - `category`: 1 + gain if the query holds every word of the hit's source or of one of its tags.
 
 Recency, the third usual heuristic, is a stage by itself.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import chain
 
@@ -44,7 +46,8 @@ def rerank_heuristically(
     asked = frozenset(chain.from_iterable(token.terms for token in tokens))
     shares, fits = np.zeros((2, len(candidates.scores)))
     if entities:
-        shares[places] = [_share(entities, record, index.tokenizer) for record in records]
+        rarities = [_rarity(entity, index) for entity in entities]
+        shares[places] = [_share(entities, rarities, record, index.tokenizer) for record in records]
     fits[places] = [_fits(record, asked, index.tokenizer) for record in records]
     candidates = candidates.boosted("entities", 1 + entities_gain * shares, 1 + entities_gain)
     return candidates.boosted("category", 1 + category_gain * fits, 1 + category_gain)
@@ -65,9 +68,18 @@ def find_entities(tokens: Sequence[Token]) -> list[Terms]:
     ]
 
 
-def _share(entities: Sequence[Terms], record: ChunkRecord, tokenizer: Tokenizer) -> float:
+def _rarity(entity: Terms, index: Index) -> float:
+    """From 0, for what every chunk holds, to 1; by the rarest of its terms."""
+    chunks = max(1, min(index.keyword_lane.frequency(term) for term in entity))
+    return 1 - math.log(chunks) / math.log(max(2, index.chunk_count))
+
+
+def _share(
+    entities: Sequence[Terms], rarities: Sequence[float], record: ChunkRecord, tokenizer: Tokenizer
+) -> float:
     held = frozenset(tokenizer.terms("\n".join([*record.headings(), record.text])))
-    return sum(entity <= held for entity in entities) / len(entities)
+    found = (rarity for entity, rarity in zip(entities, rarities, strict=True) if entity <= held)
+    return sum(found) / len(entities)
 
 
 def _fits(record: ChunkRecord, asked: Terms, tokenizer: Tokenizer) -> bool:
