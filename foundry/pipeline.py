@@ -102,7 +102,7 @@ def dry_run(
 
 def watch(
     project: Path, reporter: Reporter, options: BuildOptions
-) -> Iterator[BuildResult | FoundryError | ServerError]:
+) -> Iterator[BuildResult | FoundryError | ServerError | OSError]:
     """Build now and after each change, until interrupted; what a build could not do is delivered.
 
     A build that fails leaves the index as it was.
@@ -114,7 +114,7 @@ def watch(
             except BusyError:
                 time.sleep(BUSY_SECONDS)
                 continue
-            except (FoundryError, ServerError) as error:
+            except (FoundryError, ServerError, OSError) as error:
                 yield error
             break
 

@@ -20,32 +20,49 @@ WHEELS = Path(sys.prefix) / "wheelhouse"
 
 
 def wheelhouse(export: Path) -> Path:
-    """The wheels of everything that an export needs to be built and run."""
-    requirements = (export / "pyproject.toml").read_bytes()
+    """The wheels of everything that an export needs to be built and run, by the hashes it names."""
+    requirements = (export / "requirements.txt").read_bytes()
     folder = WHEELS / hashlib.sha256(requirements).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):
         if not (folder / "complete").exists():
             pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-            command = [*pip, "download", "--dest", folder, str(export), "hatchling"]
-            subprocess.run(command, check=True)
+            download = [*pip, "download", "--dest", folder]
+            locked = ["--require-hashes", "-r", export / "requirements.txt"]
+            subprocess.run([*download, *locked], check=True)
+            subprocess.run([*download, "hatchling>=1.27,<2"], check=True)
             (folder / "complete").touch()
     return folder
 
 
 def install(export: Path, environment: Path) -> Path:
-    """Install an export and what it depends on, and nothing else; returns its command."""
+    """Install an export from its lock, and nothing else; returns its command."""
     wheels = wheelhouse(export)
     venv.create(environment, with_pip=True)
     pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run(
-        [*pip, "install", "--no-index", "--find-links", wheels, str(export)],
-        check=True,
+    command = [*pip, "install", "--no-index", "--find-links", wheels]
+    for wanted in (
+        ["--require-hashes", "-r", export / "requirements.txt"],
+        ["--no-deps", export],
+    ):
         # Settings of the machine's own would bring its other indexes back.
-        env={**os.environ, "PIP_CONFIG_FILE": os.devnull},
-    )
+        variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull}
+        subprocess.run([*command, *wanted], check=True, env=variables)
+    # What the package asks for is what the lock has brought.
+    subprocess.run([*pip, "check"], check=True, stdout=subprocess.DEVNULL)
     settings = json.loads(next(export.glob("*/settings.json")).read_bytes())
     return environment / "bin" / str(settings["name"])
+
+
+def installed_packages(environment: Path) -> dict[str, str]:
+    """Name -> version of what is installed in an environment, pip and setuptools aside."""
+    done = subprocess.run(
+        [environment / "bin" / "python", "-m", "pip", "list", "--format", "json"],
+        capture_output=True,
+        check=True,
+    )
+    found = {entry["name"]: entry["version"] for entry in json.loads(done.stdout)}
+    return {name: found[name] for name in found.keys() - {"pip", "setuptools"}}
 
 
 @contextmanager

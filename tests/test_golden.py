@@ -72,10 +72,14 @@ def test_export_is_the_golden_one(
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_export_answers_in_a_clean_environment(case: str, tmp_path: Path) -> None:
-    from servers import get, install, serving
+    from servers import get, install, installed_packages, serving
 
     export = export_case(case, tmp_path)
     command = install(export, tmp_path / "environment")
+    bill = json.loads((export / "sbom.cdx.json").read_bytes())
+    assert installed_packages(tmp_path / "environment") == {
+        entry["name"].replace("-", "_"): entry["version"] for entry in listed_here(bill)
+    }
     lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     with serving([command]) as address:
         for line in lines:

@@ -61,8 +61,14 @@ def candidates(
     )
 
 
-def index_of(records: Sequence[ChunkRecord]) -> Any:
-    return SimpleNamespace(chunk=records.__getitem__, tokenizer=TOKENIZER)
+def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:
+    """An index of so many chunks, of which each term stands in `holding`."""
+    return SimpleNamespace(
+        chunk=records.__getitem__,
+        tokenizer=TOKENIZER,
+        chunk_count=chunks,
+        keyword_lane=SimpleNamespace(frequency=lambda _: holding),
+    )
 
 
 def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
@@ -236,6 +242,20 @@ def test_heuristic_factors_by_hand() -> None:
     assert ranked.scores == pytest.approx(
         [0.8 / largest, 0.6 * 1.15 * 1.1 / largest, 0.5 * 1.3 / largest, 0.1 / largest], abs=2e-6
     )
+
+
+@pytest.mark.parametrize(("holding", "factor"), [(0, 1.3), (1, 1.3), (4, 1.15), (16, 1.0)])
+def test_what_many_chunks_hold_says_less(holding: int, factor: float) -> None:
+    # 1 - ln(4) / ln(16) is one half.
+    ranked = rerank_heuristically(
+        candidates([0.8]),
+        index_of([record("a", "Orsel lives here.")], chunks=16, holding=holding),
+        TOKENIZER.tokenize("where does Orsel live"),
+        hits=1,
+        entities_gain=0.3,
+        category_gain=0.0,
+    )
+    assert ranked.boosts["entities"].tolist() == pytest.approx([factor])
 
 
 def test_heuristics_without_candidates() -> None:
