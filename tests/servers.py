@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from packaging.utils import canonicalize_name
 
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
@@ -61,8 +62,10 @@ def installed_packages(environment: Path) -> dict[str, str]:
         capture_output=True,
         check=True,
     )
-    found = {entry["name"]: entry["version"] for entry in json.loads(done.stdout)}
-    return {name: found[name] for name in found.keys() - {"pip", "setuptools"}}
+    found = {
+        canonicalize_name(entry["name"]): entry["version"] for entry in json.loads(done.stdout)
+    }
+    return {str(name): found[name] for name in found.keys() - {"pip", "setuptools"}}
 
 
 @contextmanager

@@ -322,7 +322,7 @@ def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"format": 2}, "index format 2, this server reads format 1"),
+        ({"format": 1}, "index format 1, this server reads format 2"),
         ({"format": None}, "index format None"),
         ({"tokenizer_version": 99}, "built with tokenizer 99"),
         ({"dense": None}, "has no vectors"),

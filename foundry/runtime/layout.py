@@ -14,7 +14,7 @@ from typing import Any
 from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
