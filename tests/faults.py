@@ -89,7 +89,7 @@ class _Injection:
         self._count = 0
 
     def install(self) -> None:
-        for name in ("rename", "replace", "mkdir", "rmdir", "unlink", "chmod"):
+        for name in ("rename", "replace", "link", "mkdir", "rmdir", "unlink", "chmod"):
             self._wrap(name)
         # Whole trees are removed through descriptors, whose paths the wrappers would not see.
         shutil._use_fd_functions = False

@@ -65,7 +65,7 @@ def installed_packages(environment: Path) -> dict[str, str]:
     found = {
         canonicalize_name(entry["name"]): entry["version"] for entry in json.loads(done.stdout)
     }
-    return {str(name): found[name] for name in found.keys() - {"pip", "setuptools"}}
+    return {name: found[name] for name in found.keys() - {"pip", "setuptools"}}
 
 
 @contextmanager

@@ -204,6 +204,20 @@ def test_every_door_gives_the_same_hits(collection: tuple[Path, dict[str, str]])
     assert ranking(json.loads(done.stdout)) == ranking(first)
 
 
+def test_explanation_says_what_stages_did(collection: tuple[Path, dict[str, str]]) -> None:
+    folder, variables = collection
+    command = [*in_checkout(folder), "search", QUESTIONS[0], "--explain"]
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, capture_output=True, check=True, env=environment, text=True)
+    lines = done.stdout.splitlines()
+    assert "near_duplicates: removed 1" in lines
+    assert "rerank: hits 5" in lines
+    assert next(line for line in lines if line.lstrip().startswith("#")).split()[1:3] == [
+        "score",
+        "read",
+    ]
+
+
 def chat_sources(address: str, query: str) -> list[tuple[str, float]]:
     body = {"messages": [{"role": "user", "content": query}], "top_k": TOP_K}
     request = urllib.request.Request(

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import subprocess
 import urllib.request
 from typing import Any
 
@@ -70,6 +72,17 @@ def test_other_strategies_have_no_passages(make_project: MakeProject) -> None:
     assert all("passage" not in hit for hit in answer["results"])
     package = project.root / ".foundry" / "server" / "plan"
     assert not (package / "parent_expansion.py").exists()
+
+
+def test_known_items_that_are_merged_are_no_findings(make_project: MakeProject) -> None:
+    options = "[search.document_cap]\nhits = 1\n"
+    project = make_project({"plan.md": TEXT, "copy.md": TEXT}, config=CONFIG + options)
+    project.succeed("build")
+    assert len(project.ask(QUERY)["results"]) == 1
+    command = [*in_checkout(project.root / ".foundry" / "server"), "verify"]
+    environment = {**os.environ, "INDEX_DIR": str(project.root / ".foundry" / "index")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_chat_and_fetch_read_the_passage(make_project: MakeProject) -> None:

@@ -271,7 +271,8 @@ def corpus(make_project: MakeProject) -> Project:
     return project
 
 
-KILLS = 200
+KILLS = int(os.environ.get("KILLS", "40"))
+"""How many builds are killed; KILLS=200 takes some minutes."""
 
 
 def change_some(project: Project, generator: random.Random) -> None:

@@ -2,7 +2,8 @@
 
 The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
 heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
-idf of the terms that it is made of: more than a text could reach by repeating them.
+idf of the terms that it is made of: more than a text could reach by repeating them. The impact of a
+name as it is written is its own idf, so that it counts beside the heading term.
 """
 
 import math
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from foundry.indexing.files import write_array
 from foundry.prepared import ChunkTerms, unpack
 from foundry.runtime.layout import IndexLayout
-from foundry.runtime.tokens import HEADING_MARK
+from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK
 
 K1 = 1.5
 B = 0.75
@@ -87,10 +88,12 @@ class PostingsBuilder:
         first = bisect_left(vocabulary, mark)
         last = bisect_left(vocabulary, bytes([mark[0] + 1]))
         for number in range(first, last):
-            parts = vocabulary[number][1:].split(b" ")
-            total = 0.0
-            for part in parts:
-                total += float(idf[bisect_left(vocabulary, part)])
+            if vocabulary[number].startswith(SURFACE_MARK.encode()):
+                total = float(idf[number])
+            else:
+                total = 0.0
+                for part in vocabulary[number][1:].split(b" "):
+                    total += float(idf[bisect_left(vocabulary, part)])
             impacts[int(offsets[number]) : int(offsets[number + 1])] = HEADING_FACTOR * total
 
 

@@ -1,5 +1,6 @@
 """Counts a document's index terms, chunk by chunk."""
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.records import telling_title
 from foundry.runtime.tokens import HEADING_MARK, Token, Tokenizer, heading_terms
+
+_QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
 
 
 def count_terms(
@@ -30,7 +33,10 @@ def count_terms(
     headings = chunk_headings(document, chunks) if headings is None else headings
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields) for chunk in chunks),
-        [[tokenizer.tokenize(heading) for heading in own] for own in headings],
+        [
+            [tokenizer.tokenize(name) for heading in own for name in heading_names(heading)]
+            for own in headings
+        ],
         headings,
     )
 
@@ -62,6 +68,19 @@ def make_chunk_terms(
 
 def _pack(column: "array[int]") -> bytes:
     return pack(np.array(column, dtype=np.uint32))
+
+
+def heading_names(heading: str) -> list[str]:
+    """What a heading may be asked for by: as a whole, and each name that it gives.
+
+    `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
+    the end says what kind of thing it is, and commas stand between names of one word.
+    """
+    name = _QUALIFIER.sub("", heading)
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) == 1 or any(not part or " " in part for part in parts):
+        parts = []
+    return list(dict.fromkeys((heading, name, *parts)))
 
 
 def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:

@@ -45,6 +45,8 @@ class Passage:
             **self.citation(),
             "document_id": chunk.document_id,
             "section": chunk.section,
+            "path": chunk.path,
+            "position": chunk.position,
             "text": shorten(chunk.text, EXCERPT_CHARACTERS),
             "score": self.hit.score,
         }

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from .tokens import Token
 
+_OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
+
 MAX_PATTERN_INPUT = 200
 """Characters of a query that the owner's own patterns are tried on."""
 
@@ -30,12 +32,12 @@ def is_identifier_query(
     """True if every meaningful token is an identifier, or stands beside one and may belong to it.
 
     Meaningful tokens are those with index terms. A query or token that one of `patterns` matches
-    from end to end is an identifier too.
+    from end to end is an identifier too, and so is a query like `--verbose` or `/Zi`.
     """
     trimmed = query.strip()
     if len(trimmed) > MAX_PATTERN_INPUT:
         return False
-    if any(pattern.fullmatch(trimmed) for pattern in patterns):
+    if any(pattern.fullmatch(trimmed) for pattern in (_OPTION, *patterns)):
         return True
     found = False
     for token in tokens:

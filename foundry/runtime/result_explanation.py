@@ -18,21 +18,26 @@ REASONS: Mapping[Reason, str] = {
 def explain_response(response: SearchResponse) -> str:
     """Mode and reason in words, then each hit's score, its lanes' scores and ranks, its boosts."""
     heading = f"mode {response.mode}: {REASONS[response.reason]}"
+    for stage, said in response.stages.items():
+        details = ", ".join(f"{name} {value}" for name, value in said.items())
+        heading += f"\n{stage}: {printable(details)}"
     if not response.hits:
         return f"{heading}\n\nNothing found."
     boosts = list(dict.fromkeys(name for hit in response.hits for name in hit.boosts))
-    columns = ("#", "score", "semantic", "rank", "keyword", "rank", *boosts, "passage")
-    rows = [_row(number, hit, boosts) for number, hit in enumerate(response.hits, start=1)]
+    read = ("read",) if any(hit.rerank is not None for hit in response.hits) else ()
+    columns = ("#", "score", *read, "semantic", "rank", "keyword", "rank", *boosts, "passage")
+    rows = [_row(number, hit, boosts, read) for number, hit in enumerate(response.hits, start=1)]
     passages = [row[-1] for row in rows]
     table = format_table([columns[:-1], *(row[:-1] for row in rows)]).split("\n")
     joined = zip(table, [columns[-1], *passages], strict=True)
     return "\n".join([heading, "", *(f"{line}  {passage}" for line, passage in joined)])
 
 
-def _row(number: int, hit: Hit, boosts: list[str]) -> tuple[str, ...]:
+def _row(number: int, hit: Hit, boosts: list[str], read: tuple[str, ...]) -> tuple[str, ...]:
     return (
         str(number),
         f"{hit.score:.4f}",
+        *(_score(hit.rerank) for _ in read),
         _score(hit.semantic),
         _rank(hit.semantic_rank),
         _score(hit.keyword),

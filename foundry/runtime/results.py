@@ -99,6 +99,16 @@ class SearchResponse:
             "results": [hit.to_json() for hit in self.hits],
         }
 
+    def covers(self, chunk: ChunkRecord) -> bool:
+        """Whether a chunk is a hit, or a stage has left it out for a better hit that stands for it.
+
+        That is a near-duplicate, or one of the same document or parent.
+        """
+        if any(chunk.id in (hit.chunk.id, *hit.near_duplicates) for hit in self.hits):
+            return True
+        is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
+        return is_chosen and any(hit.chunk.document_id == chunk.document_id for hit in self.hits)
+
 
 class Journal:
     """What is noted while one query is answered: the time, and what optional stages did."""

@@ -146,10 +146,19 @@ class DocumentPassages(AnswerModel):
     chunks: list[ChunkAnswer]
 
 
+class ColumnAnswer(AnswerModel):
+    """A column of metadata that searches can be filtered by; `values` are its values, if few."""
+
+    name: str
+    values: list[str]
+
+
 class About(AnswerModel):
     """What this server is about.
 
-    `tags` are some of the tags, if there are many; `examples` are queries that find something;
+    `newest` is the date on which a document was modified last, null if none states one; `tags` are
+    some of the tags, if there are many, and `media_types` all if they are few; `columns` are
+    filters beside those that every server has; `examples` are queries that find something;
     `stop_words` are words that a search by words does not look up; `semantic` is whether there is
     a search by meaning.
     """
@@ -158,8 +167,11 @@ class About(AnswerModel):
     description: str
     documents: int
     chunks: int
+    newest: str | None
     sources: list[str]
     tags: list[str]
+    media_types: list[str]
+    columns: list[ColumnAnswer]
     examples: list[str]
     stop_words: list[str]
     semantic: bool

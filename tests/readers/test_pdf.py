@@ -118,7 +118,7 @@ def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
 
 
 def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
-    lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none of its own.")
+    lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none at all.")
     assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
 
 

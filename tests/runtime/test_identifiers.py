@@ -27,6 +27,12 @@ def is_identifier(query: str, *patterns: str) -> bool:
         "what is D40?",
         "D40 or D41",
         "10.0.0.1",
+        "_open",
+        "__init__",
+        "--verbose",
+        "-fno-exceptions",
+        "/Zi",
+        "/Zc:auto",
     ],
 )
 def test_identifiers(query: str) -> None:
@@ -43,6 +49,10 @@ def test_identifiers(query: str) -> None:
         "2024",
         "30 CFR",
         "state-of-the-art",
+        "_really_",
+        "- a list",
+        "and/or",
+        "/ --",
         "U+1F600 is an emoji",
         "",
         "?!",

@@ -114,7 +114,27 @@ def test_terms_do_not_depend_on_what_was_seen_before(first: str, second: str) ->
 )
 def test_a_question_names_a_heading(query: str, heading: str) -> None:
     assert heading_term(english.tokenize(query)) in heading_terms(english.tokenize(heading))
-    assert query_terms(english.tokenize(query))[-1] == heading_term(english.tokenize(query))
+    assert heading_term(english.tokenize(query)) in query_terms(english.tokenize(query))
+
+
+def test_names_are_told_apart_as_they_are_written() -> None:
+    names = ["open", "_open", "Open", "Fd", "FD", "__init__", "init"]
+    terms = {name: set(query_terms(english.tokenize(name))) for name in names}
+    for name in names:
+        assert terms[name] & heading_terms(english.tokenize(name)) >= {f"=={name}"}
+        assert all(f"=={other}" not in terms[name] for other in names if other != name)
+    # What else they have stays shared.
+    assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
+    assert not any(term.startswith("==") for term in query_terms(english.tokenize("open a file")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("_open", True), ("__init__", True), ("_really_", False), ("__", False), ("open_", False)],
+)
+def test_leading_underscores_make_a_name(text: str, expected: bool) -> None:
+    (token,) = english.tokenize(text)
+    assert token.is_identifier is expected
 
 
 @pytest.mark.parametrize(
