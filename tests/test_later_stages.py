@@ -77,7 +77,7 @@ def server(
 
 
 @settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     # Every example builds an index, so that finding a smaller one takes minutes.
     phases=[Phase.explicit, Phase.generate],

@@ -219,8 +219,8 @@ def heading_terms(tokens: Sequence[Token]) -> set[str]:
     """The heading terms under which a heading can be found.
 
     The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
-    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading that
-    is nothing but a name has one term more, and so comes before those that only hold the name.
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
+    that is nothing but a name has one term more, and so comes before those that only hold the name.
     """
     groups: list[Sequence[Token]] = [tokens]
     run: list[Token] = []
