@@ -124,11 +124,15 @@ def test_search_as_you_type(tab: Visit) -> None:
     assert tab.path == "/?q=how+do+fans+ventilate"
     assert tab.page.locator("#start").is_hidden()
     first = tab.page.locator("#results > li").first
-    scores = first.locator(".scores dd:last-child").all_inner_texts()
+    shown = first.locator(".scores dd:last-child").all_text_contents()
+    scores, ranks = zip(*(text.partition(", rank ")[::2] for text in shown), strict=True)
     answer = get(f"{tab.address}/search?q=how+do+fans+ventilate")["results"][0]
     lanes = answer["scores"]
     expected = (answer["score"], lanes["semantic"], lanes["keyword"])
-    assert scores == [f"{score:.2f}" for score in expected]
+    assert list(scores) == [f"{score:.2f}" for score in expected]
+    assert list(ranks[1:]) == [str(answer["ranks"][lane]) for lane in ("semantic", "keyword")]
+    tab.page.click("#explanation summary")
+    tab.see("#explained", "By meaning and words: meaning and words were compared")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
     assert sum("/search" in url for url in tab.requests) < len("how do fans ventilate")

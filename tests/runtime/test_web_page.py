@@ -306,6 +306,8 @@ def test_about(client: TestClient, index: HybridIndex) -> None:
     assert (about.documents, about.chunks) == (3, index.chunk_count)
     assert about.title == "Notes *on* [things]"
     assert about.sources == ["records"]
+    assert (about.newest, about.columns) == (None, [])
+    assert about.media_types == index.filters.known_values("media_type", 10) != []
     assert about.semantic and about.chat
     assert "the" in about.stop_words
 

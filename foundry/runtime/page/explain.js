@@ -20,6 +20,8 @@ const BOOSTS = {
   category: "Kind",
 };
 
+const FAILING = { understanding: "Understanding the query", rerank: "Reranking" };
+
 const quote = (text) => `“${text}”`;
 const listed = (values) => values.map(quote).join(", ");
 
@@ -68,13 +70,11 @@ function explanationOf(answer) {
   ].filter(Boolean);
 }
 
-/** What went wrong without keeping the search from answering. */
-function warningsOf(answer) {
-  return [
-    answer.degraded ? `Found by words alone: ${REASONS[answer.reason] ?? answer.reason}.` : null,
-    ...Object.values(answer.stages).map(({ failed }) => failed ?? null),
-  ].filter(Boolean);
-}
+/** What stages could not do, which did not keep the search from answering. */
+const failuresOf = (answer) =>
+  Object.entries(answer.stages)
+    .filter(([, { failed }]) => failed !== undefined)
+    .map(([name, { failed }]) => `${FAILING[name] ?? readable(name)}: ${failed}`);
 
 /** What to say where nothing was found. */
 function nothingFound(answer, isFiltered) {

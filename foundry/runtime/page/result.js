@@ -10,6 +10,7 @@ function resultNode(hit, matcher) {
     button.addEventListener("click", () => chooseTags([...chosenTags, tag]));
     return element("li", {}, button);
   });
+  const text = withoutHeadings(hit.text, [hit.title, ...hit.section]);
   const further = furtherNodes(hit, matcher);
   return element(
     "li", {},
@@ -19,7 +20,7 @@ function resultNode(hit, matcher) {
         "div", { class: "found" },
         element("h2", {}, title),
         element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
-        element("p", { class: "snippet", dir: "auto" }, ...snippetNodes(plainLine(hit.text, hit.section.at(-1)), matcher)),
+        element("p", { class: "snippet", dir: "auto" }, ...snippetNodes(plainLine(text), matcher)),
         further.length ? element("div", { class: "further" }, ...further) : null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
       ),
@@ -45,15 +46,16 @@ function whereParts(hit) {
 function furtherNodes(hit, matcher) {
   const copies = hit.near_duplicates ?? [];
   return [
-    hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit.passage, matcher)) : null,
+    hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit, matcher)) : null,
     copies.length ? disclosure(plural(copies.length, "near duplicate"), () => copiesNode(copies)) : null,
     hit.also_at.length ? disclosure(`Also in ${plural(hit.also_at.length, "other place")}`, () => placesNode(hit.also_at)) : null,
   ].filter(Boolean);
 }
 
-/** A passage with the words of the query marked. */
-function passageNode(passage, matcher) {
-  const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(passage.text));
+/** The larger passage around a result, with the words of the query marked. */
+function passageNode({ passage, title, section }, matcher) {
+  const text = withoutHeadings(passage.text, [title, ...section]);
+  const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(text));
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) texts.push(walker.currentNode);

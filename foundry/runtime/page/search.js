@@ -98,16 +98,18 @@ async function search() {
 
 function showAnswer(answer) {
   const count = answer.results.length;
-  const warnings = warningsOf(answer);
-  byId("notice").hidden = warnings.length === 0;
-  byId("notice").replaceChildren(...warnings.map((text) => element("div", { class: "notice" }, text)));
+  byId("notice").hidden = !answer.degraded;
+  if (answer.degraded) {
+    byId("notice").replaceChildren(
+      element("div", { class: "notice" }, `Found by words alone: ${REASONS[answer.reason] ?? answer.reason}.`),
+    );
+  }
   const isFiltered = Object.keys(chosenFilters()).length > 0;
-  const because = answer.reason === "identifier" ? ` · ${REASONS.identifier}` : "";
-  say(
-    count
-      ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms${because}`
-      : nothingFound(answer, isFiltered),
-  );
+  const found = count
+    ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`
+    : nothingFound(answer, isFiltered);
+  const because = answer.reason === "identifier" ? REASONS.identifier : null;
+  say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
   showExplanation(answer);
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {

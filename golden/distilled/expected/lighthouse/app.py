@@ -2,14 +2,15 @@
 
 from fastapi import FastAPI
 
-from . import __version__
+from . import __version__, search_hybrid
+from .custom import HOOKS
 from .mcp_http import mcp_routes
-from .search import search_hybrid
 from .settings import settings
 from .web_access import AccessPolicy
 from .web_admission import Admission
 from .web_agents import agent_routes
 from .web_guard import Guard
+from .web_hooks import apply_hooks
 from .web_metrics import metrics_routes
 from .web_observer import Observer, observe_search
 from .web_page import is_page, page_routes
@@ -47,6 +48,7 @@ def create_app() -> FastAPI:
     app.include_router(page_data_routes())
     app.include_router(agent_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
+    apply_hooks(app, HOOKS)
     policy = AccessPolicy.from_environment(chosen.allowed_hosts, is_page)
     # The one added last is the first that a request meets.
     app.add_middleware(Admission, limits=chosen.limits)

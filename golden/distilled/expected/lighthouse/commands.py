@@ -1,4 +1,4 @@
-"""The command line: serve, search, verify."""
+"""The command line: serve, search, eval, verify."""
 
 import argparse
 import io
@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from . import evaluation_command
 from .errors import ConfigurationError, InvalidRequestError, ServerError
-from .filters import Filters
+from .filters import read_pairs
+from .result_explanation import explain_response
 from .result_text import format_response
 from .results import MAX_TOP_K, SearchResponse
 from .settings import settings
@@ -18,7 +20,7 @@ from .state import current_index
 EXIT_CODES = """\
 exit codes:
   0    done
-  1    the server cannot do it: index unusable, port in use, findings of verify
+  1    the server cannot do it: index unusable, port in use, findings of verify or eval
   2    it was asked for something impossible: arguments, settings, environment
   130  it was interrupted"""
 
@@ -61,6 +63,8 @@ def run(
             return 0
         if chosen.command == "search":
             return _search(chosen, search)
+        if chosen.command == "eval":
+            return _evaluate(chosen, search)
         return _verify(chosen, search)
     except BrokenPipeError:
         # Whoever read the output has gone; without this, flushing at exit would fail again.
@@ -111,7 +115,20 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     search.add_argument("--tag", action="append", help="only with this tag; repeatable")
     search.add_argument("--modified-after", metavar="DATE", help="only modified then or later")
     search.add_argument("--modified-before", metavar="DATE", help="only modified earlier")
-    search.add_argument("--json", action="store_true", help="print what POST /search answers")
+    search.add_argument(
+        "--filter",
+        action="append",
+        metavar="FIELD=VALUE",
+        help="only with this path, media_type or column of metadata; repeatable",
+    )
+    output = search.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print what POST /search answers")
+    output.add_argument(
+        "--explain", action="store_true", help="print how each score came about, and the mode"
+    )
+
+    evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
+    evaluation_command.add_arguments(evaluate)
 
     verify = commands.add_parser("verify", help="hash the index and ask it what it must know")
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -127,25 +144,36 @@ def _text(argument: str) -> str:
 
 
 def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
-    filters = Filters.from_json(
-        {
-            "source": chosen.source,
-            "tags": chosen.tag,
-            "modified_after": chosen.modified_after,
-            "modified_before": chosen.modified_before,
-        }
-    )
+    wanted = {
+        "source": chosen.source,
+        "tags": chosen.tag,
+        "modified_after": chosen.modified_after,
+        "modified_before": chosen.modified_before,
+        **read_pairs(chosen.filter or ()),
+    }
+    is_filtered = any(value is not None for value in wanted.values())
+    filters = current_index().filters.parse(wanted) if is_filtered else None
     response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
-    _print(_to_json(response.to_json()) if chosen.json else format_response(response))
+    if chosen.json:
+        _print(_to_json(response.to_json()))
+    else:
+        _print(explain_response(response) if chosen.explain else format_response(response))
     return 0
+
+
+def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    report, text = evaluation_command.evaluate(chosen, search, current_index())
+    _print(_to_json(report) if chosen.json else text)
+    return 1 if report["failures"] else 0
 
 
 def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
     index = current_index()
     findings = index.verify()
     for item in index.manifest.known_items:
-        found = {hit.chunk.id for hit in search(item.query, mode="keyword").hits}
-        if item.chunk_id not in found:
+        # As many as there can be: stages may rank a known item behind newer or nearer ones.
+        chunk = index.find_chunk(item.chunk_id)
+        if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
     if chosen.json:
         report = {

@@ -91,24 +91,35 @@ class DenseLane:
         """The exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
         return self._cosines(self._prepare(vector), chunks)
 
+    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+        kind = exact_type(self._vectors.shape[1])
+        row = self._vectors[chunk].astype(kind)
+        return self._products(row, chunks) * self._scales[chunks] * float(self._scales[chunk])
+
     def _prepare(self, vector: NDArray[np.float32]) -> _Query:
         # A search is followed by the scores of what the other lane found, for the same vector.
         last = self._prepared
         if last is not None and last[0] is vector:
             return last[1]
         integers, scale = quantise(vector[np.newaxis, :])
-        kind = np.float32 if vector.shape[0] <= _FLOAT32_DIMENSIONS else np.float64
+        kind = exact_type(vector.shape[0])
         signs = pack_signs(vector[np.newaxis, :], self._centre)[:, 0]
         query = _Query(integers[0].astype(kind), float(scale[0]), signs)
         self._prepared = (vector, query)
         return query
 
     def _cosines(self, query: _Query, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        rows = self._vectors.take(chunks, axis=0).astype(query.values.dtype)
+        return self._products(query.values, chunks) * self._scales[chunks] * query.scale
+
+    def _products(
+        self, values: NDArray[np.floating], chunks: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        rows = self._vectors.take(chunks, axis=0).astype(values.dtype)
         # einsum works in this thread; BLAS would wake a pool of them, which on a busy machine costs
         # more than the product.
-        products: NDArray[np.floating] = np.einsum("ij,j->i", rows, query.values)
-        return products.astype(np.float64) * self._scales[chunks] * query.scale
+        products: NDArray[np.floating] = np.einsum("ij,j->i", rows, values)
+        return products.astype(np.float64)
 
     def _nearest(
         self, query: _Query, depth: int, pool: NDArray[np.int64] | None
@@ -120,6 +131,11 @@ class DenseLane:
         reached = np.cumsum(np.bincount(distances)) >= depth
         chosen = np.flatnonzero(distances <= int(np.argmax(reached)))
         return chosen if pool is None else pool[chosen]
+
+
+def exact_type(dimensions: int) -> type[np.floating]:
+    """The floating type that holds every product of two int8 rows exactly."""
+    return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -2,15 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
+from .filter_values import ValueTable
 from .filters import FilterColumns
 from .keyword_lane import KeywordLane
 from .layout import IndexLayout, Manifest, hash_key
@@ -20,6 +23,8 @@ from .tokens import Tokenizer
 
 _CHUNK_FIELDS = [field.name for field in fields(ChunkRecord)]
 _DOCUMENT_FIELDS = [field.name for field in fields(DocumentRecord)]
+
+Part = TypeVar("Part")
 
 
 class Index:
@@ -35,6 +40,7 @@ class Index:
         self.document_count = documents
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = KeywordLane.open(layout, chunks, terms, manifest.postings)
+        self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
         self.filters = FilterColumns(
             manifest.sources,
             open_array(layout.filter_sources, np.uint16, (chunks,)),
@@ -42,6 +48,9 @@ class Index:
             open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)),
             open_array(layout.filter_tag_chunks, np.uint32, (-1,)),
             open_array(layout.filter_modified, np.int64, (chunks,)),
+            ValueTable(layout.root, documents),
+            np.diff(self.document_chunks).astype(np.int64),
+            manifest.filterable,
         )
         self._chunks = JsonLines(
             layout.chunks, open_array(layout.chunk_offsets, np.uint64, (chunks + 1,))
@@ -50,7 +59,9 @@ class Index:
         self._documents = JsonLines(
             layout.documents, open_array(layout.document_offsets, np.uint64, (documents + 1,))
         )
-        self._document_ids = KeyTable(open_array(layout.document_ids, np.uint64, (2, documents)))
+        self._document_ids = KeyTable(open_array(layout.document_ids, np.uint64, (2, -1)))
+        self._parts: dict[Callable[[Any], Any], Any] = {}
+        self._parts_lock = threading.Lock()
 
     @classmethod
     def open(cls, directory: Path) -> Self:
@@ -86,16 +97,35 @@ class Index:
         """The document with a number from 0 to `document_count` - 1."""
         return DocumentRecord(**self._documents.read(number, _DOCUMENT_FIELDS))
 
+    def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers (m,) of the documents that chunks (m,) belong to."""
+        ends = self.document_chunks[1:]
+        return np.searchsorted(ends, chunks.astype(np.uint64), side="right").astype(np.int64)
+
+    def part(self, open_part: Callable[["Index"], Part]) -> Part:
+        """What an optional stage reads beside the lanes: opened once, kept as long as the index."""
+        found = self._parts.get(open_part)
+        if found is None:
+            with self._parts_lock:
+                found = self._parts.get(open_part)
+                if found is None:
+                    found = self._parts[open_part] = open_part(self)
+        opened: Part = found
+        return opened
+
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """The chunk with this id, if there is one."""
         chunks = (self.chunk(number) for number in self._chunk_ids.find(hash_key(chunk_id)))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
     def find_document(self, document_id: str) -> DocumentRecord | None:
-        """The document with this id, if there is one."""
+        """The document with this id, or of which it is a copy, if there is one."""
         numbers = self._document_ids.find(hash_key(document_id))
-        documents = (self.document(number) for number in numbers)
-        return next((found for found in documents if found.id == document_id), None)
+        for found in (self.document(number) for number in numbers):
+            copies = (place["document_id"] for place in found.also_at)
+            if found.id == document_id or document_id in copies:
+                return found
+        return None
 
     def documents(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
         """Documents in the index's order, at most `limit`, from `offset` on."""

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from .citations import document_url
 from .errors import InvalidRequestError
-from .filters import Filters
 from .index import Index
+from .passages import read_passage
 from .records import ChunkRecord, DocumentRecord
 from .results import Hit, Mode, Reason, SearchResponse
 from .state import current_index
-from .web_answers import AnswerModel, LaneScores
+from .web_answers import AnswerModel, HitAdditions, LaneScores, PlaceAnswer
 from .web_requests import RequestModel, SearchRequest
 
 MAX_FETCHED_LENGTH = 100_000
@@ -38,7 +38,7 @@ class ListSourcesRequest(RequestModel):
     """The arguments of list_sources: none."""
 
 
-class FoundPassage(AnswerModel):
+class FoundPassage(HitAdditions):
     """A passage that was found; `url` is where a reader can see it."""
 
     id: str
@@ -49,17 +49,23 @@ class FoundPassage(AnswerModel):
     document_id: str
     source: str
     modified: str | None
+    also_at: list[PlaceAnswer]
     score: Annotated[float, Field(ge=0, le=1)]
     scores: LaneScores
+    boosts: dict[str, float]
 
 
 class FoundPassages(AnswerModel):
-    """What was found, best first; `mode` is the mode used, and `reason` why."""
+    """What was found, best first; `mode` is the mode used, and `reason` why.
+
+    `stages` says what optional stages changed, or why they failed.
+    """
 
     results: list[FoundPassage]
     mode: Mode
     reason: Reason
     degraded: bool
+    stages: dict[str, dict[str, Any]]
 
 
 class FetchedText(AnswerModel):
@@ -80,7 +86,7 @@ def prepare_search(
     Raises ValidationError or InvalidRequestError for arguments that no search can answer.
     """
     request = SearchRequest.model_validate(arguments)
-    filters = Filters.from_json(request.filters) if request.filters else None
+    filters = current_index().filters.parse(request.filters) if request.filters else None
     return partial(search, request.query, request.top_k, mode=request.mode, filters=filters)
 
 
@@ -91,6 +97,7 @@ def describe_passages(response: SearchResponse) -> dict[str, Any]:
         "mode": response.mode,
         "reason": response.reason,
         "degraded": response.degraded,
+        "stages": dict(response.stages),
     }
 
 
@@ -130,10 +137,12 @@ def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str
         "path": record.path,
         "tags": record.tags,
         "modified": record.modified,
+        "also_at": record.also_at,
     }
     if isinstance(record, ChunkRecord):
-        place = {"document_id": record.document_id, "section": record.section}
-        return record.text, {**metadata, **place}
+        passage = read_passage(index, record)
+        place = {"document_id": record.document_id, "section": passage.section}
+        return passage.text, {**metadata, **place}
     text = document_text(index.chunks_of(record))
     truncated = len(text) > MAX_FETCHED_LENGTH
     # What the document says about itself must not stand in for what the index says.
@@ -167,6 +176,9 @@ def _passage(hit: Hit) -> dict[str, Any]:
         "document_id": chunk.document_id,
         "source": chunk.source,
         "modified": chunk.modified,
+        "also_at": chunk.also_at,
         "score": hit.score,
-        "scores": {"semantic": hit.semantic, "keyword": hit.keyword},
+        "scores": hit.scores(),
+        "boosts": hit.boosts,
+        **hit.additions(),
     }

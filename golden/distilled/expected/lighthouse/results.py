@@ -1,14 +1,19 @@
 """Search results, the same through every door."""
 
+import math
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .candidates import SCORE_DIGITS, Candidates
 from .errors import InvalidRequestError
 from .index import Index
+from .passage import Passage
 from .records import ChunkRecord
 
 Mode = Literal["hybrid", "semantic", "keyword"]
@@ -21,7 +26,12 @@ MAX_QUERY_LENGTH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk with its score, each lane's score and rank, and each boost that went into it."""
+    """A chunk with its score, each lane's score and rank, and each stage's factor in the score.
+
+    What only some servers have is left out of the JSON where there is none: `rerank`, a model's
+    score; `near_duplicates`, the ids of the hits that this one stands for; `passage`, the larger
+    passage around the chunk.
+    """
 
     chunk: ChunkRecord
     score: float
@@ -30,16 +40,34 @@ class Hit:
     semantic_rank: int | None
     keyword_rank: int | None
     boosts: dict[str, float]
+    rerank: float | None = None
+    near_duplicates: tuple[str, ...] = ()
+    passage: Passage | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The hit as a result of POST /search."""
         return {
             **self.chunk.to_json(),
             "score": self.score,
-            "scores": {"semantic": self.semantic, "keyword": self.keyword},
+            "scores": self.scores(),
             "ranks": {"semantic": self.semantic_rank, "keyword": self.keyword_rank},
             "boosts": self.boosts,
+            **self.additions(),
         }
+
+    def scores(self) -> dict[str, float | None]:
+        """The score of each lane, and of the reranking model if it was asked."""
+        scores = {"semantic": self.semantic, "keyword": self.keyword}
+        return scores if self.rerank is None else {**scores, "rerank": self.rerank}
+
+    def additions(self) -> dict[str, Any]:
+        """What stages have put beside the chunk, for JSON."""
+        additions: dict[str, Any] = {}
+        if self.near_duplicates:
+            additions["near_duplicates"] = list(self.near_duplicates)
+        if self.passage is not None:
+            additions["passage"] = self.passage.to_json()
+        return additions
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +76,7 @@ class SearchResponse:
 
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
     wanted but could not be had. Hits come best first, equal scores in the order of chunk ids.
+    `stages` has an entry for each optional stage that changed something, or failed.
     """
 
     query: str
@@ -56,6 +85,7 @@ class SearchResponse:
     degraded: bool
     took_ms: float
     hits: tuple[Hit, ...]
+    stages: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The answer of POST /search."""
@@ -65,15 +95,31 @@ class SearchResponse:
             "reason": self.reason,
             "degraded": self.degraded,
             "took_ms": self.took_ms,
+            "stages": dict(self.stages),
             "results": [hit.to_json() for hit in self.hits],
         }
 
+    def covers(self, chunk: ChunkRecord) -> bool:
+        """Whether a chunk is a hit, or a stage has left it out for a better hit that stands for it.
 
-class Stopwatch:
-    """Measures one request."""
+        That is a near-duplicate, or one of the same document or parent.
+        """
+        if any(chunk.id in (hit.chunk.id, *hit.near_duplicates) for hit in self.hits):
+            return True
+        is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
+        return is_chosen and any(hit.chunk.document_id == chunk.document_id for hit in self.hits)
+
+
+class Journal:
+    """What is noted while one query is answered: the time, and what optional stages did."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
+        self.stages: dict[str, dict[str, Any]] = {}
+
+    def note(self, stage: str, **details: Any) -> None:
+        """Say what a stage changed, or why it failed; details are values of JSON."""
+        self.stages[stage] = details
 
     def milliseconds(self) -> float:
         """Time since the start, to the microsecond."""
@@ -94,44 +140,77 @@ def check_request(query: str, top_k: int, mode: str) -> None:
         raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
 
 
+def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.int64]:
+    """Where the best `count` candidates stand, best first, equal scores in the order of ids."""
+    scores = candidates.scores
+    if len(scores) > count:
+        # Every candidate that ties with the last place takes part, since ids decide ties.
+        threshold = np.partition(scores, len(scores) - count)[len(scores) - count]
+        chosen = np.flatnonzero(scores >= threshold)
+    else:
+        chosen = np.arange(len(scores))
+    _, first, times = np.unique(-scores[chosen], return_inverse=True, return_counts=True)
+    # Only ties need their ids, which are read from disk.
+    ids = [
+        index.chunk(int(candidates.chunks[place])).id if times[group] > 1 else ""
+        for place, group in zip(chosen, first, strict=True)
+    ]
+    order = sorted(range(len(chosen)), key=lambda number: (first[number], ids[number]))
+    return chosen[order[:count]].astype(np.int64)
+
+
 def respond(
     index: Index,
     query: str,
     top_k: int,
-    stopwatch: Stopwatch,
+    journal: Journal,
     candidates: Candidates,
+    choose: Callable[[Iterator[Hit]], Iterator[Hit]] | None = None,
     *,
     mode: Mode,
     reason: Reason,
     degraded: bool = False,
 ) -> SearchResponse:
-    """Read the best `top_k` candidates from the index and put them in order."""
-    scores = candidates.scores
-    if len(scores) > top_k:
-        # Every candidate that ties with the last place takes part, since ids decide ties.
-        threshold = np.partition(scores, len(scores) - top_k)[len(scores) - top_k]
-        chosen = np.flatnonzero(scores >= threshold)
-    else:
-        chosen = np.arange(len(scores))
-    hits = [_hit(index, candidates, int(place)) for place in chosen]
-    hits.sort(key=lambda hit: (-hit.score, hit.chunk.id))
+    """Read the best `top_k` candidates from the index, in order.
+
+    `choose` picks from all candidates, best first, instead; those that it leaves out make room
+    for others.
+    """
+    ranked = _ranked_hits(index, candidates, top_k)
+    hits = tuple(islice(choose(ranked) if choose else ranked, top_k))
     return SearchResponse(
-        query, mode, reason, degraded, stopwatch.milliseconds(), tuple(hits[:top_k])
+        query, mode, reason, degraded, journal.milliseconds(), hits, journal.stages
     )
+
+
+def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
+    """All candidates, best first; more than the `first` of them are ordered only if asked for."""
+    done, count = 0, first
+    while done < len(candidates.scores):
+        places = best_places(index, candidates, count)
+        for place in places[done:]:
+            yield _hit(index, candidates, int(place))
+        done, count = len(places), 4 * count
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    semantic, keyword = candidates.semantic, candidates.keyword
     return Hit(
         chunk=index.chunk(int(candidates.chunks[place])),
         score=float(candidates.scores[place]),
-        semantic=None if semantic is None else round(float(semantic[place]), SCORE_DIGITS),
-        keyword=None if keyword is None else round(float(keyword[place]), SCORE_DIGITS),
+        semantic=_lane_score(candidates.semantic, place),
+        keyword=_lane_score(candidates.keyword, place),
         semantic_rank=int(candidates.semantic_ranks[place]) or None,
         keyword_rank=int(candidates.keyword_ranks[place]) or None,
+        rerank=_lane_score(candidates.rerank, place),
         boosts={
-            name: float(gains[place])
-            for name, gains in candidates.boosts.items()
-            if gains[place] != 0
+            name: round(float(factors[place]), SCORE_DIGITS)
+            for name, factors in candidates.boosts.items()
+            if factors[place] != 1
         },
     )
+
+
+def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:
+    if scores is None or math.isnan(scores[place]):
+        return None
+    return round(float(scores[place]), SCORE_DIGITS)

@@ -1,6 +1,6 @@
 """What HTTP callers get, for the OpenAPI document; answers are not checked again when served."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,10 +14,14 @@ class AnswerModel(BaseModel):
 
 
 class LaneScores(AnswerModel):
-    """A value for each lane; null where a lane has none."""
+    """A value for each lane, null where a lane has none, and that of the reranking model.
+
+    `rerank` is there only where the model was asked.
+    """
 
     semantic: float | None
     keyword: float | None
+    rerank: float | None = None
 
 
 class LaneRanks(AnswerModel):
@@ -25,6 +29,16 @@ class LaneRanks(AnswerModel):
 
     semantic: int | None
     keyword: int | None
+
+
+class PlaceAnswer(AnswerModel):
+    """Where a copy of a document was found."""
+
+    document_id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
 
 
 class ChunkAnswer(AnswerModel):
@@ -41,9 +55,25 @@ class ChunkAnswer(AnswerModel):
     url: str | None
     tags: list[str]
     modified: str | None
+    also_at: list[PlaceAnswer]
 
 
-class HitAnswer(ChunkAnswer):
+class SurroundingPassage(AnswerModel):
+    """The larger passage around a small chunk, verbatim, with its own place in the document."""
+
+    text: str
+    section: list[str]
+    position: dict[str, int]
+
+
+class HitAdditions(AnswerModel):
+    """What some servers put beside a passage: `near_duplicates` are ids that it stands for."""
+
+    near_duplicates: list[str] = []
+    passage: SurroundingPassage | None = None
+
+
+class HitAnswer(ChunkAnswer, HitAdditions):
     """A passage that was found, and how its score came about."""
 
     score: Annotated[float, Field(ge=0, le=1)]
@@ -53,13 +83,17 @@ class HitAnswer(ChunkAnswer):
 
 
 class SearchAnswer(AnswerModel):
-    """What was found, best first; `mode` is the mode used, and `reason` why."""
+    """What was found, best first; `mode` is the mode used, and `reason` why.
+
+    `stages` says what optional stages changed, or why they failed.
+    """
 
     query: str
     mode: Mode
     reason: Reason
     degraded: bool
     took_ms: float
+    stages: dict[str, dict[str, Any]]
     results: list[HitAnswer]
 
 
@@ -78,6 +112,7 @@ class DocumentAnswer(AnswerModel):
     tags: list[str]
     metadata: dict[str, str]
     reader: str
+    also_at: list[PlaceAnswer]
     chunks: int
 
 
@@ -111,10 +146,19 @@ class DocumentPassages(AnswerModel):
     chunks: list[ChunkAnswer]
 
 
+class ColumnAnswer(AnswerModel):
+    """A column of metadata that searches can be filtered by; `values` are its values, if few."""
+
+    name: str
+    values: list[str]
+
+
 class About(AnswerModel):
     """What this server is about.
 
-    `tags` are some of the tags, if there are many; `examples` are queries that find something;
+    `newest` is the date on which a document was modified last, null if none states one; `tags` are
+    some of the tags, if there are many, and `media_types` all if they are few; `columns` are
+    filters beside those that every server has; `examples` are queries that find something;
     `stop_words` are words that a search by words does not look up; `semantic` is whether there is
     a search by meaning.
     """
@@ -123,8 +167,11 @@ class About(AnswerModel):
     description: str
     documents: int
     chunks: int
+    newest: str | None
     sources: list[str]
     tags: list[str]
+    media_types: list[str]
+    columns: list[ColumnAnswer]
     examples: list[str]
     stop_words: list[str]
     semantic: bool

@@ -36,7 +36,7 @@ def test_every_door_finds_the_same(client: TestClient) -> None:
     got = client.get("/search", params={"q": DOCUMENT.title, "top_k": 3})
     for response in (posted, got):
         assert response.status_code == 200
-        answer = SearchAnswer.model_validate_json(response.content).model_dump()
+        answer = SearchAnswer.model_validate_json(response.content).model_dump(exclude_unset=True)
         assert {**answer, "took_ms": 0} == {**wanted, "took_ms": 0}
 
 
@@ -58,7 +58,7 @@ def test_health(client: TestClient) -> None:
 
 
 def test_openapi_names_every_door(client: TestClient) -> None:
-    assert set(client.get("/openapi.json").json()["paths"]) == {
+    assert set(client.get("/openapi.json").json()["paths"]) >= {
         "/search",
         "/chunks/{chunk_id}",
         "/documents",

@@ -2,9 +2,8 @@
 
 import sys
 
-from . import __version__
+from . import __version__, search_hybrid
 from .commands import run
-from .search import search_hybrid
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
+from .call_budget import shared_budget
 from .chat_calls import CallLimits
 from .chat_citations import CitationFilter
 from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, Sources
@@ -67,7 +68,11 @@ class Chat:
         self._runner = SearchRunner()
         self._instructions = instructions
         self._model = LanguageModel(settings) if settings else None
-        self._calls = CallLimits(settings.concurrency, settings.daily_calls) if settings else None
+        self._calls = (
+            CallLimits(settings.concurrency, shared_budget(settings.daily_calls))
+            if settings
+            else None
+        )
 
     async def answer(self, question: Question) -> AsyncGenerator[ChatEvent, None]:
         """The events of an answer; closing the generator ends the calls made for it.

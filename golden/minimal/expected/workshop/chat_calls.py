@@ -1,25 +1,23 @@
 """How many calls of the language model there may be: at a time, and a day."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.exceptions import HTTPException
 
+from .call_budget import CallBudget
+
 WAIT_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 5
-DAY_SECONDS = 86_400
 
 
 class CallLimits:
     """Hands out places for conversations, and counts the calls that are made in them."""
 
-    def __init__(self, concurrency: int, daily_calls: int | None) -> None:
+    def __init__(self, concurrency: int, budget: CallBudget) -> None:
         self._places = asyncio.Semaphore(concurrency)
-        self._daily_calls = daily_calls
-        self._day = 0
-        self._calls = 0
+        self._budget = budget
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -40,10 +38,4 @@ class CallLimits:
 
     def take_call(self) -> bool:
         """Count one call; False if the day, by UTC, has no more."""
-        day = int(time.time() // DAY_SECONDS)
-        if day > self._day:
-            self._day, self._calls = day, 0
-        if self._daily_calls is not None and self._calls >= self._daily_calls:
-            return False
-        self._calls += 1
-        return True
+        return self._budget.take_call()

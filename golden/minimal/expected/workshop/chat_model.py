@@ -5,7 +5,7 @@ Redirects are not followed, since the key would go with them.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,11 +35,12 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn; None leaves it to the model."""
+    """How an answer is drawn, and its form; None leaves it to the model."""
 
     max_tokens: int
     temperature: float | None = None
     top_p: float | None = None
+    response_format: Mapping[str, Any] | None = None
 
 
 class LanguageModel:
@@ -64,6 +65,15 @@ class LanguageModel:
             limits=httpx2.Limits(max_keepalive_connections=self.settings.concurrency),
             follow_redirects=False,
         )
+
+    def open(self) -> None:
+        """Make the client ready, which takes a tenth of a second; else the first question does."""
+        _ = self._client
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept for later questions."""
+        if "_client" in self.__dict__:
+            await self._client.aclose()
 
     async def complete(self, messages: Sequence[Message], sampling: Sampling) -> ModelChunk:
         """The whole reply as one chunk. Raises ModelError."""
@@ -186,6 +196,7 @@ class LanguageModel:
             limit: sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
+            "response_format": sampling.response_format,
         }
         return {
             name: value

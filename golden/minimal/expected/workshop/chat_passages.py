@@ -45,6 +45,8 @@ class Passage:
             **self.citation(),
             "document_id": chunk.document_id,
             "section": chunk.section,
+            "path": chunk.path,
+            "position": chunk.position,
             "text": shorten(chunk.text, EXCERPT_CHARACTERS),
             "score": self.hit.score,
         }
@@ -55,8 +57,9 @@ def number_passages(hits: Sequence[Hit]) -> list[Passage]:
     passages: list[Passage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
-        text = shorten(hit.chunk.text, left)
-        if left < min(MIN_PASSAGE_CHARACTERS, len(hit.chunk.text)):
+        whole = hit.chunk.text if hit.passage is None else hit.passage.text
+        text = shorten(whole, left)
+        if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
         passages.append(Passage(number, hit, text, document_url(hit.chunk)))
         left -= len(text)

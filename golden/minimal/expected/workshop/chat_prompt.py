@@ -81,6 +81,18 @@ def condense_messages(turns: Sequence[Turn]) -> list[Message]:
     ]
 
 
+def fenced_messages(instructions: str, text: str) -> list[Message]:
+    """The messages that ask something about a text that may say anything.
+
+    `{fence}` in the instructions becomes what the lines around the text begin with.
+    """
+    fence = _fence()
+    return [
+        _message("system", instructions.replace("{fence}", fence)),
+        _message("user", f"{fence}\n{text}\n{fence} end"),
+    ]
+
+
 def _recent(turns: Sequence[Turn]) -> list[Turn]:
     """The newest turns that fit, from a question on: some models demand that a user begins."""
     left = HISTORY_CHARACTERS

@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-OPTIONAL_PARAMETERS = ("max_tokens", "stream_options", "temperature", "top_p")
+OPTIONAL_PARAMETERS = (
+    "max_tokens",
+    "response_format",
+    "stream_options",
+    "temperature",
+    "top_p",
+)
 """Parameters that some endpoints or models refuse, and that can be left out or named anew."""
 
 _REFUSALS = (

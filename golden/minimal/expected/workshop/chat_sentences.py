@@ -1,6 +1,9 @@
 """The sentences of a passage, as plain text without marks of Markdown."""
 
 import re
+from itertools import pairwise
+
+from .sentence_ends import find_sentence_ends
 
 MIN_CHARACTERS = 20
 MAX_CHARACTERS = 400
@@ -16,12 +19,6 @@ _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 # Bounded, or a text of many marks that are never closed would take quadratic time.
 _EMPHASIS = re.compile(
     r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1|(?<![*\w])\*(?=\S)([^*]{1,200}?)(?<=\S)\*(?![*\w])"
-)
-_END = re.compile(r"(?<=[.!?])[\"')\]\u201d\u2019]*\s+|(?<=[\u3002\uff01\uff1f])")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|cf|ca|etc|vs|no|nos|fig|figs|sec|art|approx|dr|mr|mrs|ms|st|p|pp"
-    r"|vol|ch|ed|inc|ltd|co)\.$",
-    re.IGNORECASE,
 )
 
 
@@ -71,14 +68,8 @@ def _plain(block: str) -> str:
 
 
 def _split(block: str) -> list[str]:
-    found: list[str] = []
-    start = 0
-    for end in _END.finditer(block):
-        if not _ABBREVIATION.search(block, start, end.start()):
-            found.append(block[start : end.end()].strip())
-            start = end.end()
-    found.append(block[start:].strip())
-    return [_cut(sentence) for sentence in found]
+    cuts = [0, *find_sentence_ends(block, 0, len(block)), len(block)]
+    return [_cut(block[start:end].strip()) for start, end in pairwise(cuts)]
 
 
 def _cut(sentence: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from .tokens import Token
 
+_OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
+
 MAX_PATTERN_INPUT = 200
 """Characters of a query that the owner's own patterns are tried on."""
 
@@ -30,19 +32,51 @@ def is_identifier_query(
     """True if every meaningful token is an identifier, or stands beside one and may belong to it.
 
     Meaningful tokens are those with index terms. A query or token that one of `patterns` matches
-    from end to end is an identifier too.
+    from end to end is an identifier too, and so is a query like `--verbose` or `/Zi`.
     """
     trimmed = query.strip()
     if len(trimmed) > MAX_PATTERN_INPUT:
         return False
-    if any(pattern.fullmatch(trimmed) for pattern in patterns):
+    if any(pattern.fullmatch(trimmed) for pattern in (_OPTION, *patterns)):
         return True
     found = False
     for token in tokens:
         if not token.terms:
             continue
-        if token.is_identifier or any(pattern.fullmatch(token.text) for pattern in patterns):
+        if _is_identifier(token, patterns):
             found = True
         elif not token.may_accompany:
             return False
     return found
+
+
+def find_identifiers(
+    tokens: Iterable[Token], patterns: Sequence[re.Pattern[str]] = ()
+) -> list[Token]:
+    """The tokens that are identifiers, each with at least one term."""
+    return [token for token in tokens if token.terms and _is_identifier(token, patterns)]
+
+
+def identifier_share(tokens: Iterable[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
+    """The share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
+
+    What may accompany an identifier belongs to one that it stands beside: `30 CFR 75.1725` is three
+    tokens of an identifier.
+    """
+    meaningful = [token for token in tokens if token.terms]
+    belonging = 0
+    run: list[bool] = []
+    for token in (*meaningful, None):
+        if token is not None and (_is_identifier(token, patterns) or token.may_accompany):
+            run.append(_is_identifier(token, patterns))
+            continue
+        belonging += len(run) if any(run) else 0
+        run = []
+    return belonging / len(meaningful) if meaningful else 0.0
+
+
+def _is_identifier(token: Token, patterns: Sequence[re.Pattern[str]]) -> bool:
+    if token.is_identifier:
+        return True
+    is_short = len(token.text) <= MAX_PATTERN_INPUT
+    return is_short and any(pattern.fullmatch(token.text) for pattern in patterns)

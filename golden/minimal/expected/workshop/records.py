@@ -1,8 +1,14 @@
 """What an index holds, as its readers see it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+Place = dict[str, str | None]
+"""Where a copy of a document was found: document_id, source, path, url and title."""
+
+MAX_CHUNK_PLACES = 10
+"""Places that a chunk lists; its document lists all."""
 
 
 def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dict[str, Any]:
@@ -21,7 +27,10 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """A passage, verbatim, with its place: `position` has character and line spans."""
+    """A passage, verbatim, with its place: `position` has character and line spans.
+
+    `also_at` are places of copies of its document, at most MAX_CHUNK_PLACES.
+    """
 
     id: str
     document_id: str
@@ -34,6 +43,7 @@ class ChunkRecord:
     url: str | None
     tags: list[str]
     modified: str | None
+    also_at: list[Place] = field(default_factory=list)
 
     def headings(self) -> list[str]:
         """What stands above the text: the document's title, if it tells something, and sections."""
@@ -46,7 +56,10 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document; its chunks are the numbers from `chunk_start` up to `chunk_end`."""
+    """A document; its chunks are the numbers from `chunk_start` up to `chunk_end`.
+
+    `also_at` are the places of its copies, which are not in the index themselves.
+    """
 
     id: str
     title: str
@@ -62,6 +75,7 @@ class DocumentRecord:
     reader: str
     chunk_start: int
     chunk_end: int
+    also_at: list[Place] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """All fields but the chunk range, whose numbers mean nothing outside the index."""

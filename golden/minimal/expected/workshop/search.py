@@ -7,7 +7,7 @@ from .filters import Filters
 from .fusion_linear import fuse_linear
 from .hybrid_candidates import complete_lanes, semantic_candidates
 from .identifiers import is_identifier_query
-from .results import Mode, SearchResponse, Stopwatch, check_request, respond
+from .results import Journal, Mode, SearchResponse, check_request, respond
 from .settings import settings
 from .state import current_index
 from .tokens import query_terms
@@ -26,13 +26,14 @@ def search_hybrid(
     Raises InvalidRequestError for a request that no search can answer.
     """
     check_request(query, top_k, mode)
-    stopwatch = Stopwatch()
+    journal = Journal()
     index = current_index()
-    answer = partial(respond, index, query, top_k, stopwatch)
 
     tokens = index.tokenizer.tokenize(query)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
+    answer = partial(respond, index, query, top_k, journal)
+
     keyword = index.keyword_lane.search(terms, candidate_count(top_k), allowed)
     if mode == "keyword":
         return answer(keyword_candidates(keyword), mode="keyword", reason="requested")

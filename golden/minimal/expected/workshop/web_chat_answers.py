@@ -1,6 +1,6 @@
 """What callers of the chat get, for the OpenAPI document; answers are not checked when served."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from .chat_events import AnswerMode, AnswerReason
 from .results import Mode, Reason
@@ -21,6 +21,8 @@ class SourceOfAnswer(CitationAnswer):
 
     document_id: str
     section: list[str]
+    path: str
+    position: dict[str, int]
     text: str
     score: float
 
@@ -32,6 +34,7 @@ class SourcesData(AnswerModel):
     mode: Mode
     reason: Reason
     degraded: bool
+    stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
 
 

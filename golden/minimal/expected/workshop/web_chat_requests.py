@@ -7,8 +7,8 @@ from pydantic_core import PydanticCustomError
 
 from .chat_answer import Question
 from .chat_prompt import Turn
-from .filters import Filters
 from .results import MAX_QUERY_LENGTH
+from .state import current_index
 from .web_requests import FilterValues, RequestModel
 
 MAX_TURNS = 64
@@ -40,9 +40,8 @@ class ChatRequest(RequestModel):
     def question(self) -> Question:
         """The request as a question. Raises InvalidRequestError for filters that cannot be."""
         turns = [Turn(turn.role, turn.content) for turn in self.messages]
-        return Question(
-            turns, self.top_k, Filters.from_json(self.filters) if self.filters else None
-        )
+        filters = current_index().filters.parse(self.filters) if self.filters else None
+        return Question(turns, self.top_k, filters)
 
     @model_validator(mode="after")
     def _check_last_turn(self) -> "ChatRequest":

@@ -26,6 +26,8 @@ ASSETS = (
     "docs.css",
     "docs.html",
     "docs.js",
+    "explain.js",
+    "filters.js",
     "highlight.js",
     "page.css",
     "page.js",

@@ -14,6 +14,9 @@ from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PassageParameters
 
 MAX_TAGS = 1_000
+MAX_VALUES = 50
+"""Values of a filter to choose from; where there are more, they are typed."""
+
 MAX_EXAMPLES = 4
 
 
@@ -25,7 +28,7 @@ def page_data_routes(*, chat: bool = False) -> APIRouter:
     async def about() -> JsonResponse:
         """What this server is about, and what it can do."""
         index, chosen = current_index(), settings()
-        manifest = index.manifest
+        manifest, filters = index.manifest, index.filters
         stop_words = ENGLISH_STOP_WORDS if manifest.language == "english" else ()
         return JsonResponse(
             {
@@ -33,8 +36,14 @@ def page_data_routes(*, chat: bool = False) -> APIRouter:
                 "description": chosen.description,
                 "documents": index.document_count,
                 "chunks": index.chunk_count,
+                "newest": filters.newest_date(),
                 "sources": manifest.sources,
                 "tags": manifest.tags[:MAX_TAGS],
+                "media_types": filters.known_values("media_type", MAX_VALUES),
+                "columns": [
+                    {"name": name, "values": filters.known_values(name, MAX_VALUES)}
+                    for name in filters.columns
+                ],
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
                 "stop_words": sorted(stop_words),
                 "semantic": manifest.dense is not None,

@@ -6,13 +6,16 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     StringConstraints,
-    WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
+from .filters import read_pairs
 from .results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from .state import current_index
 
 UNKNOWN_FIELD = "unknown_field"
 """The type of a validation error whose context names a field that does not exist."""
@@ -26,22 +29,36 @@ QueryText = Annotated[
 
 _NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _TIME = {"type": "string", "description": "ISO 8601 date or date-time; UTC unless it says."}
+_FILTERS = {
+    "source": {**_NAMES, "description": "One of these sources."},
+    "tags": {**_NAMES, "description": "All of these tags."},
+    "path": {**_NAMES, "description": "A path that begins with one of these."},
+    "media_type": {**_NAMES, "description": "One of these, such as text/markdown."},
+    "modified_after": _TIME,
+    "modified_before": _TIME,
+}
 
-FilterValues = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {
+
+class _FilterSchema:
+    """Describes filters, the columns of this server's index among them."""
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        columns = {name: {**_NAMES, "description": "One of these."} for name in filter_columns()}
+        return {
             "type": "object",
             "additionalProperties": False,
-            "properties": {
-                "source": {**_NAMES, "description": "One of these sources."},
-                "tags": {**_NAMES, "description": "All of these tags."},
-                "modified_after": _TIME,
-                "modified_before": _TIME,
-            },
+            "properties": {**_FILTERS, **columns},
         }
-    ),
-]
+
+
+def filter_columns() -> tuple[str, ...]:
+    """The columns of metadata that searches can be filtered by."""
+    return current_index().filters.columns
+
+
+FilterValues = Annotated[dict[str, Any], _FilterSchema()]
 
 
 class RequestModel(BaseModel):
@@ -81,7 +98,10 @@ class SearchRequest(RequestModel):
 
 
 class SearchParameters(RequestModel):
-    """The query string of GET /search; `source` and `tag` may be repeated."""
+    """The query string of GET /search; `source`, `tag` and `filter` may be repeated.
+
+    A `filter` is `field=value`, for the fields that have no parameter of their own.
+    """
 
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
@@ -90,15 +110,18 @@ class SearchParameters(RequestModel):
     tag: list[str] = []
     modified_after: str | None = None
     modified_before: str | None = None
+    filter: list[str] = []
 
     def filters(self) -> dict[str, Any]:
-        """The same filters as in the body of POST /search."""
-        return {
+        """The same filters as in the body of POST /search. Raises InvalidRequestError."""
+        values = {
             "source": self.source,
             "tags": self.tag,
             "modified_after": self.modified_after,
             "modified_before": self.modified_before,
+            **read_pairs(self.filter),
         }
+        return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 class PageParameters(RequestModel):

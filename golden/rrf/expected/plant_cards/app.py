@@ -2,12 +2,13 @@
 
 from fastapi import FastAPI
 
-from . import __version__
-from .search import search_hybrid
+from . import __version__, search_hybrid
+from .custom import HOOKS
 from .settings import settings
 from .web_access import AccessPolicy
 from .web_admission import Admission
 from .web_guard import Guard
+from .web_hooks import apply_hooks
 from .web_metrics import metrics_routes
 from .web_observer import Observer, observe_search
 from .web_problems import PROBLEM_HANDLERS
@@ -39,6 +40,7 @@ def create_app() -> FastAPI:
     app.include_router(content_routes)
     app.include_router(health_routes)
     app.include_router(metrics_routes)
+    apply_hooks(app, HOOKS)
     policy = AccessPolicy.from_environment(chosen.allowed_hosts)
     # The one added last is the first that a request meets.
     app.add_middleware(Admission, limits=chosen.limits)

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class IndexLayout:
     """The files of one index under `root`.
 
     n chunks, m documents, v terms, p postings, d dimensions, t tags. Arrays are NumPy
-    files (format 1.0, little endian, no pickles).
+    files (format 1.0, little endian, no pickles). Files in folders have layouts of their own, and
+    so has the table of `filter_values`.
     """
 
     root: Path
@@ -62,8 +64,16 @@ class IndexLayout:
         return self.root / "documents.offsets.npy"
 
     @property
+    def document_chunks(self) -> Path:
+        """uint64 (m + 1,): document i has the chunks from element i up to element i + 1."""
+        return self.root / "documents.chunks.npy"
+
+    @property
     def document_ids(self) -> Path:
-        """uint64 (2, m): sorted hashes of the document ids, and the document number of each."""
+        """uint64 (2, m + copies): sorted hashes of the ids, and the document number of each.
+
+        The id of a copy leads to the document that stands for it.
+        """
         return self.root / "documents.ids.npy"
 
     @property
@@ -132,6 +142,21 @@ class IndexLayout:
         return self.root / "filters.tags.chunks.npy"
 
     @property
+    def link_offsets(self) -> Path:
+        """uint64 (m + 1,): where the links of each document begin in `link_targets`."""
+        return self.root / "links.offsets.npy"
+
+    @property
+    def link_targets(self) -> Path:
+        """uint32: numbers of the documents that a document links to, each once, in its order."""
+        return self.root / "links.targets.npy"
+
+    @property
+    def expansion(self) -> Path:
+        """The folder of `expansion.ExpansionLayout`; only with [search.expansion]."""
+        return self.root / "expansion"
+
+    @property
     def encoder(self) -> Path:
         """The query encoder's folder."""
         return self.root / "encoder"
@@ -171,11 +196,10 @@ class DenseManifest:
     """How the vectors were made and how deep the sketch must be read.
 
     All vectors have length one. `revision` names the weights, where the provider tells;
-    `document_prefix` and `query_prefix` were put before each text. `candidates` is the number of
-    chunks that the sketch hands on to exact scoring; `recall_at_20` what that reached against
-    exact scoring of every chunk when the index was built. `encoder_sha256` covers the files of the
-    query encoder, empty if there are none; `probe_vector` is the embedding of `probe_text` as a
-    query, rounded.
+    `document_prefix` and `query_prefix` were put before each text. `candidates` chunks go from the
+    sketch to exact scoring, whose recall@20 against exact scoring of all was `recall_at_20`.
+    `encoder_sha256` covers the files of the query encoder, empty if there are none; `probe_vector`
+    is the embedding of `probe_text` as a query, rounded.
     """
 
     provider: str
@@ -194,7 +218,10 @@ class DenseManifest:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The contract between the builder of an index and its readers."""
+    """The contract between the builder of an index and its readers.
+
+    `filterable` names the metadata that searches can be filtered by.
+    """
 
     documents: int
     chunks: int
@@ -204,11 +231,11 @@ class Manifest:
     language: str
     k1: float
     b: float
-    title_weight: int
-    heading_weight: int
+    field_weights: dict[str, int]
     dense: DenseManifest | None
     sources: list[str]
     tags: list[str]
+    filterable: list[str]
     config_sha256: str
     known_items: list[KnownItem]
     files: dict[str, dict[str, int | str]] = field(default_factory=dict)
@@ -216,8 +243,8 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """The manifest as it stands on disk: indented, keys in a fixed order."""
-        text = json.dumps(asdict(self), ensure_ascii=False, indent=1, sort_keys=True)
-        return text.encode() + b"\n"
+        values = asdict(self)
+        return json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
 
     @property
     def version(self) -> str:
@@ -227,13 +254,12 @@ class Manifest:
     @classmethod
     def read(cls, path: Path) -> "Manifest":
         """Read a manifest. Raises IndexUnusableError, naming the file and the remedy."""
-        hint = "build the index again, or restore the folder from a trusted copy"
         try:
             content = json.loads(path.read_bytes())
         except FileNotFoundError:
-            raise IndexUnusableError(f"{path.parent}: not an index", hint=hint) from None
+            raise IndexUnusableError(f"{path.parent}: not an index", hint=REBUILD_HINT) from None
         except (OSError, ValueError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=hint) from None
+            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
         found = content.get("format") if isinstance(content, dict) else None
         if found != FORMAT_VERSION:
             raise IndexUnusableError(
@@ -243,14 +269,14 @@ class Manifest:
         try:
             return cls._from_json(content)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise IndexUnusableError(f"{path}: incomplete: {error}", hint=hint) from None
+            raise IndexUnusableError(f"{path}: incomplete: {error}", hint=REBUILD_HINT) from None
 
     @classmethod
     def _from_json(cls, content: Mapping[str, Any]) -> "Manifest":
         values = dict(content)
         if values["dense"] is not None:
-            dense = dict(values["dense"])
-            values["dense"] = DenseManifest(**{**dense, "query": QueryFigures(**dense["query"])})
+            query = QueryFigures(**values["dense"]["query"])
+            values["dense"] = DenseManifest(**{**values["dense"], "query": query})
         values["files"] = {
             str(name): {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
             for name, entry in values["files"].items()

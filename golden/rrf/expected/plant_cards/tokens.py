@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import snowballstemmer  # type: ignore[import-untyped]
 
-VERSION = 1
+VERSION = 2
 """Changes whenever the terms of any text change; an index names the version it was built with."""
 
 LANGUAGES = frozenset(
@@ -66,6 +66,8 @@ _TOKEN = re.compile(
 _JOINTS = re.compile(rf"{_JOINT}|_+|[+#]+$")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
 _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|#$|(?<=\d)[-:/](?=\d)")
+# Not `_word_`, which is how some texts write emphasis.
+_UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -74,8 +76,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 class Token:
     """A token as it stands in the text, and its index terms.
 
-    `is_identifier` marks a name or code (`D40`, `75.1725`, `max_connections`, `HTTPServer`);
-    `may_accompany` marks what reads as part of one beside it: a bare number, an acronym.
+    `is_identifier` marks a name or code (`D40`, `75.1725`, `max_connections`, `_open`,
+    `HTTPServer`); `may_accompany` marks what reads as part of one beside it: a bare number, an
+    acronym.
     """
 
     text: str
@@ -139,7 +142,8 @@ class Tokenizer:
             terms = self._word_terms(surface)
         else:
             terms = self._identifier_terms(surface, pieces, parts, is_identifier)
-        return Token(surface, tuple(terms), is_identifier, may_accompany)
+        is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
+        return Token(surface, tuple(terms), is_name, may_accompany)
 
     def _word_terms(self, word: str) -> list[str]:
         folded = word.casefold().strip("_")
@@ -178,6 +182,9 @@ def _bigrams(run: str) -> Token:
 HEADING_MARK = "="
 """What a heading term begins with, and no term of a text does."""
 
+SURFACE_MARK = 2 * HEADING_MARK
+"""What the term of a name as it is written begins with."""
+
 MAX_HEADING_TERMS = 24
 """A longer text is no heading, and a longer query names none."""
 
@@ -190,20 +197,30 @@ def heading_term(tokens: Iterable[Token]) -> str | None:
     `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
     a question are left out. None if nothing is left, or too much.
     """
-    terms = [
-        term
-        for token in tokens
-        if token.text.casefold() not in _FRAME_WORDS
-        for term in token.terms
-    ]
+    terms = [term for token in _named(tokens) for term in token.terms]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
+
+
+def surface_term(tokens: Iterable[Token]) -> str | None:
+    """The term that stands for a heading of one word or identifier, or a query, as it is written.
+
+    It tells `_open` from `open`, and `Fd` from `FD`, which share all other terms.
+    """
+    named = _named(tokens)
+    return SURFACE_MARK + named[0].text if len(named) == 1 else None
+
+
+def _named(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens with terms but for words that frame a question."""
+    return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
 
 
 def heading_terms(tokens: Sequence[Token]) -> set[str]:
     """The heading terms under which a heading can be found.
 
     The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
-    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`.
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
+    that is nothing but a name has one term more, and so comes before those that only hold the name.
     """
     groups: list[Sequence[Token]] = [tokens]
     run: list[Token] = []
@@ -214,11 +231,12 @@ def heading_terms(tokens: Sequence[Token]) -> set[str]:
         identifiers = [[member] for member in run if member.is_identifier]
         groups += [run, *identifiers] if identifiers else []
         run = []
-    return {term for group in groups if (term := heading_term(group)) is not None}
+    named = (surface_term(tokens), *map(heading_term, groups))
+    return {term for term in named if term is not None}
 
 
 def query_terms(tokens: Sequence[Token]) -> list[str]:
     """What a query looks up in the keyword lane: its terms, and the heading that it may name."""
-    heading = heading_term(tokens)
     terms = [term for token in tokens for term in token.terms]
-    return terms if heading is None else [*terms, heading]
+    named = (heading_term(tokens), surface_term(tokens))
+    return terms + [term for term in named if term is not None]

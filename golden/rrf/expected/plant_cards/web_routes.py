@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
-from .filters import Filters
 from .results import Mode, SearchResponse
 from .state import current_index, served
 from .web_answers import (
@@ -33,7 +32,7 @@ def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
     async def answer(
         query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
     ) -> JsonResponse:
-        parsed = Filters.from_json(filters) if filters else None
+        parsed = current_index().filters.parse(filters) if filters else None
         found = await runner.run(partial(search, query, top_k, mode=mode, filters=parsed))
         return JsonResponse(found.to_json())
 

@@ -15,6 +15,7 @@ const decode = (text) => {
   }
 };
 
+let about = null;
 let record = null;
 let last = null;
 const nodes = new Map();
@@ -60,7 +61,8 @@ async function fetchDocument() {
 async function begin() {
   byId("notice").hidden = true;
   try {
-    const [found] = await Promise.all([fetchDocument(), loadAbout()]);
+    const [found, told] = await Promise.all([fetchDocument(), loadAbout()]);
+    about = told;
     record = found.document;
     showHead();
     first = end = found.offset;
@@ -90,11 +92,14 @@ async function loadPiece(direction) {
       const offset = Math.max(0, first - PIECE);
       const found = await fetchPassages({ offset, limit: first - offset });
       const top = passages.firstElementChild;
-      const before = top?.getBoundingClientRect().top;
+      const read = top?.querySelector(".text");
+      const before = read?.getBoundingClientRect().top;
       first = offset;
       passages.prepend(...makeNodes(found.chunks, null));
+      const label = top?.querySelector(".part");
+      if (label && label.textContent === partOf(inRecord(found.chunks.at(-1)))) label.remove();
       // What is being read stays where it is.
-      if (top) scrollBy({ top: top.getBoundingClientRect().top - before, behavior: "instant" });
+      if (read) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
     }
     showEnds();
     watchEnd();
@@ -128,11 +133,19 @@ function showHead() {
     record.url && !address ? isolated(record.url) : null,
     isolated(record.path),
     isolated(record.source),
+    isolated(nameOfMediaType(record.media_type)),
     record.modified ? element("time", { datetime: record.modified }, record.modified.slice(0, 10)) : null,
     plural(record.chunks, "passage"),
   ];
-  byId("facts").replaceChildren(
-    ...facts.filter(Boolean).flatMap((fact, place) => (place ? [" · ", fact] : [fact])),
+  byId("facts").replaceChildren(...joinedNodes(facts));
+  const metadata = Object.entries(record.metadata);
+  byId("further").replaceChildren(
+    ...[
+      metadata.length ? disclosure("Metadata", () => metadataNode(metadata)) : null,
+      record.also_at.length
+        ? disclosure(`Also in ${plural(record.also_at.length, "other place")}`, () => placesNode(record.also_at))
+        : null,
+    ].filter(Boolean),
   );
   byId("tags").replaceChildren(
     ...record.tags.map((tag) =>
@@ -140,6 +153,22 @@ function showHead() {
     ),
   );
 }
+
+/** What the document says about itself; a value that searches can be filtered by leads to one. */
+function metadataNode(metadata) {
+  const columns = new Set(about.columns.map((column) => column.name));
+  return element("dl", { class: "metadata" }, ...metadata.map(([name, value]) => {
+    const filter = new URLSearchParams({ filter: `${name}=${value}` });
+    const shown = isolated(value);
+    return element(
+      "div", {},
+      element("dt", {}, isolated(name)),
+      element("dd", {}, columns.has(name) ? element("a", { href: `${ROOT}?${filter}` }, shown) : shown),
+    );
+  }));
+}
+
+const inRecord = (chunk) => ({ path: record.path, position: chunk.position });
 
 /** The part of a passage that the one before it has not shown already; offsets count code points. */
 function newText(chunk, before) {
@@ -171,9 +200,13 @@ function passageNode(chunk, before) {
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
+  const part = partOf(inRecord(chunk));
+  const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(
-    "section", { class: "passage", tabindex: "-1", dir: isCode ? "ltr" : "auto" },
+    "section",
+    { class: "passage", tabindex: "-1", dir: isCode ? "ltr" : "auto", "data-parent": chunk.position.parent_start },
     here,
+    isNewPart ? element("p", { class: "part" }, part) : null,
     isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
     element("div", { class: isCode ? "text code" : "text" }, ...body),
   );
@@ -199,6 +232,11 @@ function cite(chunkId, behavior = "auto") {
   if (place < 0) return;
   const node = nodes.get(cited);
   node.setAttribute("aria-current", "true");
+  // Small passages that are read together are shown as belonging together.
+  for (const other of passages.children) {
+    const isAround = other !== node && other.dataset.parent && other.dataset.parent === node.dataset.parent;
+    other.classList.toggle("around", Boolean(isAround));
+  }
   node.focus({ preventScroll: true });
   const { top, bottom } = node.getBoundingClientRect();
   if (top < 0 || bottom > byId("stepper").getBoundingClientRect().top) {

@@ -73,11 +73,17 @@ function markedNodes(text, spans, start = 0, end = text.length) {
   return nodes;
 }
 
-/** A passage without the marks of Markdown and without its own heading, on one line. */
-function plainLine(text, heading) {
+/** A passage without the headings at its beginning that are said above it already. */
+function withoutHeadings(text, section) {
+  const lines = text.split("\n");
+  const isSaid = (line) => section.includes(line.match(/^#{1,6}\s+(.*)$/)?.[1].trim());
+  const first = lines.findIndex((line) => line.trim() && !isSaid(line));
+  return first < 0 ? text : lines.slice(first).join("\n");
+}
+
+/** A passage without the marks of Markdown, on one line. */
+function plainLine(text) {
   const lines = text.split("\n").filter((line) => !/^\s*(```|~~~|\|?[\s:|-]*-[\s:|-]*$)/.test(line));
-  const first = lines[0]?.match(/^#{1,6}\s+(.*)$/);
-  if (first && first[1].trim() === heading && lines.length > 1) lines.shift();
   return lines
     .map((line) => line.replace(/^\s*(#{1,6}|[-*+>])\s+/, "").replace(/^\s*\||\|\s*$/g, ""))
     .join(" ")

@@ -140,9 +140,10 @@ function show(turn) {
 }
 
 function citeNode(source) {
+  const name = [source.title, partOf(source)].filter(Boolean).join(", ");
   return element("a", {
-    class: "cite", href: placeOf(source.document_id, source.id), title: source.title,
-    "aria-label": `Source ${source.number}: ${source.title}`,
+    class: "cite", href: placeOf(source.document_id, source.id), title: name,
+    "aria-label": `Source ${source.number}: ${name}`,
   }, String(source.number));
 }
 
@@ -175,7 +176,7 @@ function sourcesNode(sources, label) {
       element(
         "span", {},
         element("a", { href: placeOf(source.document_id, source.id) }, isolated(source.title)),
-        path.length ? element("span", { class: "muted" }, " ", isolated(path.join(" › "))) : null,
+        element("span", { class: "muted" }, " ", ...joinedNodes([path.length ? isolated(path.join(" › ")) : null, partOf(source)])),
       ),
     );
   });

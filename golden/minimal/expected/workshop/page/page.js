@@ -36,6 +36,66 @@ function webAddress(text) {
 const placeOf = (documentId, chunkId) =>
   `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(chunkId)}`;
 
+const PARTS = { pptx: "slide", ppt: "slide", odp: "slide", xlsx: "sheet", xls: "sheet", ods: "sheet" };
+
+/** What a passage is on, in words: a page, a slide or a sheet; null if its document has none. */
+function partOf({ path, position }) {
+  const page = position?.page;
+  if (page === undefined) return null;
+  const ending = path.toLowerCase().split(".").at(-1);
+  return `${PARTS[ending] ?? "page"} ${number(page)}`;
+}
+
+/** The address of a document at a passage's page, where browsers know how to go there. */
+function addressOfPart(address, { position }) {
+  const page = position?.page;
+  const isPdf = new URL(address).pathname.toLowerCase().endsWith(".pdf");
+  return page && isPdf && !address.includes("#") ? `${address}#page=${page}` : address;
+}
+
+const OFFICE = "application/vnd.openxmlformats-officedocument";
+const MEDIA_TYPES = {
+  "application/epub+zip": "E-book",
+  "application/json": "JSON",
+  "application/pdf": "PDF",
+  [`${OFFICE}.presentationml.presentation`]: "PowerPoint",
+  [`${OFFICE}.spreadsheetml.sheet`]: "Excel",
+  [`${OFFICE}.wordprocessingml.document`]: "Word",
+  "message/rfc822": "Mail",
+  "text/csv": "CSV",
+  "text/html": "HTML",
+  "text/markdown": "Markdown",
+  "text/plain": "Text",
+};
+
+const nameOfMediaType = (type) => MEDIA_TYPES[type] ?? type;
+
+/** A name of a program's, such as `due_date`, as a word for people. */
+function readable(name) {
+  const words = name.replaceAll(/[_-]+/g, " ").trim() || name;
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+/** Nodes in one line, with a dot between them; those that are null are left out. */
+const joinedNodes = (nodes) =>
+  nodes.filter(Boolean).flatMap((node, place) => (place ? [" · ", node] : [node]));
+
+/** Something that can be opened; what is in it is made when that happens first. */
+function disclosure(summary, makeContent) {
+  const node = element("details", {}, element("summary", {}, summary));
+  node.addEventListener("toggle", () => node.append(makeContent()), { once: true });
+  return node;
+}
+
+/** Where else a document was found: places that are not in the index themselves. */
+const placesNode = (places) =>
+  element("ul", { class: "places" }, ...places.map((place) => {
+    const address = webAddress(place.url);
+    const link = address ? element("a", { href: address, rel: "noreferrer" }, isolated(address)) : null;
+    const title = place.title === place.path ? null : isolated(place.title);
+    return element("li", {}, ...joinedNodes([title, isolated(place.path), isolated(place.source), link]));
+  }));
+
 const number = (value) => value.toLocaleString("en");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 

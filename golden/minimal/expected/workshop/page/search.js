@@ -3,15 +3,9 @@
 const PAUSE_MS = 140;
 const STEP = 10;
 const MAX_RESULTS = 100;
-const REASONS = {
-  identifier: "the query is an identifier, so words alone decide",
-  no_vectors: "there is nothing to compare by meaning, so words alone decide",
-  embedder_unavailable: "meaning cannot be compared now, so words alone decide",
-};
 
-let about = { stop_words: [] };
+let about = {};
 let stopWords = new Set();
-let chosenTags = [];
 let wanted = STEP;
 let running = null;
 let timer = null;
@@ -26,24 +20,11 @@ const say = (text) => {
 
 // What is asked for, and the address that says the same
 
-function chosenFilters() {
-  const filters = {};
-  if (byId("source").value) filters.source = [byId("source").value];
-  if (chosenTags.length) filters.tags = chosenTags;
-  if (byId("after").value) filters.modified_after = byId("after").value;
-  if (byId("before").value) filters.modified_before = byId("before").value;
-  return filters;
-}
-
 function writeAddress() {
   const parameters = new URLSearchParams();
-  const filters = chosenFilters();
   if (query.value.trim()) parameters.set("q", query.value.trim());
   if (chosenMode() !== "hybrid") parameters.set("mode", chosenMode());
-  if (filters.source) parameters.set("source", filters.source[0]);
-  for (const tag of chosenTags) parameters.append("tag", tag);
-  if (filters.modified_after) parameters.set("after", filters.modified_after);
-  if (filters.modified_before) parameters.set("before", filters.modified_before);
+  writeFilters(parameters);
   if (wanted > STEP) parameters.set("top", wanted);
   const written = parameters.toString();
   // Browsers allow only so many changes of the address in a time.
@@ -59,33 +40,9 @@ function readAddress() {
     choice.checked = choice.value === (parameters.get("mode") ?? "hybrid");
   }
   if (!document.querySelector("[name=mode]:checked")) byId("modes").querySelector("input").checked = true;
-  byId("source").value = parameters.get("source") ?? "";
-  if (byId("source").selectedIndex < 0) byId("source").selectedIndex = 0;
-  chosenTags = parameters.getAll("tag");
-  byId("after").value = parameters.get("after") ?? "";
-  byId("before").value = parameters.get("before") ?? "";
   const top = Number(parameters.get("top"));
   wanted = Number.isInteger(top) ? Math.min(Math.max(top, STEP), MAX_RESULTS) : STEP;
-  showFilters();
-  byId("filters").open = Object.keys(chosenFilters()).length > 0;
-}
-
-function showFilters() {
-  const count = Object.keys(chosenFilters()).length;
-  byId("filter-count").textContent = count ? ` (${count})` : "";
-  byId("chosen-tags").replaceChildren(
-    ...chosenTags.map((tag) => {
-      const button = element("button", { type: "button", class: "tag", "aria-label": `Remove the tag ${tag}` }, isolated(tag), " ×");
-      button.addEventListener("click", () => chooseTags(chosenTags.filter((other) => other !== tag)));
-      return element("li", {}, button);
-    }),
-  );
-}
-
-function chooseTags(tags) {
-  chosenTags = [...new Set(tags)];
-  showFilters();
-  searchNow();
+  readFilters(parameters);
 }
 
 // Searching: only the answer to what was asked last is shown
@@ -113,6 +70,7 @@ async function search() {
     results.classList.remove("waiting");
     byId("more").hidden = true;
     byId("notice").hidden = true;
+    showExplanation(null);
     say("");
     return;
   }
@@ -129,6 +87,7 @@ async function search() {
     shown = "";
     results.replaceChildren();
     byId("more").hidden = true;
+    showExplanation(null);
     say("");
     showError(byId("notice"), error, search);
   } finally {
@@ -146,12 +105,12 @@ function showAnswer(answer) {
     );
   }
   const isFiltered = Object.keys(chosenFilters()).length > 0;
-  const because = answer.reason in REASONS && !answer.degraded ? ` · ${REASONS[answer.reason]}` : "";
-  say(
-    count
-      ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms${because}`
-      : `Nothing found for “${answer.query}”${isFiltered ? " with these filters" : ""}.`,
-  );
+  const found = count
+    ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`
+    : nothingFound(answer, isFiltered);
+  const because = answer.reason === "identifier" ? REASONS.identifier : null;
+  say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
+  showExplanation(answer);
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
     const matcher = makeMatcher(answer.query, stopWords);
@@ -161,6 +120,12 @@ function showAnswer(answer) {
   }
   shown = key;
   byId("more").hidden = count < wanted || wanted >= MAX_RESULTS;
+}
+
+function showExplanation(answer) {
+  byId("explanation").hidden = answer === null;
+  const sentences = answer ? explanationOf(answer) : [];
+  byId("explained").replaceChildren(...sentences.map((text) => element("li", {}, isolated(text))));
 }
 
 // The keyboard
@@ -209,21 +174,6 @@ query.addEventListener("input", (event) => {
 });
 query.addEventListener("compositionend", searchSoon);
 byId("modes").addEventListener("change", searchNow);
-for (const id of ["source", "after", "before"]) {
-  byId(id).addEventListener("change", () => {
-    showFilters();
-    searchNow();
-  });
-}
-byId("tag").addEventListener("change", () => {
-  const tag = byId("tag").value.trim();
-  byId("tag").value = "";
-  if (tag) chooseTags([...chosenTags, tag]);
-});
-byId("clear-filters").addEventListener("click", () => {
-  for (const id of ["source", "after", "before"]) byId(id).value = "";
-  chooseTags([]);
-});
 byId("more").addEventListener("click", async () => {
   const before = results.children.length;
   wanted = Math.min(wanted + STEP, MAX_RESULTS);
@@ -247,10 +197,7 @@ async function begin() {
   byId("description").replaceChildren(isolated(about.description));
   byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
   byId("modes").hidden = !about.semantic;
-  byId("source-field").hidden = about.sources.length < 2;
-  byId("source").append(...about.sources.map((name) => element("option", { value: name }, name)));
-  byId("tag-field").hidden = about.tags.length === 0;
-  byId("tags").append(...about.tags.map((name) => element("option", { value: name })));
+  makeFields(about);
   byId("examples").hidden = about.examples.length === 0;
   byId("examples").querySelector("ul").replaceChildren(
     ...about.examples.map((text) => {

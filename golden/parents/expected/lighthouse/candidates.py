@@ -1,0 +1,89 @@
+"""Candidates: the chunks that a search has found, with every lane's score for each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .lanes import LaneHits
+
+SCORE_DIGITS = 6
+"""Decimal places of a score: what callers see is also what results are ordered by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Chunks (m,), ascending numbers, and what the lanes say about them.
+
+    `semantic` is the cosine, not below 0; `keyword` is BM25 divided by the query's best; both in
+    [0, 1], both (m,), None for a lane that was not asked. Ranks count from 1 within a lane's own
+    list; 0 where the lane did not deliver the chunk. `boosts` are the factors (m,) by which stages
+    multiplied scores, 1 for none. A lane score is NaN where a stage brought the chunk in, not a
+    lane. `rerank` is what a reranking model gave, NaN where it was not asked about the chunk.
+    """
+
+    chunks: NDArray[np.int64]
+    semantic: NDArray[np.float64] | None
+    keyword: NDArray[np.float64] | None
+    semantic_ranks: NDArray[np.int64]
+    keyword_ranks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    boosts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    rerank: NDArray[np.float64] | None = None
+
+    def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
+        """The same candidates under new scores (m,)."""
+        clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
+        return replace(self, scores=clipped.round(SCORE_DIGITS))
+
+    def boosted(
+        self, name: str, factors: NDArray[np.float64], largest: float = 1.0
+    ) -> "Candidates":
+        """Every score times its factor (m,), divided by the `largest` factor that there can be.
+
+        The order is that of the products; the division keeps scores in [0, 1], and the same for a
+        chunk whatever else was found.
+        """
+        scaled = self.with_scores(self.scores * (factors / largest))
+        return replace(scaled, boosts={**self.boosts, name: factors})
+
+    def at(self, places: NDArray[np.int64]) -> "Candidates":
+        """The candidates at ascending `places` (k,) among these, and no others."""
+        return Candidates(
+            chunks=self.chunks[places],
+            semantic=None if self.semantic is None else self.semantic[places],
+            keyword=None if self.keyword is None else self.keyword[places],
+            semantic_ranks=self.semantic_ranks[places],
+            keyword_ranks=self.keyword_ranks[places],
+            scores=self.scores[places],
+            boosts={name: factors[places] for name, factors in self.boosts.items()},
+            rerank=None if self.rerank is None else self.rerank[places],
+        )
+
+
+def candidate_count(top_k: int) -> int:
+    """How many chunks each lane delivers for `top_k` results."""
+    return max(100, 2 * top_k)
+
+
+def keyword_candidates(keyword: LaneHits) -> Candidates:
+    """The keyword lane's hits, scored by keywords alone."""
+    order = np.argsort(keyword.chunks)
+    chunks = keyword.chunks[order]
+    scores = keyword.scores[order] / (keyword.best_score or 1.0)
+    return Candidates(
+        chunks=chunks,
+        semantic=None,
+        keyword=scores,
+        semantic_ranks=np.zeros(len(chunks), dtype=np.int64),
+        keyword_ranks=lane_ranks(chunks, keyword),
+        scores=np.zeros(len(chunks)),
+    ).with_scores(scores)
+
+
+def lane_ranks(chunks: NDArray[np.int64], hits: LaneHits) -> NDArray[np.int64]:
+    """The rank (m,) of each of `chunks` (m,) in a lane's hits, from 1; 0 where it is absent."""
+    ranks = np.zeros(len(chunks), dtype=np.int64)
+    ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
+    return ranks

@@ -1,0 +1,70 @@
+"""A circuit breaker: what has just failed is left alone for a while, then tried by one call.
+
+After Nygard, Release It!, 2007. Closed, every call passes. A failure opens it: calls are refused
+at once, without waiting for what would fail again. When the pause is over, a single call is let
+through; if it succeeds the breaker closes, if not the next pause is twice as long.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+"""Seconds."""
+
+Fault = TypeVar("Fault")
+
+
+class CircuitBreaker(Generic[Fault]):
+    """Decides whether a call is made; any number of threads may share one."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._fault: Fault | None = None
+        self._generation = 0
+        self._pause = 0.0
+        self._next_trial = 0.0
+
+    @property
+    def fault(self) -> Fault | None:
+        """What opened the breaker; None while it is closed."""
+        return self._fault
+
+    def admit(self) -> int | None:
+        """A ticket for one call, to be handed to `succeed` or `fail`; None if it is refused."""
+        with self._lock:
+            if self._fault is not None:
+                if self._clock() < self._next_trial:
+                    return None
+                # Should this trial never be decided, another one is let through then.
+                self._next_trial = self._clock() + LONGEST_PAUSE
+                self._generation += 1
+            return self._generation
+
+    def succeed(self, ticket: int) -> bool:
+        """The call with this ticket went well; whether that closed the breaker."""
+        with self._lock:
+            if self._fault is None or ticket != self._generation:
+                return False
+            self._fault = None
+            self._pause = 0.0
+            return True
+
+    def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
+        """The call with this ticket failed, and asked to be left alone for `pause` seconds.
+
+        Returns whether the fault is a new one. Of calls that were under way together only the
+        first to fail counts.
+        """
+        with self._lock:
+            if ticket != self._generation:
+                return False
+            is_new = fault != self._fault
+            self._fault = fault
+            self._generation += 1
+            self._pause = min(max(FIRST_PAUSE, 2 * self._pause), LONGEST_PAUSE)
+            self._next_trial = self._clock() + max(self._pause, min(pause, LONGEST_PAUSE))
+            return is_new

@@ -1,0 +1,34 @@
+"""The address that a citation carries: never empty, and never made from what a caller sent."""
+
+import ipaddress
+
+from .citation_paths import citation_path
+from .records import ChunkRecord, DocumentRecord
+from .settings import settings
+
+_served_at: str | None = None
+
+
+def document_url(record: ChunkRecord | DocumentRecord) -> str:
+    """The source's own url if it has one, else the address at which this server shows the record.
+
+    Raises ConfigurationError for settings that cannot be used.
+    """
+    return record.url or public_url() + citation_path(record)
+
+
+def public_url() -> str:
+    """Under which address clients reach this server, without a slash at the end.
+
+    PUBLIC_URL, else where this process listens, else the configured port of this machine.
+    """
+    chosen = settings()
+    return chosen.public_url or _served_at or f"http://127.0.0.1:{chosen.port}"
+
+
+def announce(address: str, port: int) -> None:
+    """Say where this process listens: an IP address and a port."""
+    global _served_at
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)
+    _served_at = f"http://{host}:{port}"

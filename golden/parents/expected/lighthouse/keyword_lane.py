@@ -1,0 +1,121 @@
+"""The keyword lane: Okapi BM25 over precomputed impacts.
+
+The score of a chunk is the sum over the query's terms of
+
+    idf(t) * tf / (tf + k1 * (1 - b + b * length / average length)),
+    idf(t) = ln(1 + (n - df + 0.5) / (df + 0.5))
+
+(Robertson and Zaragoza 2009, The Probabilistic Relevance Framework; idf as in Lucene). All but the
+sum is done when the index is built, so a query adds up the postings that it touches and no more.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import open_array, open_bytes
+from .lanes import LaneHits, best
+from .layout import IndexLayout
+from .stages import stage
+
+CACHED_TERMS = 8192
+
+
+class Vocabulary(Sequence[bytes]):
+    """The sorted terms of an index, read in place."""
+
+    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
+        self._terms = terms
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
+        return bytes(self._terms[int(self._offsets[number]) : int(self._offsets[number + 1])])
+
+    def find(self, term: str) -> int | None:
+        """The number of `term`, or None."""
+        encoded = term.encode("utf-8", "replace")
+        number = bisect_left(self, encoded)
+        return number if number < len(self) and self[number] == encoded else None
+
+
+class KeywordLane:
+    """BM25 search over the postings of one index."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        offsets: NDArray[np.uint64],
+        chunks: NDArray[np.uint32],
+        impacts: NDArray[np.float32],
+        chunk_count: int,
+    ) -> None:
+        # The same words are asked for again and again, and twice for each query.
+        self._find = lru_cache(CACHED_TERMS)(vocabulary.find)
+        self._offsets = offsets
+        self._chunks = chunks
+        self._impacts = impacts
+        self._chunk_count = chunk_count
+
+    @classmethod
+    def open(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
+        """Map the lane's files; the counts are the manifest's."""
+        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
+        return cls(
+            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
+            open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
+            open_array(layout.posting_chunks, np.uint32, (postings,)),
+            open_array(layout.posting_impacts, np.float32, (postings,)),
+            chunks,
+        )
+
+    @stage("keyword")
+    def search(
+        self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
+    ) -> LaneHits:
+        """The `count` best chunks for the query's terms, among `allowed` (n,) if given.
+
+        A term that stands in the query twice counts twice. Chunks without any term are no hits.
+        """
+        scores = np.zeros(self._chunk_count, dtype=np.float64)
+        touched = []
+        for chunks, impacts in self._postings(terms):
+            scores[chunks] += impacts
+            touched.append(chunks)
+        if not touched:
+            return LaneHits.none()
+        candidates = np.concatenate(touched)
+        if allowed is not None:
+            candidates = candidates[allowed[candidates]]
+        return best(candidates, scores[candidates], count, repeated=len(touched))
+
+    def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+        scores = np.zeros(len(chunks), dtype=np.float64)
+        for posting_chunks, impacts in self._postings(terms):
+            places = np.searchsorted(posting_chunks, chunks)
+            inside = places < len(posting_chunks)
+            inside[inside] = posting_chunks[places[inside]] == chunks[inside]
+            scores[inside] += impacts[places[inside]]
+        return scores
+
+    def frequency(self, term: str) -> int:
+        """The number of chunks that have a term."""
+        number = self._find(term)
+        return 0 if number is None else int(self._offsets[number + 1] - self._offsets[number])
+
+    def _postings(
+        self, terms: Iterable[str]
+    ) -> Iterable[tuple[NDArray[np.uint32], NDArray[np.float64]]]:
+        # Sorted, so that sums round alike whatever the order of the query's words.
+        for term, times in sorted(Counter(terms).items()):
+            number = self._find(term)
+            if number is not None:
+                span = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
+                yield self._chunks[span], self._impacts[span].astype(np.float64) * times

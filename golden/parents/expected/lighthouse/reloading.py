@@ -1,0 +1,94 @@
+"""Serving a new index without a restart: what INDEX_DIR publishes is opened aside, then swapped in.
+
+Publishing replaces the file CURRENT. The new version is opened, and hashed from end to end, which
+also brings it into the page cache; then one assignment makes it the one that is served, and
+searches that have begun finish on the old one. A version that cannot be used is left alone.
+"""
+
+import logging
+import threading
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from .errors import IndexUnusableError
+from .index import Index, resolve_version
+from .served import Served, ServedState
+from .web_metrics import metrics
+
+POLL_SECONDS = 1.0
+
+DAMAGED = "files of the index are damaged"
+NOT_RELOADED = "the index published last cannot be used; the one before is still served"
+
+IndexType = TypeVar("IndexType", bound=Index)
+
+_logger = logging.getLogger(__name__)
+
+
+class Reloader(Generic[IndexType]):
+    """Verifies the index that is served, then serves each that is published after it.
+
+    In a thread of its own; what it finds is in the state of `served`, and in the log.
+    """
+
+    def __init__(self, served: Served[IndexType], poll_seconds: float = POLL_SECONDS) -> None:
+        self._served = served
+        self._poll_seconds = poll_seconds
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reloader", daemon=True)
+        self._seen: object = None
+
+    def start(self) -> None:
+        """Begin; the thread ends with the process, or with `stop`."""
+        self._seen = self._published()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and wait for that."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._verify()
+        while not self._stop.wait(self._poll_seconds):
+            published = self._published()
+            if published != self._seen:
+                self._seen = published
+                self._reload()
+
+    def _published(self) -> object:
+        """Something that changes whenever another index is published."""
+        try:
+            manifest = resolve_version(self._served.directory) / "manifest.json"
+            status = manifest.stat()
+        except (OSError, IndexUnusableError) as error:
+            return type(error)
+        return manifest, status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _verify(self) -> None:
+        findings = self._served.current().verify()
+        if findings:
+            _logger.error("the index is damaged: %s", "; ".join(findings))
+        self._served.state = ServedState(not findings, DAMAGED if findings else None)
+
+    def _reload(self) -> None:
+        try:
+            opened = self._served.reopen()
+            findings = opened.verify()
+        except IndexUnusableError as error:
+            self._refuse(error.message)
+        except Exception as error:
+            # Damage may show in ways that nobody has foreseen, and must not end this thread.
+            self._refuse(repr(error))
+        else:
+            if findings:
+                self._refuse(f"{opened.layout.root}: damaged: {'; '.join(findings)}")
+                return
+            self._served.swap(opened, ServedState(verified=True))
+            metrics.count("index_reloads", "ok")
+            _logger.info("serving index %s now", opened.version)
+
+    def _refuse(self, reason: str) -> None:
+        metrics.count("index_reloads", "refused")
+        _logger.error("the index published last is not served: %s", reason)
+        self._served.state = replace(self._served.state, problem=NOT_RELOADED)

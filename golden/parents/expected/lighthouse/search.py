@@ -1,0 +1,115 @@
+"""How this server searches: every step of it, in order."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .candidates import Candidates, candidate_count, keyword_candidates
+from .feature_extraction import FeatureExtraction, extracted_fields
+from .filters import Filters
+from .fusion_linear import fuse_linear
+from .hybrid_candidates import complete_lanes, semantic_candidates
+from .identifiers import is_identifier_query
+from .index import Index
+from .parent_expansion import expand_parents
+from .query_rewriting import QueryRewriting
+from .query_understanding import query_model, understand_query
+from .rerank import rerank, reranker
+from .results import Hit, Journal, Mode, Reason, SearchResponse, check_request, respond
+from .settings import settings
+from .state import current_index
+from .tokens import Token, query_terms
+
+
+def search_hybrid(
+    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+) -> SearchResponse:
+    """Find the `top_k` chunks that answer a query, by meaning and by keywords.
+
+    A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
+    The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
+    A query that is nothing but an identifier is answered by keywords alone.
+    So is a query that cannot be embedded; the response is then marked degraded.
+
+    Raises InvalidRequestError for a request that no search can answer.
+    """
+    check_request(query, top_k, mode)
+    journal = Journal()
+    index = current_index()
+    understood = understand_query(
+        index,
+        query,
+        filters,
+        journal,
+        query_model(),
+        [QueryRewriting(), FeatureExtraction(extracted_fields(), confidence=0.7)],
+        deadline_ms=250,
+    )
+    asked, query, filters = query, understood.query, understood.filters
+
+    tokens = index.tokenizer.tokenize(query)
+    terms = query_terms(tokens)
+    allowed = index.filters.select(filters)
+    answer = partial(_refine, index, asked, top_k, journal, tokens, allowed)
+
+    # Many, so that enough are left for `_choose`.
+    depth = 10 * candidate_count(top_k)
+    keyword = index.keyword_lane.search(terms, depth, allowed)
+    if mode == "keyword":
+        return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
+    is_identifier = is_identifier_query(query, tokens, settings().identifier_patterns)
+    if mode == "hybrid" and is_identifier and len(keyword):
+        return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
+
+    vector = index.encoder.encode(query)
+    if vector is None:
+        return answer(
+            keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
+        )
+    semantic = index.dense_lane.search(vector, depth, allowed)
+    if mode == "semantic":
+        return answer(semantic_candidates(semantic), mode="semantic", reason="requested")
+
+    candidates = complete_lanes(
+        index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+    )
+    candidates = fuse_linear(candidates, settings().semantic_weight, settings().keyword_weight)
+    return answer(candidates, mode="hybrid", reason="default")
+
+
+def _refine(
+    index: Index,
+    query: str,
+    top_k: int,
+    journal: Journal,
+    tokens: list[Token],
+    allowed: NDArray[np.bool_] | None,
+    candidates: Candidates,
+    *,
+    mode: Mode,
+    reason: Reason,
+    degraded: bool = False,
+) -> SearchResponse:
+    """Put what was found, in whichever mode, through the stages that follow."""
+    if reason not in ("identifier", "requested"):
+        candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
+    choose = partial(_choose, index, top_k, journal)
+    return respond(
+        index,
+        query,
+        top_k,
+        journal,
+        candidates,
+        choose,
+        mode=mode,
+        reason=reason,
+        degraded=degraded,
+    )
+
+
+def _choose(index: Index, top_k: int, journal: Journal, hits: Iterator[Hit]) -> Iterator[Hit]:
+    """Choose among all that was found, best first; the first `top_k` are the results."""
+    hits = expand_parents(hits, index, journal)
+    return hits

@@ -1,0 +1,89 @@
+"""What an answer consists of, in the order in which it comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .chat_passages import Passage
+from .chat_reply import Usage
+from .results import SearchResponse
+
+AnswerMode = Literal["model", "extractive"]
+AnswerReason = Literal["default", "no_model", "model_failed", "budget_spent", "nothing_found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """First: the passages that the answer may cite, and the search that found them."""
+
+    search: SearchResponse
+    passages: Sequence[Passage]
+
+    def to_json(self) -> dict[str, Any]:
+        """The passages with their numbers, and how they were searched for."""
+        return {
+            "query": self.search.query,
+            "mode": self.search.mode,
+            "reason": self.search.reason,
+            "degraded": self.search.degraded,
+            "stages": dict(self.search.stages),
+            "sources": [passage.to_json() for passage in self.passages],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Then: the text of the answer, piece by piece."""
+
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The piece."""
+        return {"text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Last: how the answer came about, and which passages it cites.
+
+    `mode` says whose words it has; `reason` why, and `notice` says so in words where the reason
+    is not the default. `truncated` is true for an answer that was cut at its limit.
+    """
+
+    mode: AnswerMode
+    reason: AnswerReason
+    notice: str | None
+    cited: Sequence[Passage]
+    truncated: bool = False
+    usage: Usage | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything about the answer but its text."""
+        return {
+            "mode": self.mode,
+            "reason": self.reason,
+            "notice": self.notice,
+            "cited": [passage.citation() for passage in self.cited],
+            "truncated": self.truncated,
+            "usage": self.usage and self.usage.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Last, instead of `Done`: the answer broke off."""
+
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """What happened."""
+        return {"message": self.message}
+
+
+ChatEvent = Sources | Delta | Done | Failed
+EVENT_NAMES: dict[type, str] = {
+    Sources: "sources",
+    Delta: "delta",
+    Done: "done",
+    Failed: "error",
+}

@@ -1,0 +1,32 @@
+"""What can go wrong in a server, each with a hint that says what to do about it.
+
+ServerError
+├── IndexUnusableError      the index is missing, damaged, or of another format version
+├── ConfigurationError      settings.json or an environment variable has an impossible value
+└── InvalidRequestError     a caller asked for something that cannot be; names the field
+"""
+
+
+class ServerError(Exception):
+    """A failure that the server's owner can understand and mend."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class IndexUnusableError(ServerError):
+    """The index cannot be served; nothing was changed on disk."""
+
+
+class ConfigurationError(ServerError):
+    """A setting has a value that cannot be used."""
+
+
+class InvalidRequestError(ServerError):
+    """A request cannot be answered as asked; `field` is the part of it to mend."""
+
+    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field

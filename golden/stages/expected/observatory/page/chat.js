@@ -1,0 +1,247 @@
+"use strict";
+
+const CONVERSATION = "conversation";
+const MAX_MESSAGES = 63;
+const MAX_ANSWER = 16_000;
+
+const question = byId("question");
+let turns = [];
+let running = null;
+
+// The conversation: [{question, answer, sources, done, error}], kept by this tab
+
+function save() {
+  try {
+    sessionStorage.setItem(CONVERSATION, JSON.stringify(turns));
+  } catch {
+    // It is too long to be kept; it goes on all the same.
+  }
+}
+
+function restore() {
+  try {
+    turns = JSON.parse(sessionStorage.getItem(CONVERSATION)) ?? [];
+  } catch {
+    turns = [];
+  }
+  for (const turn of turns) showTurn(turn);
+  showState();
+}
+
+/** What was said so far, as the server wants it; answers that broke off are left out. */
+function messagesFor(turn) {
+  const said = turns
+    .filter((other) => other !== turn && other.done && other.answer)
+    .flatMap((other) => [
+      { role: "user", content: other.question },
+      { role: "assistant", content: other.answer.slice(0, MAX_ANSWER) },
+    ]);
+  return [...said, { role: "user", content: turn.question }].slice(-MAX_MESSAGES);
+}
+
+// Server-sent events
+
+/** The events of an answer: name and data. */
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const parts = (waiting + value).split(/\r\n\r\n|\n\n|\r\r/);
+    waiting = parts.pop();
+    for (const part of parts) {
+      const event = { name: "message", data: [] };
+      for (const line of part.split(/\r\n|\n|\r/)) {
+        const [, field, text] = line.match(/^([^:]*):? ?(.*)$/);
+        if (field === "event") event.name = text;
+        if (field === "data") event.data.push(text);
+      }
+      if (event.data.length) yield { name: event.name, data: JSON.parse(event.data.join("\n")) };
+    }
+  }
+}
+
+async function answerTurn(turn) {
+  const request = new AbortController();
+  running = request;
+  Object.assign(turn, { answer: "", sources: [], done: null, error: null });
+  showState();
+  show(turn);
+  try {
+    const response = await postJson("chat", { messages: messagesFor(turn) }, request.signal);
+    for await (const { name, data } of eventsOf(response)) {
+      if (name === "sources") turn.sources = data.sources;
+      if (name === "delta") turn.answer += data.text;
+      if (name === "done") turn.done = data;
+      if (name === "error") turn.error = data.message;
+      showSoon(turn);
+    }
+    if (!turn.done) turn.error ??= "The answer broke off.";
+  } catch (error) {
+    turn.error = error.name === "AbortError" ? "Stopped." : error.message;
+  }
+  running = null;
+  show(turn);
+  showState();
+  save();
+  byId("status").textContent = turn.error ?? "The answer is complete.";
+}
+
+// Showing
+
+const views = new Map();
+
+function showTurn(turn) {
+  const view = {
+    answer: element("div", { class: "text", dir: "auto" }),
+    after: element("div"),
+    frame: 0,
+  };
+  views.set(turn, view);
+  byId("turns").append(
+    element("section", { class: "turn" }, element("h2", {}, isolated(turn.question)), view.answer, view.after),
+  );
+  show(turn);
+}
+
+/** Show a turn with the next frame: pieces of an answer come faster than anybody reads. */
+function showSoon(turn) {
+  const view = views.get(turn);
+  view.frame ||= requestAnimationFrame(() => show(turn));
+}
+
+function show(turn) {
+  const view = views.get(turn);
+  cancelAnimationFrame(view.frame);
+  view.frame = 0;
+  const wasAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 80;
+  const cited = new Set();
+  const cite = (wanted) => {
+    const source = turn.sources.find((candidate) => candidate.number === wanted);
+    if (!source) return null;
+    cited.add(wanted);
+    return citeNode(source);
+  };
+  // Answers to programs say at their end how they came about; here it stands below.
+  const notice = turn.done?.notice ?? "";
+  const answer = notice && turn.answer.trimEnd().endsWith(notice)
+    ? turn.answer.slice(0, turn.answer.lastIndexOf(notice)) : turn.answer;
+  if (turn.answer) {
+    view.answer.replaceChildren(...markdownNodes(answer, cite));
+  } else {
+    const state = turn.sources.length
+      ? `Reading ${plural(turn.sources.length, "passage")} …`
+      : "Searching the documents …";
+    view.answer.replaceChildren(...(turn.error ? [] : [element("p", { class: "waiting" }, state)]));
+  }
+  view.after.replaceChildren(...afterNodes(turn, cited));
+  if (running && wasAtEnd) scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+}
+
+function citeNode(source) {
+  const name = [source.title, partOf(source)].filter(Boolean).join(", ");
+  return element("a", {
+    class: "cite", href: placeOf(source.document_id, source.id), title: name,
+    "aria-label": `Source ${source.number}: ${name}`,
+  }, String(source.number));
+}
+
+function afterNodes(turn, cited) {
+  const nodes = [];
+  if (turn.done?.truncated) nodes.push(element("p", { class: "about" }, "The answer was cut at its limit."));
+  if (turn.done?.notice) nodes.push(element("p", { class: "about" }, turn.done.notice));
+  if (turn.error) {
+    const again = element("button", { type: "button" }, "Ask again");
+    again.disabled = running !== null;
+    again.addEventListener("click", () => answerTurn(turn));
+    nodes.push(element("div", { class: "notice error" }, turn.error, again));
+  }
+  const used = turn.sources.filter((source) => cited.has(source.number));
+  const others = turn.sources.filter((source) => !cited.has(source.number));
+  if (used.length) nodes.push(sourcesNode(used, "Sources"));
+  if (others.length && turn.done) {
+    const summary = `${plural(others.length, used.length ? "other passage" : "passage")} found`;
+    nodes.push(element("details", {}, element("summary", {}, summary), sourcesNode(others, summary)));
+  }
+  return nodes;
+}
+
+function sourcesNode(sources, label) {
+  const items = sources.map((source) => {
+    const path = source.section[0] === source.title ? source.section.slice(1) : source.section;
+    return element(
+      "li", {},
+      element("span", { class: "cite", "aria-hidden": "true" }, String(source.number)),
+      element(
+        "span", {},
+        element("a", { href: placeOf(source.document_id, source.id) }, isolated(source.title)),
+        element("span", { class: "muted" }, " ", ...joinedNodes([path.length ? isolated(path.join(" › ")) : null, partOf(source)])),
+      ),
+    );
+  });
+  return element("ol", { class: "sources", "aria-label": label }, ...items);
+}
+
+function showState() {
+  byId("start").hidden = turns.length > 0;
+  byId("anew").hidden = turns.length === 0;
+  byId("send").hidden = running !== null;
+  byId("stop").hidden = running === null;
+}
+
+// Asking
+
+function askNow() {
+  const text = question.value.trim();
+  if (!text || running) return;
+  const turn = { question: text, answer: "", sources: [], done: null, error: null };
+  turns.push(turn);
+  question.value = "";
+  showTurn(turn);
+  scrollTo({ top: document.body.scrollHeight });
+  answerTurn(turn);
+}
+
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  askNow();
+});
+question.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    askNow();
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.target.closest("dialog")) running?.abort();
+  if (event.key === "/" && !isTyping(event)) {
+    event.preventDefault();
+    question.focus();
+  }
+});
+byId("stop").addEventListener("click", () => {
+  running?.abort();
+  question.focus();
+});
+byId("anew").addEventListener("click", () => {
+  running?.abort();
+  turns = [];
+  views.clear();
+  byId("turns").replaceChildren();
+  save();
+  showState();
+  question.focus();
+});
+
+async function begin() {
+  byId("notice").hidden = true;
+  try {
+    await loadAbout();
+  } catch (error) {
+    showError(byId("notice"), error, begin);
+  }
+}
+
+restore();
+begin();

@@ -1,0 +1,258 @@
+"use strict";
+
+const PIECE = 40;
+
+// What these readers deliver is shown as it stands; the others deliver Markdown.
+const CODE_READERS = new Set(["code", "json", "yaml", "toml"]);
+const TEXT_READERS = new Set(["text", "subtitles"]);
+
+const passages = byId("passages");
+const decode = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+let record = null;
+let last = null;
+const nodes = new Map();
+let first = 0;
+let end = 0;
+let cited = null;
+let loading = Promise.resolve();
+
+const documentId = decode(location.pathname.slice(ROOT.length + "d/".length));
+const chunkInAddress = () => decode(location.hash.slice(1));
+
+// Reading
+
+async function fetchPassages(parameters) {
+  const wanted = new URLSearchParams({ document: record?.id ?? documentId, limit: PIECE, ...parameters });
+  return askJson(`chunks?${wanted}`);
+}
+
+/** The passages around the cited one, or else from the beginning. */
+async function fetchFirst() {
+  const around = chunkInAddress();
+  try {
+    return await fetchPassages(around ? { around } : {});
+  } catch (error) {
+    if (error.status !== 404 || !around) throw error;
+    const found = await fetchPassages({});
+    showNotice("The passage that this address names is not in the document any more.");
+    return found;
+  }
+}
+
+/** The document under its id; an address may have `.md` behind it. */
+async function fetchDocument() {
+  try {
+    return await fetchFirst();
+  } catch (error) {
+    if (error.status !== 404 || !documentId.endsWith(".md")) throw error;
+    record = { id: documentId.slice(0, -".md".length) };
+    return fetchFirst();
+  }
+}
+
+async function begin() {
+  byId("notice").hidden = true;
+  try {
+    const [found, about] = await Promise.all([fetchDocument(), loadAbout()]);
+    record = found.document;
+    showHead(record, about);
+    first = end = found.offset;
+    append(found.chunks);
+    byId("document").hidden = false;
+    showEnds();
+    cite(chunkInAddress(), "instant");
+    watchEnd();
+  } catch (error) {
+    record = null;
+    showError(byId("notice"), error, begin);
+  }
+  byId("loading").hidden = true;
+}
+
+/** Fetch more of the document, one piece after the other. */
+function load(direction) {
+  loading = loading.then(() => loadPiece(direction));
+  return loading;
+}
+
+async function loadPiece(direction) {
+  try {
+    if (direction > 0 && end < record.chunks) {
+      append((await fetchPassages({ offset: end })).chunks);
+    } else if (direction < 0 && first > 0) {
+      const offset = Math.max(0, first - PIECE);
+      const found = await fetchPassages({ offset, limit: first - offset });
+      const top = passages.firstElementChild;
+      const read = top?.querySelector(".text");
+      const before = read?.getBoundingClientRect().top;
+      first = offset;
+      passages.prepend(...makeNodes(found.chunks, null));
+      const label = top?.querySelector(".part");
+      if (label && label.textContent === partOf(inRecord(found.chunks.at(-1)))) label.remove();
+      // What is being read stays where it is.
+      if (read) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
+    }
+    showEnds();
+    watchEnd();
+  } catch (error) {
+    showError(byId("notice"), error, () => {
+      byId("notice").hidden = true;
+      load(direction);
+    });
+  }
+}
+
+function append(found) {
+  passages.append(...makeNodes(found, last));
+  last = found.at(-1) ?? last;
+  end += found.length;
+}
+
+// Showing
+
+function showNotice(text) {
+  byId("notice").replaceChildren(element("div", { class: "notice" }, text));
+  byId("notice").hidden = false;
+}
+
+const inRecord = (chunk) => ({ path: record.path, position: chunk.position });
+
+/** The part of a passage that the one before it has not shown already; offsets count code points. */
+function newText(chunk, before) {
+  const overlap = before ? before.position.end - chunk.position.start : 0;
+  return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
+}
+
+function makeNodes(found, before) {
+  return found.map((chunk) => {
+    const node = passageNode(chunk, before);
+    nodes.set(chunk.id, node);
+    before = chunk;
+    return node;
+  });
+}
+
+function passageNode(chunk, before) {
+  const reader = record.reader.split("/")[0];
+  const isCode = CODE_READERS.has(reader);
+  const isMarkdown = !isCode && !TEXT_READERS.has(reader);
+  const text = newText(chunk, before);
+  const heading = chunk.section.at(-1);
+  const isUnder = heading && chunk.section.join("\0") !== before?.section.join("\0");
+  const says = text.slice(0, 2 * (heading?.length ?? 0) + 80).includes(heading);
+  const here = element("a", {
+    class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
+  }, "#");
+  const body = isMarkdown ? markdownNodes(text) : [wholeNode(text)];
+  if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
+    body.shift();
+  }
+  const part = partOf(inRecord(chunk));
+  const isNewPart = part && (!before || part !== partOf(inRecord(before)));
+  return element(
+    "section",
+    { class: "passage", tabindex: "-1", dir: isCode ? "ltr" : "auto", "data-parent": chunk.position.parent_start },
+    here,
+    isNewPart ? element("p", { class: "part" }, part) : null,
+    isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
+    element("div", { class: isCode ? "text code" : "text" }, ...body),
+  );
+}
+
+function showEnds() {
+  byId("earlier").hidden = first === 0;
+  byId("later").hidden = end >= record.chunks;
+}
+
+// The cited passage
+
+/** Highlight a passage and go to it. */
+function cite(chunkId, behavior = "auto") {
+  nodes.get(cited)?.removeAttribute("aria-current");
+  cited = nodes.has(chunkId) ? chunkId : null;
+  byId("stepper").hidden = record.chunks < 2;
+  const place = shownPlace();
+  byId("place").textContent =
+    place < 0 ? plural(record.chunks, "passage") : `${number(first + place + 1)} of ${number(record.chunks)}`;
+  byId("previous").disabled = place < 0 || first + place === 0;
+  byId("next").disabled = place >= 0 && first + place + 1 >= record.chunks;
+  if (place < 0) return;
+  const node = nodes.get(cited);
+  node.setAttribute("aria-current", "true");
+  // Small passages that are read together are shown as belonging together.
+  for (const other of passages.children) {
+    const isAround = other !== node && other.dataset.parent && other.dataset.parent === node.dataset.parent;
+    other.classList.toggle("around", Boolean(isAround));
+  }
+  node.focus({ preventScroll: true });
+  const { top, bottom } = node.getBoundingClientRect();
+  if (top < 0 || bottom > byId("stepper").getBoundingClientRect().top) {
+    node.scrollIntoView({ behavior, block: bottom - top < innerHeight * 0.7 ? "center" : "start" });
+  }
+  byId("status").textContent = `Passage ${byId("place").textContent}`;
+}
+
+/** Where the cited passage stands among those that are shown; -1 if none is cited. */
+const shownPlace = () => [...passages.children].indexOf(nodes.get(cited));
+
+async function step(direction) {
+  const wanted = shownPlace() + direction;
+  if (wanted < 0 || wanted >= passages.children.length) await load(direction);
+  const node = passages.children[shownPlace() + direction];
+  const id = [...nodes].find(([, other]) => other === node)?.[0];
+  if (!id) return;
+  history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+  cite(id);
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  if (entries.some((entry) => entry.isIntersecting)) load(1);
+}, { rootMargin: "400px" });
+
+/** Fetch the next piece when its button is near; it may still be near when a piece has come. */
+function watchEnd() {
+  watcher.unobserve(byId("later"));
+  watcher.observe(byId("later"));
+}
+
+addEventListener("hashchange", async () => {
+  const wanted = chunkInAddress();
+  if (wanted && !nodes.has(wanted)) location.reload();
+  else cite(wanted);
+});
+byId("earlier").addEventListener("click", () => load(-1));
+byId("later").addEventListener("click", () => load(1));
+byId("previous").addEventListener("click", () => step(-1));
+byId("next").addEventListener("click", () => step(1));
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  (nodes.get(cited) ?? passages.firstElementChild)?.focus();
+});
+byId("save").addEventListener("click", async () => {
+  try {
+    const answer = await ask(`d/${encodeURIComponent(record.id)}.md`, { headers: { Accept: "text/markdown" } });
+    const address = URL.createObjectURL(await answer.blob());
+    const name = record.path.split("/").at(-1).replace(/\.\w+$/, "") || "document";
+    element("a", { href: address, download: `${name}.md` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  } catch (error) {
+    showError(byId("notice"), error, () => byId("save").click());
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (isTyping(event)) return;
+  if (event.key === "j" && !byId("next").disabled) step(1);
+  else if (event.key === "k" && !byId("previous").disabled) step(-1);
+  else if (event.key === "/") location.assign(ROOT);
+  else return;
+  event.preventDefault();
+});
+
+begin();

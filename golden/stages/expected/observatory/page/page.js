@@ -1,0 +1,242 @@
+"use strict";
+
+// What every page shares. Whatever comes from the server, a model or a document becomes text
+// nodes, never markup: the Content-Security-Policy has browsers refuse anything else.
+
+const byId = (id) => document.getElementById(id);
+
+// The server may stand below a path of its own, behind a proxy.
+const ROOT = location.pathname.replace(/\/d\/.*$|\/[^/]*$/s, "/");
+
+/** An element with attributes and children; strings become text. */
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** Text of the user's own, kept from turning the direction of what stands around it. */
+const isolated = (text) => element("bdi", {}, text);
+
+/** The address, if it is one of the web: `javascript:` and the like are none. */
+function webAddress(text) {
+  try {
+    const address = new URL(text);
+    return ["http:", "https:"].includes(address.protocol) ? address.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where a passage stands in its document. */
+const placeOf = (documentId, chunkId) =>
+  `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(chunkId)}`;
+
+const PARTS = { pptx: "slide", ppt: "slide", odp: "slide", xlsx: "sheet", xls: "sheet", ods: "sheet" };
+
+/** What a passage is on, in words: a page, a slide or a sheet; null if its document has none. */
+function partOf({ path, position }) {
+  const page = position?.page;
+  if (page === undefined) return null;
+  const ending = path.toLowerCase().split(".").at(-1);
+  return `${PARTS[ending] ?? "page"} ${number(page)}`;
+}
+
+/** The address of a document at a passage's page, where browsers know how to go there. */
+function addressOfPart(address, { position }) {
+  const page = position?.page;
+  const isPdf = new URL(address).pathname.toLowerCase().endsWith(".pdf");
+  return page && isPdf && !address.includes("#") ? `${address}#page=${page}` : address;
+}
+
+const OFFICE = "application/vnd.openxmlformats-officedocument";
+const MEDIA_TYPES = {
+  "application/epub+zip": "E-book",
+  "application/json": "JSON",
+  "application/pdf": "PDF",
+  [`${OFFICE}.presentationml.presentation`]: "PowerPoint",
+  [`${OFFICE}.spreadsheetml.sheet`]: "Excel",
+  [`${OFFICE}.wordprocessingml.document`]: "Word",
+  "message/rfc822": "Mail",
+  "text/csv": "CSV",
+  "text/html": "HTML",
+  "text/markdown": "Markdown",
+  "text/plain": "Text",
+};
+
+const nameOfMediaType = (type) => MEDIA_TYPES[type] ?? type;
+
+/** A name of a program's, such as `due_date`, as a word for people. */
+function readable(name) {
+  const words = name.replaceAll(/[_-]+/g, " ").trim() || name;
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+/** Nodes in one line, with a dot between them; those that are null are left out. */
+const joinedNodes = (nodes) =>
+  nodes.filter(Boolean).flatMap((node, place) => (place ? [" · ", node] : [node]));
+
+/** Something that can be opened; what is in it is made when that happens first. */
+function disclosure(summary, makeContent) {
+  const node = element("details", {}, element("summary", {}, summary));
+  node.addEventListener("toggle", () => node.append(makeContent()), { once: true });
+  return node;
+}
+
+/** Where else a document was found: places that are not in the index themselves. */
+const placesNode = (places) =>
+  element("ul", { class: "places" }, ...places.map((place) => {
+    const address = webAddress(place.url);
+    const link = address ? element("a", { href: address, rel: "noreferrer" }, isolated(address)) : null;
+    const title = place.title === place.path ? null : isolated(place.title);
+    return element("li", {}, ...joinedNodes([title, isolated(place.path), isolated(place.source), link]));
+  }));
+
+const number = (value) => value.toLocaleString("en");
+const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
+
+// Asking the server
+
+const TOKEN = "token";
+let tokenDialog = null;
+
+/** What the server said when it refused: its problem document's detail. */
+class Refusal extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+/** Ask for a token; the promise is kept when one was given, and broken when not. */
+function askToken(rejected) {
+  tokenDialog ??= new Promise((resolve, reject) => {
+    const input = element("input", {
+      id: "token", type: "password", autocomplete: "off", spellcheck: "false", required: true,
+      "aria-describedby": "token-help",
+    });
+    const form = element(
+      "form", {},
+      element("h2", { id: "token-title" }, "This server asks for a token"),
+      element(
+        "p", { id: "token-help", class: rejected ? "error" : "muted" },
+        rejected
+          ? "The server did not accept this token."
+          : "Its owner gives tokens out. This tab keeps yours until it is closed.",
+      ),
+      element("label", { for: "token" }, "Token"),
+      input,
+      element(
+        "p", { class: "actions" },
+        element("button", { class: "main" }, "Continue"),
+        element("button", { type: "button", id: "token-cancel" }, "Cancel"),
+      ),
+    );
+    const dialog = element("dialog", { "aria-labelledby": "token-title" }, form);
+    const close = () => {
+      tokenDialog = null;
+      dialog.remove();
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      sessionStorage.setItem(TOKEN, input.value.trim());
+      close();
+      resolve();
+    });
+    dialog.addEventListener("cancel", () => {
+      close();
+      reject(new Refusal(401, "This server asks for a token."));
+    });
+    document.body.append(dialog);
+    byId("token-cancel").addEventListener("click", () => {
+      dialog.dispatchEvent(new Event("cancel"));
+    });
+    dialog.showModal();
+  });
+  return tokenDialog;
+}
+
+/** Fetch a path of this server, with the token if there is one. Throws a Refusal. */
+async function ask(path, { headers = {}, ...options } = {}) {
+  for (;;) {
+    const token = sessionStorage.getItem(TOKEN);
+    let response;
+    try {
+      const authorization = token ? { Authorization: `Bearer ${token}` } : {};
+      response = await fetch(ROOT + path, {
+        ...options,
+        headers: new Headers({ ...headers, ...authorization }),
+        credentials: "omit",
+        redirect: "error",
+      });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      if (token && /[^\x21-\x7e]/.test(token)) {
+        sessionStorage.removeItem(TOKEN);
+        await askToken(true);
+        continue;
+      }
+      throw new Refusal(0, "The server cannot be reached.");
+    }
+    if (response.ok) return response;
+    const problem = await response.json().catch(() => ({}));
+    if (response.status === 401) {
+      // Another request may have brought a new token meanwhile.
+      if (token === sessionStorage.getItem(TOKEN)) {
+        sessionStorage.removeItem(TOKEN);
+        await askToken(token !== null);
+      }
+      continue;
+    }
+    throw new Refusal(response.status, problem.detail ?? `The server answered ${response.status}.`);
+  }
+}
+
+const askJson = async (path, options) => (await ask(path, options)).json();
+
+/** POST a body as JSON. */
+const postJson = (path, body, signal) =>
+  ask(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+
+/** Show a failure in a place of the page, with a way to try again. */
+function showError(place, error, retry) {
+  const button = element("button", { type: "button" }, "Try again");
+  button.addEventListener("click", retry);
+  const notice = element("div", { class: "notice error", role: "alert" }, error.message, button);
+  place.replaceChildren(notice);
+  place.hidden = false;
+}
+
+/** Fill in what the pages have in common; returns what the server says about itself. */
+async function loadAbout() {
+  for (const link of document.querySelectorAll("[data-to]")) link.href = ROOT + link.dataset.to;
+  const about = await askJson("about");
+  byId("title").replaceChildren(isolated(about.title));
+  document.title = `${document.title} · ${about.title}`;
+  for (const link of document.querySelectorAll('[data-to="chat"]')) {
+    link.closest("li").hidden = !about.chat;
+  }
+  if (sessionStorage.getItem(TOKEN)) {
+    const forget = element("button", { type: "button", class: "quiet" }, "Forget the token");
+    forget.addEventListener("click", () => {
+      sessionStorage.clear();
+      location.reload();
+    });
+    document.querySelector("body > footer").append(forget);
+  }
+  return about;
+}
+
+/** Whether a key belongs to a field that is being filled in, or to the browser. */
+const isTyping = (event) =>
+  event.ctrlKey || event.metaKey || event.altKey ||
+  event.target.closest("input:not([type=radio]), textarea, select, dialog") !== null;

@@ -1,0 +1,221 @@
+"use strict";
+
+const PAUSE_MS = 140;
+const STEP = 10;
+const MAX_RESULTS = 100;
+
+let about = {};
+let stopWords = new Set();
+let wanted = STEP;
+let running = null;
+let timer = null;
+let shown = "";
+
+const query = byId("query");
+const results = byId("results");
+const chosenMode = () => document.querySelector("[name=mode]:checked").value;
+const say = (text) => {
+  byId("status").textContent = text;
+};
+
+// What is asked for, and the address that says the same
+
+function writeAddress() {
+  const parameters = new URLSearchParams();
+  if (query.value.trim()) parameters.set("q", query.value.trim());
+  if (chosenMode() !== "hybrid") parameters.set("mode", chosenMode());
+  writeFilters(parameters);
+  if (wanted > STEP) parameters.set("top", wanted);
+  const written = parameters.toString();
+  // Browsers allow only so many changes of the address in a time.
+  if (written !== location.search.slice(1)) {
+    history.replaceState(null, "", written ? `?${written}` : location.pathname);
+  }
+}
+
+function readAddress() {
+  const parameters = new URLSearchParams(location.search);
+  query.value = parameters.get("q") ?? "";
+  for (const choice of document.getElementsByName("mode")) {
+    choice.checked = choice.value === (parameters.get("mode") ?? "hybrid");
+  }
+  if (!document.querySelector("[name=mode]:checked")) byId("modes").querySelector("input").checked = true;
+  const top = Number(parameters.get("top"));
+  wanted = Number.isInteger(top) ? Math.min(Math.max(top, STEP), MAX_RESULTS) : STEP;
+  readFilters(parameters);
+}
+
+// Searching: only the answer to what was asked last is shown
+
+function searchSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(searchNow, PAUSE_MS);
+}
+
+function searchNow({ keepLength = false } = {}) {
+  clearTimeout(timer);
+  if (!keepLength) wanted = STEP;
+  writeAddress();
+  return search();
+}
+
+async function search() {
+  running?.abort();
+  const text = query.value.trim();
+  byId("start").hidden = text !== "";
+  if (!text) {
+    running = null;
+    shown = "";
+    results.replaceChildren();
+    results.classList.remove("waiting");
+    byId("more").hidden = true;
+    byId("notice").hidden = true;
+    showExplanation(null);
+    say("");
+    return;
+  }
+  const request = new AbortController();
+  running = request;
+  results.classList.add("waiting");
+  const late = setTimeout(() => say("Searching …"), 400);
+  try {
+    const body = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
+    const answer = await (await postJson("search", body, request.signal)).json();
+    if (running === request) showAnswer(answer);
+  } catch (error) {
+    if (running !== request || error.name === "AbortError") return;
+    shown = "";
+    results.replaceChildren();
+    byId("more").hidden = true;
+    showExplanation(null);
+    say("");
+    showError(byId("notice"), error, search);
+  } finally {
+    clearTimeout(late);
+    if (running === request) results.classList.remove("waiting");
+  }
+}
+
+function showAnswer(answer) {
+  const count = answer.results.length;
+  byId("notice").hidden = !answer.degraded;
+  if (answer.degraded) {
+    byId("notice").replaceChildren(
+      element("div", { class: "notice" }, `Found by words alone: ${REASONS[answer.reason] ?? answer.reason}.`),
+    );
+  }
+  const isFiltered = Object.keys(chosenFilters()).length > 0;
+  const found = count
+    ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`
+    : nothingFound(answer, isFiltered);
+  const because = answer.reason === "identifier" ? REASONS.identifier : null;
+  say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
+  showExplanation(answer);
+  const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
+  if (key !== shown) {
+    const matcher = makeMatcher(answer.query, stopWords);
+    const place = focusedPlace();
+    results.replaceChildren(...answer.results.map((hit) => resultNode(hit, matcher)));
+    if (place >= 0) focusResult(place);
+  }
+  shown = key;
+  byId("more").hidden = count < wanted || wanted >= MAX_RESULTS;
+}
+
+function showExplanation(answer) {
+  byId("explanation").hidden = answer === null;
+  const sentences = answer ? explanationOf(answer) : [];
+  byId("explained").replaceChildren(...sentences.map((text) => element("li", {}, isolated(text))));
+}
+
+// The keyboard
+
+/** Which result has the focus; -1 if none. */
+const focusedPlace = () =>
+  [...results.children].findIndex((result) => result.contains(document.activeElement));
+
+function focusResult(place) {
+  results.children[Math.min(place, results.children.length - 1)]?.querySelector("a.hit").focus();
+}
+
+function move(step) {
+  const place = focusedPlace() + step;
+  if (place < 0) query.focus();
+  else focusResult(place);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.target.closest("dialog")) return;
+  const isInQuery = event.target === query;
+  const steps = { ArrowDown: 1, ArrowUp: -1, ...(isInQuery ? {} : { j: 1, k: -1 }) };
+  if (event.key === "Escape") {
+    query.value = "";
+    query.focus();
+    searchNow();
+  } else if (isTyping(event) && !isInQuery) {
+    return;
+  } else if (event.key === "/" && !isInQuery) {
+    query.focus();
+    query.select();
+  } else if (event.key in steps && !event.target.matches("[type=radio], summary")) {
+    move(steps[event.key]);
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  searchNow();
+});
+query.addEventListener("input", (event) => {
+  if (!event.isComposing) searchSoon();
+});
+query.addEventListener("compositionend", searchSoon);
+byId("modes").addEventListener("change", searchNow);
+byId("more").addEventListener("click", async () => {
+  const before = results.children.length;
+  wanted = Math.min(wanted + STEP, MAX_RESULTS);
+  await searchNow({ keepLength: true });
+  focusResult(before);
+});
+addEventListener("popstate", () => {
+  readAddress();
+  search();
+});
+
+async function begin() {
+  try {
+    about = await loadAbout();
+  } catch (error) {
+    showError(byId("notice"), error, begin);
+    return;
+  }
+  byId("notice").hidden = true;
+  stopWords = new Set(about.stop_words);
+  byId("description").replaceChildren(isolated(about.description));
+  byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
+  byId("modes").hidden = !about.semantic;
+  makeFields(about);
+  byId("examples").hidden = about.examples.length === 0;
+  byId("examples").querySelector("ul").replaceChildren(
+    ...about.examples.map((text) => {
+      const button = element("button", { type: "button", class: "quiet" }, isolated(text));
+      button.addEventListener("click", () => {
+        query.value = text;
+        query.focus();
+        searchNow();
+      });
+      return element("li", {}, button);
+    }),
+  );
+  // What was typed meanwhile counts.
+  const typed = query.value;
+  readAddress();
+  query.value = typed;
+  search();
+}
+
+query.value = new URLSearchParams(location.search).get("q") ?? "";
+begin();

@@ -1,0 +1,133 @@
+"use strict";
+
+// Documents and answers as elements: the Markdown that matters for reading, without links,
+// images or HTML, which stay text.
+
+const CODE_FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
+const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const INLINE =
+  /(?<code>`+)(?<coded>.+?)\k<code>(?!`)|!?\[(?<label>[^\]\n]*)\]\([^()\s]*\)|\*\*(?<strong>\S(?:.*?\S)?)\*\*|(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)|\[(?<cite>\d{1,3})\]/gsu;
+
+// What is longer stays as it is, since time grows faster than length.
+const MAX_INLINE = 10_000;
+const MAX_TEXT = 100_000;
+
+/** Inline Markdown as nodes; `cite(number)` gives the node of a citation, or null. */
+function inlineNodes(text, cite) {
+  if (text.length > MAX_INLINE) return [text];
+  const nodes = [];
+  let position = 0;
+  for (const match of text.matchAll(INLINE)) {
+    const { coded, label, strong, em, cite: cited } = match.groups;
+    let node = null;
+    if (coded !== undefined) node = element("code", {}, coded);
+    else if (label !== undefined) node = label;
+    else if (strong !== undefined) node = element("strong", {}, ...inlineNodes(strong, cite));
+    else if (em !== undefined) node = element("em", {}, ...inlineNodes(em, cite));
+    else node = cite?.(Number(cited)) ?? null;
+    if (node === null) continue;
+    if (match.index > position) nodes.push(text.slice(position, match.index));
+    nodes.push(node);
+    position = match.index + match[0].length;
+  }
+  if (position < text.length) nodes.push(text.slice(position));
+  return nodes;
+}
+
+const cells = (line) =>
+  line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim());
+
+function tableNode(lines, cite) {
+  const row = (line, name) =>
+    element("tr", {}, ...cells(line).map((cell) => element(name, {}, ...inlineNodes(cell, cite))));
+  const body = lines.slice(2).map((line) => row(line, "td"));
+  const table = element(
+    "table", {}, element("thead", {}, row(lines[0], "th")), element("tbody", {}, ...body),
+  );
+  return element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" }, table);
+}
+
+/** The items of a list and of the lists inside it, which are further to the right. */
+function listNode(items, cite) {
+  const isOrdered = /\d/.test(items[0].sign);
+  const start = isOrdered ? parseInt(items[0].sign, 10) : null;
+  const list = element(isOrdered ? "ol" : "ul", start > 1 ? { start } : {});
+  for (let at = 0; at < items.length; ) {
+    const item = element("li", {}, ...inlineNodes(items[at].text, cite));
+    let end = at + 1;
+    while (end < items.length && items[end].indent > items[at].indent) end += 1;
+    if (end > at + 1) item.append(listNode(items.slice(at + 1, end), cite));
+    list.append(item);
+    at = end;
+  }
+  return list;
+}
+
+/** Text as it stands. */
+const wholeNode = (text) => element("pre", { class: "whole" }, text);
+
+/** Markdown as block elements; headings begin at the third level. */
+function markdownNodes(text, cite = null) {
+  if (text.length > MAX_TEXT) return [wholeNode(text)];
+  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  const nodes = [];
+  let paragraph = [];
+  const flush = () => {
+    if (paragraph.length) nodes.push(element("p", {}, ...inlineNodes(paragraph.join("\n"), cite)));
+    paragraph = [];
+  };
+  const take = (from, test) => {
+    let end = from;
+    while (end < lines.length && test(lines[end])) end += 1;
+    return end;
+  };
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at];
+    const fence = line.match(CODE_FENCE)?.[1];
+    const heading = line.match(HEADING);
+    let end = at + 1;
+    if (fence) {
+      const closes = (other) => other.trim().startsWith(fence) && !other.replaceAll(fence[0], "").trim();
+      end = take(at + 1, (other) => !closes(other));
+      flush();
+      nodes.push(element("pre", { tabindex: "0" }, element("code", {}, lines.slice(at + 1, end).join("\n"))));
+      end += 1;
+    } else if (heading) {
+      flush();
+      const level = Math.min(6, heading[1].length + 2);
+      nodes.push(element(`h${level}`, {}, ...inlineNodes(heading[2].replace(/ #+ *$/, ""), cite)));
+    } else if (/^ {0,3}([-*_])( *\1){2,}\s*$/.test(line)) {
+      flush();
+      nodes.push(element("hr"));
+    } else if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "") && lines[at + 1].includes("-")) {
+      end = take(at, (other) => other.includes("|"));
+      flush();
+      nodes.push(tableNode(lines.slice(at, Math.max(end, at + 2)), cite));
+    } else if (LIST_ITEM.test(line)) {
+      const items = [];
+      end = take(at, (other) => {
+        const [, indent, sign, own] = other.match(LIST_ITEM) ?? [];
+        if (sign) items.push({ indent: indent.length, sign, text: own });
+        else if (/^\s+\S/.test(other)) items.at(-1).text += `\n${other.trim()}`;
+        else return false;
+        return true;
+      });
+      flush();
+      nodes.push(listNode(items, cite));
+    } else if (/^ {0,3}>/.test(line)) {
+      end = take(at, (other) => /^ {0,3}>/.test(other));
+      const quoted = lines.slice(at, end).map((other) => other.replace(/^ {0,3}> ?/, ""));
+      flush();
+      nodes.push(element("blockquote", {}, ...markdownNodes(quoted.join("\n"), cite)));
+    } else if (line.trim()) {
+      paragraph.push(line.trim());
+    } else {
+      flush();
+    }
+    at = end;
+  }
+  flush();
+  return nodes;
+}

@@ -1,0 +1,242 @@
+"""Text to index terms, the same way when an index is built and when it is queried.
+
+A text is cut into tokens: words (Unicode letters, digits and their combining marks), identifiers
+that hold joints inside (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), and runs of scripts
+that are written without spaces. A token becomes one or more terms:
+
+- a word: its Snowball stem, unless it is a stop word;
+- an identifier: the whole of it, hyphens and underscores removed so that `max-connections2` and
+  `max_connections2` agree, and each part of two characters or more (`max_connections`: `max`,
+  `connect`; `HTTPServer`: `http`, `server`);
+- a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
+
+Text is compared after NFKC and case folding; accents are kept.
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import snowballstemmer  # type: ignore[import-untyped]
+
+VERSION = 2
+"""Changes whenever the terms of any text change; an index names the version it was built with."""
+
+LANGUAGES = frozenset(
+    "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
+    " german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian persian"
+    " polish portuguese romanian russian serbian spanish swedish tamil turkish yiddish none".split()
+)
+"""Languages with a Snowball stemmer, and `none` for no stemming and no stop words."""
+
+MAX_TOKEN_LENGTH = 128
+"""Characters; longer runs (encoded data, mostly) give no terms."""
+
+CACHE_SIZE = 200_000
+
+ENGLISH_STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how i if in into"
+    " is it its me my no not of on or our shall should so such than that the their them then there"
+    " these they this to us was we were what when where which while who whom why will with would"
+    " you your".split()
+)
+
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
+)
+_JOINT = r"(?:::|[-.:/@])"
+
+
+def _token_pattern(word: str) -> str:
+    return rf"{word}+(?:{_JOINT}{word}+)*(?:(?:\+\+|\#)(?![\w+#]))?"
+
+
+_ASCII_TOKEN = re.compile(_token_pattern(r"[A-Za-z0-9_]"))
+_TOKEN = re.compile(
+    rf"(?P<spaceless>[{_SPACELESS}]+)|" + _token_pattern(rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
+)
+_JOINTS = re.compile(rf"{_JOINT}|_+|[+#]+$")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
+_CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|#$|(?<=\d)[-:/](?=\d)")
+# Not `_word_`, which is how some texts write emphasis.
+_UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
+_DIGIT = re.compile(r"[0-9]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as it stands in the text, and its index terms.
+
+    `is_identifier` marks a name or code (`D40`, `75.1725`, `max_connections`, `_open`,
+    `HTTPServer`); `may_accompany` marks what reads as part of one beside it: a bare number, an
+    acronym.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    is_identifier: bool
+    may_accompany: bool
+
+
+class Tokenizer:
+    """Cuts texts of one language into terms. Safe to share between threads.
+
+    Raises ValueError for a language that is not in `LANGUAGES`.
+    """
+
+    def __init__(self, language: str) -> None:
+        if language not in LANGUAGES:
+            raise ValueError(f"no stemmer for language {language!r}")
+        self.language = language
+        self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
+        self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
+        self._stemmer_lock = threading.Lock()
+        self._cache: dict[str, Token] = {}
+
+    def tokenize(self, text: str) -> list[Token]:
+        """The tokens of `text` in order; those without terms (stop words) included."""
+        if text.isascii():
+            return [self._token(surface) for surface in _ASCII_TOKEN.findall(text)]
+        normal = unicodedata.normalize("NFKC", text)
+        return [
+            _bigrams(match[0]) if match["spaceless"] else self._token(match[0])
+            for match in _TOKEN.finditer(normal)
+        ]
+
+    def terms(self, text: str) -> list[str]:
+        """The index terms of `text`, in order and with repetitions."""
+        return [term for token in self.tokenize(text) for term in token.terms]
+
+    def _token(self, surface: str) -> Token:
+        token = self._cache.get(surface)
+        if token is None:
+            token = self._analyse(surface)
+            if len(self._cache) >= CACHE_SIZE:
+                self._cache.clear()
+            self._cache[surface] = token
+        return token
+
+    def _analyse(self, surface: str) -> Token:
+        if len(surface) > MAX_TOKEN_LENGTH:
+            return Token(surface, (), is_identifier=False, may_accompany=False)
+        pieces = [piece for piece in _JOINTS.split(surface) if piece]
+        parts = [part for piece in pieces for part in _HUMPS.split(piece) if part]
+        has_digit = _DIGIT.search(surface) is not None
+        has_letter = _LETTER.search(surface) is not None
+        is_identifier = (
+            (has_digit and has_letter)
+            or _CODE_JOINT.search(surface) is not None
+            or any(len(_HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
+        )
+        may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
+        if len(parts) <= 1 and len(surface) == len("".join(parts)):
+            terms = self._word_terms(surface)
+        else:
+            terms = self._identifier_terms(surface, pieces, parts, is_identifier)
+        is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
+        return Token(surface, tuple(terms), is_name, may_accompany)
+
+    def _word_terms(self, word: str) -> list[str]:
+        folded = word.casefold().strip("_")
+        if not folded or folded in self._stop_words:
+            return []
+        return [folded if _DIGIT.search(folded) else self._stem(folded)]
+
+    def _identifier_terms(
+        self, surface: str, pieces: list[str], parts: list[str], is_identifier: bool
+    ) -> list[str]:
+        folded_parts = [part.casefold() for part in parts]
+        if not is_identifier and all(len(part) > 1 for part in folded_parts):
+            return [term for part in folded_parts for term in self._word_terms(part)]
+        whole = re.sub(r"[-_]+", "", surface).casefold()
+        terms = [whole] if whole else []
+        # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
+        numbers_of_pieces = {piece.casefold() for piece in pieces}
+        for part in dict.fromkeys(folded_parts):
+            is_fragment = part.isdigit() and part not in numbers_of_pieces
+            if len(part) > 1 and part != whole and not is_fragment:
+                terms += self._word_terms(part)
+        return terms
+
+    def _stem(self, word: str) -> str:
+        if self._stemmer is None:
+            return word
+        with self._stemmer_lock:
+            return str(self._stemmer.stemWord(word))
+
+
+def _bigrams(run: str) -> Token:
+    terms = (run,) if len(run) == 1 else tuple(run[i : i + 2] for i in range(len(run) - 1))
+    return Token(run, terms, is_identifier=False, may_accompany=False)
+
+
+HEADING_MARK = "="
+"""What a heading term begins with, and no term of a text does."""
+
+SURFACE_MARK = 2 * HEADING_MARK
+"""What the term of a name as it is written begins with."""
+
+MAX_HEADING_TERMS = 24
+"""A longer text is no heading, and a longer query names none."""
+
+_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+
+
+def heading_term(tokens: Iterable[Token]) -> str | None:
+    """The term that stands for a heading as a whole, or for a query that says the same.
+
+    `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
+    a question are left out. None if nothing is left, or too much.
+    """
+    terms = [term for token in _named(tokens) for term in token.terms]
+    return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
+
+
+def surface_term(tokens: Iterable[Token]) -> str | None:
+    """The term that stands for a heading of one word or identifier, or a query, as it is written.
+
+    It tells `_open` from `open`, and `Fd` from `FD`, which share all other terms.
+    """
+    named = _named(tokens)
+    return SURFACE_MARK + named[0].text if len(named) == 1 else None
+
+
+def _named(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens with terms but for words that frame a question."""
+    return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
+
+
+def heading_terms(tokens: Sequence[Token]) -> set[str]:
+    """The heading terms under which a heading can be found.
+
+    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
+    that is nothing but a name has one term more, and so comes before those that only hold the name.
+    """
+    groups: list[Sequence[Token]] = [tokens]
+    run: list[Token] = []
+    for token in (*tokens, None):
+        if token is not None and (token.is_identifier or token.may_accompany):
+            run.append(token)
+            continue
+        identifiers = [[member] for member in run if member.is_identifier]
+        groups += [run, *identifiers] if identifiers else []
+        run = []
+    named = (surface_term(tokens), *map(heading_term, groups))
+    return {term for term in named if term is not None}
+
+
+def query_terms(tokens: Sequence[Token]) -> list[str]:
+    """What a query looks up in the keyword lane: its terms, and the heading that it may name."""
+    terms = [term for token in tokens for term in token.terms]
+    named = (heading_term(tokens), surface_term(tokens))
+    return terms + [term for term in named if term is not None]

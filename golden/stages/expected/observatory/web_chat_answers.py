@@ -1,0 +1,136 @@
+"""What callers of the chat get, for the OpenAPI document; answers are not checked when served."""
+
+from typing import Any, Literal
+
+from .chat_events import AnswerMode, AnswerReason
+from .results import Mode, Reason
+from .web_answers import AnswerModel
+
+
+class CitationAnswer(AnswerModel):
+    """A passage that an answer cites as `[number]`."""
+
+    number: int
+    id: str
+    title: str
+    url: str
+
+
+class SourceOfAnswer(CitationAnswer):
+    """A passage that an answer may cite; `text` is how it begins."""
+
+    document_id: str
+    section: list[str]
+    path: str
+    position: dict[str, int]
+    text: str
+    score: float
+
+
+class SourcesData(AnswerModel):
+    """The data of `sources`: the passages, and how POST /search finds the same."""
+
+    query: str
+    mode: Mode
+    reason: Reason
+    degraded: bool
+    stages: dict[str, dict[str, Any]]
+    sources: list[SourceOfAnswer]
+
+
+class DeltaData(AnswerModel):
+    """The data of `delta`: a piece of the answer."""
+
+    text: str
+
+
+class UsageAnswer(AnswerModel):
+    """Tokens that the language model says it took."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class DoneData(AnswerModel):
+    """The data of `done`: whose words the answer has and why, and what it cites."""
+
+    mode: AnswerMode
+    reason: AnswerReason
+    notice: str | None
+    cited: list[CitationAnswer]
+    truncated: bool
+    usage: UsageAnswer | None
+
+
+class ErrorData(AnswerModel):
+    """The data of `error`: why the answer broke off."""
+
+    message: str
+
+
+ChatEventData = SourcesData | DeltaData | DoneData | ErrorData
+
+
+class OpenAiModel(AnswerModel):
+    """A model as OpenAI describes one."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class OpenAiModelList(AnswerModel):
+    """Every model: there is one."""
+
+    object: Literal["list"]
+    data: list[OpenAiModel]
+
+
+class UrlCitation(AnswerModel):
+    """Where in the answer a passage is cited, in characters, and its address."""
+
+    start_index: int
+    end_index: int
+    title: str
+    url: str
+
+
+class Annotation(AnswerModel):
+    """A citation as OpenAI writes it."""
+
+    type: Literal["url_citation"]
+    url_citation: UrlCitation
+
+
+class CompletionMessage(AnswerModel):
+    """The answer."""
+
+    role: Literal["assistant"]
+    content: str
+    refusal: None
+    annotations: list[Annotation]
+
+
+class CompletionChoice(AnswerModel):
+    """The one choice."""
+
+    index: Literal[0]
+    message: CompletionMessage
+    logprobs: None
+    finish_reason: Literal["stop", "length"]
+
+
+class CompletionAnswer(AnswerModel):
+    """A chat completion as OpenAI writes it, with the passages and how the answer came about."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[CompletionChoice]
+    usage: UsageAnswer | None
+    sources: list[SourceOfAnswer]
+    mode: AnswerMode
+    reason: AnswerReason

@@ -1,0 +1,138 @@
+"""What HTTP callers send, checked by these models."""
+
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from .filters import read_pairs
+from .results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from .state import current_index
+
+UNKNOWN_FIELD = "unknown_field"
+"""The type of a validation error whose context names a field that does not exist."""
+
+MAX_PAGE = 100
+MAX_OFFSET = 1_000_000_000
+
+QueryText = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH)
+]
+
+_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_TIME = {"type": "string", "description": "ISO 8601 date or date-time; UTC unless it says."}
+_FILTERS = {
+    "source": {**_NAMES, "description": "One of these sources."},
+    "tags": {**_NAMES, "description": "All of these tags."},
+    "path": {**_NAMES, "description": "A path that begins with one of these."},
+    "media_type": {**_NAMES, "description": "One of these, such as text/markdown."},
+    "modified_after": _TIME,
+    "modified_before": _TIME,
+}
+
+
+class _FilterSchema:
+    """Describes filters, the columns of this server's index among them."""
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        columns = {name: {**_NAMES, "description": "One of these."} for name in filter_columns()}
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {**_FILTERS, **columns},
+        }
+
+
+def filter_columns() -> tuple[str, ...]:
+    """The columns of metadata that searches can be filtered by."""
+    return current_index().filters.columns
+
+
+FilterValues = Annotated[dict[str, Any], _FilterSchema()]
+
+
+class RequestModel(BaseModel):
+    """A request that may have the declared fields and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def refuse_unknown_fields(cls, values: object) -> object:
+        """Name the field that is unknown, and those that are known."""
+        if isinstance(values, dict):
+            for name in values:
+                if name not in cls.model_fields:
+                    # A name may hold lone surrogates, which no error message may.
+                    field = str(name).encode(errors="backslashreplace").decode()
+                    context = {"field": field, "known": ", ".join(cls.model_fields)}
+                    raise PydanticCustomError(
+                        UNKNOWN_FIELD, "unknown field; known: {known}", context
+                    )
+        return values
+
+
+class SearchRequest(RequestModel):
+    """The body of POST /search."""
+
+    query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
+    top_k: Annotated[
+        int, Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return.")
+    ] = 10
+    mode: Annotated[
+        Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
+    ] = "hybrid"
+    filters: Annotated[FilterValues | None, Field(description="What every passage must have.")] = (
+        None
+    )
+
+
+class SearchParameters(RequestModel):
+    """The query string of GET /search; `source`, `tag` and `filter` may be repeated.
+
+    A `filter` is `field=value`, for the fields that have no parameter of their own.
+    """
+
+    q: QueryText
+    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
+    mode: Mode = "hybrid"
+    source: list[str] = []
+    tag: list[str] = []
+    modified_after: str | None = None
+    modified_before: str | None = None
+    filter: list[str] = []
+
+    def filters(self) -> dict[str, Any]:
+        """The same filters as in the body of POST /search. Raises InvalidRequestError."""
+        values = {
+            "source": self.source,
+            "tags": self.tag,
+            "modified_after": self.modified_after,
+            "modified_before": self.modified_before,
+            **read_pairs(self.filter),
+        }
+        return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+class PageParameters(RequestModel):
+    """The query string of a list."""
+
+    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+
+
+class PassageParameters(PageParameters):
+    """The query string of GET /chunks; `around` puts the page around a chunk, by its id."""
+
+    document: str
+    around: str | None = None

@@ -1,0 +1,57 @@
+"""MCP, in process: a client of either era of the protocol finds what every other door finds."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from starlette.testclient import TestClient
+
+from observatory import __version__, load, search_hybrid
+from observatory.app import create_app
+from observatory.mcp_server import create_server
+
+INDEX = load()
+DOCUMENT = INDEX.documents(limit=1)[0]
+CHUNK = INDEX.chunks_of(DOCUMENT)[0]
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+def test_client_finds_and_reads(era: str) -> None:
+    async def use() -> None:
+        async with Client(create_server(search_hybrid, __version__), mode=era) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["search", "fetch", "list_sources"]
+            assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+            found = await client.call_tool("search", {"query": DOCUMENT.title, "top_k": 3})
+            hits = search_hybrid(DOCUMENT.title, 3).hits
+            results = found.structured_content["results"]
+            assert [(result["id"], result["score"]) for result in results] == [
+                (hit.chunk.id, hit.score) for hit in hits
+            ]
+            assert all(result["url"].startswith(("http://", "https://")) for result in results)
+            assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
+            read = await client.call_tool("fetch", {"id": CHUNK.id})
+            assert read.structured_content["text"] == CHUNK.text
+            assert (await client.call_tool("search", {"query": ""})).is_error
+
+    asyncio.run(use())
+
+
+def test_endpoint_is_open_and_has_no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    client = TestClient(create_app(), base_url="http://127.0.0.1:8000")
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for path in ("/mcp", "/mcp/"):
+        answer = client.post(path, json=message, headers={"Accept": "application/json"})
+        assert len(answer.json()["result"]["tools"]) == 3
+        assert client.get(path).status_code == 405
+    assert client.post("/mcp", json=message, headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_registry_entry_is_this_server() -> None:
+    root = Path(__file__).parent.parent
+    entry = json.loads((root / "server.json").read_bytes())
+    assert {entry["version"], entry["packages"][0]["version"]} == {__version__}
+    assert f"<!-- mcp-name: {entry['name']} -->" in (root / "README.md").read_text("utf-8")

@@ -1,0 +1,233 @@
+"""What optional stages and richer sources add to the pages, in Chromium."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsers import Visit, browser, playwright, visit
+from conftest import Project
+from pptx import Presentation
+from servers import get, in_checkout, serving
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "<img src='http://evil.example/i.png'>"
+CONFIG = """
+[project]
+name = "station"
+title = "Station"
+
+[[sources]]
+name = "notes"
+type = "folder"
+path = "notes"
+metadata = ["team"]
+
+[[sources]]
+name = "archive"
+type = "folder"
+path = "archive"
+
+[chunking]
+strategy = "parent"
+max_chars = 120
+
+[search]
+filterable = ["team"]
+
+[search.recency]
+kind = "decay"
+half_life_days = 90
+
+[search.near_duplicates]
+similarity = 0.5
+
+[search.minimum_score]
+semantic = 0.99
+keyword = 0.01
+
+[search.understanding]
+rewrite = true
+"""
+PRIMING = (
+    "The pump in the lower hall is primed by hand before the first shift begins. Whoever primes it"
+    " writes the time and the pressure into the log beside the door. A pump that loses pressure"
+    " twice in a week is taken out of service."
+)
+NOTES = {
+    "pumps.md": f"---\nteam: north\ndate: 2026-01-01\n---\n# Pumps\n\n## Priming\n\n{PRIMING}\n",
+    "pumps-copy.md": f"---\nteam: {json.dumps(HOSTILE)}\n---\n# Old pumps {HOSTILE}\n\n## Priming\n\n"
+    + PRIMING.replace("door", "gate")
+    + "\n",
+    "lamps.md": "# Lamps\n\nA lamp burns for nine hours.\n",
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """An exported server and a browser to look at it."""
+
+    running: Any
+    address: str
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("project")
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
+    for folder in ("notes", "archive"):
+        (root / folder).mkdir()
+    for name, text in NOTES.items():
+        (root / "notes" / name).write_text(text, encoding="utf-8")
+    (root / "archive" / "old-lamps.md").write_text(NOTES["lamps.md"], encoding="utf-8")
+    write_slides(root / "notes" / "course.pptx", ["Welcome", "The gauge shows bar", "Questions"])
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    with browser() as running, serving(in_checkout(project.export())) as address:
+        yield Served(running, address)
+
+
+@pytest.fixture
+def tab(served: Served) -> Iterator[Visit]:
+    with visit(served.running, served.address) as visited:
+        yield visited
+
+
+def write_slides(path: Path, titles: list[str]) -> None:
+    presentation = Presentation()
+    for title in titles:
+        slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+        slide.shapes.title.text = title
+        slide.placeholders[1].text = f"What is said about {title.lower()} stands here."
+    presentation.save(path)
+
+
+def test_result_shows_its_passage_and_what_it_stands_for(tab: Visit) -> None:
+    tab.go("/?q=who+primes+the+pump&mode=keyword")
+    (hit,) = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")["results"]
+    assert len(hit["text"]) < len(hit["passage"]["text"])
+    result = tab.page.locator("#results > li").first
+    playwright.expect(result.locator(".snippet")).not_to_contain_text("Priming")
+    tab.page.click("text=Whole passage")
+    playwright.expect(result.locator(".passage")).to_contain_text("taken out of service.")
+    playwright.expect(result.locator(".passage mark").first).to_have_text("pump")
+    tab.page.click("text=1 near duplicate")
+    copy = result.locator(".places a")
+    playwright.expect(copy).to_have_count(1)
+    copy.click()
+    tab.page.wait_for_url("**/d/**")
+    tab.see("#heading", "umps")
+    assert tab.page.locator(".passage[aria-current]").count() == 1
+    assert tab.page.locator(".passage.around").count() >= 1
+    assert tab.page.locator("main img").count() == 0
+
+
+def test_factors_and_stages_are_told(tab: Visit) -> None:
+    tab.go("/?q=who+primes+the+pump&mode=keyword")
+    answer = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")
+    (factor,) = {hit["boosts"]["recency"] for hit in answer["results"]}
+    tab.see(".scores .factor", "Recent")
+    tab.see(".scores .factor", f"× {factor:.2f}")
+    tab.see("#status", "Understanding the query: No language model is configured.")
+    tab.page.click("#explanation summary")
+    tab.see("#explained", "By words: this way to search was asked for.")
+    tab.see("#explained", "put under the passage they repeat")
+    tab.see("#explained", "A factor marked ×")
+    tab.page.fill("#query", "zebra")
+    tab.page.check("[value=semantic]")
+    tab.see("#status", "Nothing found for “zebra” that reaches the minimum score")
+
+
+def test_stages_in_words_and_of_the_owner(tab: Visit) -> None:
+    answer = get(f"{tab.address}/search?q=lamp")
+    answer["stages"] = {
+        "understanding": {"query_used": HOSTILE, "filters": {"due_date": "2026-01-01"}},
+        "expansion": {"words": ["light"]},
+        "adaptive_weights": {"semantic": 0.4, "keyword": 0.6},
+        "links": {"documents": 2},
+        "document_cap": {"left_out": 1},
+        "parents": {"merged": 3},
+        "rerank": {"hits": 5},
+        "my_stage": {"seen": [1]},
+        "links_of_mine": {"failed": "It is Sunday."},
+    }
+    tab.page.route("**/search", lambda route: route.fulfill(json=answer))
+    tab.go("/?q=lamp")
+    tab.see("#status", "Links of mine: It is Sunday.")
+    tab.page.click("#explanation summary")
+    said = tab.page.locator("#explained li").all_inner_texts()
+    assert f"A language model put the query as “{HOSTILE}”." in said
+    assert "It read these filters from the query: Due date “2026-01-01”." in said
+    assert "For this query, meaning weighs 0.4 and words 0.6." in said
+    assert "1 passage left out, since enough others are from the same document." in said
+    assert 'My stage: {"seen":[1]}' in said
+    # What stages of this name do not usually say is told as it stands.
+    answer["stages"] = {"expansion": {"words": None}}
+    tab.page.fill("#query", "lamps")
+    tab.see("#explained", 'Expansion: {"words":null}')
+
+
+def test_slides_and_other_places(tab: Visit) -> None:
+    tab.go("/?q=gauge+bar&mode=keyword")
+    tab.see("#results .where", "slide 2")
+    tab.page.click("#results h2 a")
+    playwright.expect(tab.page.locator(".passage[aria-current] .part")).to_have_text("slide 2")
+    tab.see("#facts", "PowerPoint")
+    assert tab.page.locator(".part").all_text_contents() == ["slide 1", "slide 2", "slide 3"]
+    tab.go("/?q=lamp+burns&mode=keyword")
+    tab.page.click("text=Also in 1 other place")
+    tab.see("#results .places", "old-lamps.md")
+    tab.page.click("#results h2 a")
+    tab.page.click("text=Also in 1 other place")
+    tab.see("#further .places", "archive")
+
+
+def test_answers_cite_slides(tab: Visit) -> None:
+    tab.go("/chat")
+    tab.page.fill("#question", "What is said about the gauge?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn .sources", "slide 2")
+    name = tab.page.locator(".turn .text .cite").first.get_attribute("aria-label")
+    assert name is not None and "slide" in name
+
+
+def test_filters_that_only_this_server_has(tab: Visit) -> None:
+    tab.go("/?q=pump")
+    tab.page.click("#filters summary")
+    for name in ("Kind", "Team", "Path begins with"):
+        assert tab.page.get_by_label(name).count() == 1
+    assert HOSTILE in tab.page.get_by_label("Team").locator("option").all_text_contents()
+    tab.page.get_by_label("Team").select_option("north")
+    tab.count("#results > li", 1)
+    tab.see("#results", "pumps.md")
+    assert tab.path == "/?q=pump&filter=team%3Dnorth"
+    tab.page.get_by_label("Kind").select_option(label="PowerPoint")
+    tab.see("#status", "Nothing found")
+    tab.page.click("#clear-filters")
+    tab.page.get_by_label("Path begins with").fill("pumps-")
+    tab.page.keyboard.press("Tab")
+    tab.see("#results", "pumps-copy.md")
+    tab.page.reload()
+    tab.see("#filter-count", "(1)")
+    assert tab.page.get_by_label("Path begins with").input_value() == "pumps-"
+    tab.page.click("#results h2 a")
+    tab.page.click("text=Metadata")
+    tab.see("#further dd a", HOSTILE)
+    tab.page.click("#further dd a")
+    tab.see("#filter-count", "(1)")
+    assert tab.page.get_by_label("Team").input_value() == HOSTILE
+
+
+@pytest.mark.parametrize("path", ["/?q=who+primes+the+pump", "/d/{id}"])
+def test_everything_open_needs_no_scrolling_sideways(served: Served, path: str) -> None:
+    found = get(f"{served.address}/search?q=old+pumps&source=notes")["results"]
+    document = next(hit["document_id"] for hit in found if "Old" in hit["title"])
+    options = {"viewport": {"width": 320, "height": 600}}
+    with visit(served.running, served.address, **options) as tab:
+        tab.go(path.replace("{id}", document))
+        for opened in tab.page.locator("main summary:visible").all():
+            opened.click()
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 320
