@@ -14,6 +14,7 @@ from servers import get, in_checkout, serving
 
 pytestmark = pytest.mark.slow
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 HOSTILE = "<img src='http://evil.example/i.png'>"
 CONFIG = """
 [project]
@@ -59,9 +60,8 @@ PRIMING = (
 )
 NOTES = {
     "pumps.md": f"---\nteam: north\ndate: 2026-01-01\n---\n# Pumps\n\n## Priming\n\n{PRIMING}\n",
-    "pumps-copy.md": f"---\nteam: {json.dumps(HOSTILE)}\n---\n# Old pumps {HOSTILE}\n\n## Priming\n\n"
-    + PRIMING.replace("door", "gate")
-    + "\n",
+    "pumps-copy.md": f"---\nteam: {json.dumps(HOSTILE)}\n---\n# Old pumps {HOSTILE}\n\n"
+    f"## Priming\n\n{PRIMING.replace('door', 'gate')}\n",
     "lamps.md": "# Lamps\n\nA lamp burns for nine hours.\n",
 }
 
@@ -107,7 +107,7 @@ def write_slides(path: Path, titles: list[str]) -> None:
 
 def test_result_shows_its_passage_and_what_it_stands_for(tab: Visit) -> None:
     tab.go("/?q=who+primes+the+pump&mode=keyword")
-    (hit,) = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")["results"]
+    hit = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")["results"][0]
     assert len(hit["text"]) < len(hit["passage"]["text"])
     result = tab.page.locator("#results > li").first
     playwright.expect(result.locator(".snippet")).not_to_contain_text("Priming")
@@ -130,12 +130,12 @@ def test_factors_and_stages_are_told(tab: Visit) -> None:
     answer = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")
     (factor,) = {hit["boosts"]["recency"] for hit in answer["results"]}
     tab.see(".scores .factor", "Recent")
-    tab.see(".scores .factor", f"× {factor:.2f}")
+    tab.see(".scores .factor", f"{TIMES} {factor:.2f}")
     tab.see("#status", "Understanding the query: No language model is configured.")
     tab.page.click("#explanation summary")
     tab.see("#explained", "By words: this way to search was asked for.")
     tab.see("#explained", "put under the passage they repeat")
-    tab.see("#explained", "A factor marked ×")
+    tab.see("#explained", f"A factor marked {TIMES}")
     tab.page.fill("#query", "zebra")
     tab.page.check("[value=semantic]")
     tab.see("#status", "Nothing found for “zebra” that reaches the minimum score")
