@@ -9,11 +9,15 @@ name as it is written is its own idf, so that it counts beside the heading term.
 import math
 from array import array
 from bisect import bisect_left
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from foundry.indexing.array_file import ArrayFile
 from foundry.indexing.files import write_array
+from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.prepared import ChunkTerms, unpack
 from foundry.runtime.layout import IndexLayout
 from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK
@@ -24,14 +28,18 @@ HEADING_FACTOR = 1.0
 
 
 class PostingsBuilder:
-    """Collects term counts document by document and writes them as a compressed sparse matrix."""
+    """Collects term counts document by document and writes them as a compressed sparse matrix.
 
-    def __init__(self) -> None:
+    What does not fit into memory waits in a temporary file in `folder`.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
         self._numbers: dict[str, int] = {}
+        self._runs = PostingRuns(folder)
         self._terms = array("I")
         self._counts = array("I")
-        self._distinct = array("I")
         self._lengths = array("I")
+        self._distinct = array("I")
 
     def add(self, terms: ChunkTerms) -> None:
         """Take the terms of the next document's chunks."""
@@ -46,55 +54,71 @@ class PostingsBuilder:
             (self._lengths, unpack(terms.lengths, np.uint32)),
         ):
             column.frombytes(values.astype(np.uint32, copy=False).tobytes())
+        if len(self._terms) >= RUN_POSTINGS:
+            self._end_run()
 
     def write(self, layout: IndexLayout) -> tuple[int, int]:
         """Write the files; returns how many terms and postings there are."""
-        encoded = {term.encode(): number for term, number in self._numbers.items()}
-        vocabulary = sorted(encoded)
+        self._end_run()
+        encoded = [term.encode() for term in self._numbers]
+        order = sorted(range(len(encoded)), key=encoded.__getitem__)
+        vocabulary = [encoded[number] for number in order]
         layout.terms.write_bytes(b"".join(vocabulary))
         write_array(layout.term_offsets, offsets_of([len(term) for term in vocabulary]))
 
-        rank = np.empty(len(vocabulary), dtype=np.uint32)
-        rank[[encoded[term] for term in vocabulary]] = np.arange(len(vocabulary), dtype=np.uint32)
-        terms = rank[np.frombuffer(self._terms, dtype=np.uint32)]
-        distinct = np.frombuffer(self._distinct, dtype=np.uint32)
-        chunks = np.repeat(np.arange(len(distinct), dtype=np.uint32), distinct)
-        order = np.argsort(terms, kind="stable")
-        terms, chunks = terms[order], chunks[order]
-        counts = np.frombuffer(self._counts, dtype=np.uint32)[order]
-        frequencies = np.bincount(terms, minlength=len(vocabulary))
+        rank = np.empty(len(order), dtype=np.uint32)
+        rank[order] = np.arange(len(order), dtype=np.uint32)
+        frequencies = self._runs.frequencies(len(order))[order]
         offsets = offsets_of(frequencies)
         write_array(layout.posting_offsets, offsets)
-        write_array(layout.posting_chunks, chunks)
 
         lengths = np.frombuffer(self._lengths, dtype=np.uint32)
         average = int(lengths.sum()) / max(1, len(lengths))
         # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
         idf = np.array([_idf(len(lengths), int(df)) for df in frequencies], dtype=np.float64)
         norms = K1 * (1 - B + B * (lengths / max(1.0, average)))
-        impacts = idf[terms] * (counts / (counts + norms[chunks]))
-        self._set_heading_impacts(vocabulary, idf, offsets, impacts)
-        write_array(layout.posting_impacts, impacts.astype(np.float32))
-        return len(vocabulary), len(chunks)
+        first, of_headings = _heading_impacts(vocabulary, idf)
+        chunks = ArrayFile(layout.posting_chunks, np.uint32)
+        impacts = ArrayFile(layout.posting_impacts, np.float32)
+        with closing(chunks), closing(impacts):
+            for part in self._runs.merged(rank):
+                values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
+                is_heading = (part.terms >= first) & (part.terms < first + len(of_headings))
+                values[is_heading] = of_headings[part.terms[is_heading] - first]
+                chunks.append(part.chunks)
+                impacts.append(values.astype(np.float32))
+        return len(vocabulary), int(offsets[-1])
 
-    def _set_heading_impacts(
-        self,
-        vocabulary: list[bytes],
-        idf: NDArray[np.float64],
-        offsets: NDArray[np.uint64],
-        impacts: NDArray[np.float64],
-    ) -> None:
-        mark = HEADING_MARK.encode()
-        first = bisect_left(vocabulary, mark)
-        last = bisect_left(vocabulary, bytes([mark[0] + 1]))
-        for number in range(first, last):
-            if vocabulary[number].startswith(SURFACE_MARK.encode()):
-                total = float(idf[number])
-            else:
-                total = 0.0
-                for part in vocabulary[number][1:].split(b" "):
-                    total += float(idf[bisect_left(vocabulary, part)])
-            impacts[int(offsets[number]) : int(offsets[number + 1])] = HEADING_FACTOR * total
+    def _end_run(self) -> None:
+        """Move what is held in memory into a run."""
+        after = len(self._lengths)
+        distinct = np.array(self._distinct, dtype=np.uint32)
+        self._runs.add(
+            np.array(self._terms, dtype=np.uint32),
+            np.repeat(np.arange(after - len(distinct), after, dtype=np.uint32), distinct),
+            np.array(self._counts, dtype=np.uint32),
+            list(self._numbers),
+        )
+        self._terms, self._counts, self._distinct = array("I"), array("I"), array("I")
+
+
+def _heading_impacts(
+    vocabulary: list[bytes], idf: NDArray[np.float64]
+) -> tuple[int, NDArray[np.float64]]:
+    """The first heading term of a sorted vocabulary, and the impacts of it and those after it."""
+    mark = HEADING_MARK.encode()
+    first = bisect_left(vocabulary, mark)
+    last = bisect_left(vocabulary, bytes([mark[0] + 1]))
+    impacts = np.zeros(last - first)
+    for number in range(first, last):
+        if vocabulary[number].startswith(SURFACE_MARK.encode()):
+            total = float(idf[number])
+        else:
+            total = 0.0
+            for part in vocabulary[number][1:].split(b" "):
+                total += float(idf[bisect_left(vocabulary, part)])
+        impacts[number - first] = HEADING_FACTOR * total
+    return first, impacts
 
 
 def _idf(chunk_count: int, document_frequency: int) -> float:
