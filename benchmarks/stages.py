@@ -21,6 +21,7 @@ from foundry.runtime.evaluation_questions import read_questions
 STAGES = {
     "off": "",
     "adaptive_weights": "[search.adaptive_weights]",
+    "feedback": "[search.feedback]",
     "anchors": "[search.anchors]",
     "recency, tiers": "[search.recency]",
     "recency, decay": '[search.recency]\nkind = "decay"',
