@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import settings
 
 from foundry.cli import main
+
+# The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
+# others, of which those that fail are kept for the next run.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("steady")
 
 CONFIG = """
 [project]

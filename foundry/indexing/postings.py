@@ -30,12 +30,12 @@ HEADING_FACTOR = 1.0
 class PostingsBuilder:
     """Collects term counts document by document and writes them as a compressed sparse matrix.
 
-    What does not fit into memory waits in a temporary file in `folder`.
+    Until then they wait in a file of `folder`.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._numbers: dict[str, int] = {}
-        self._runs = PostingRuns(folder)
+        self._runs = PostingRuns(folder / "postings.runs")
         self._terms = array("I")
         self._counts = array("I")
         self._lengths = array("I")
@@ -87,6 +87,7 @@ class PostingsBuilder:
                 values[is_heading] = of_headings[part.terms[is_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))
+        self._runs.remove()
         return len(vocabulary), int(offsets[-1])
 
     def _end_run(self) -> None:

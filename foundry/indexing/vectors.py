@@ -1,11 +1,12 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.indexing.array_file import ArrayFile
 from foundry.indexing.files import write_array
 from foundry.runtime.dense_lane import pack_signs, quantise
 from foundry.runtime.layout import IndexLayout
@@ -14,7 +15,7 @@ RECALL_DEPTH = 20
 TARGET_RECALL = 0.99
 MIN_CANDIDATES = 200
 CANDIDATE_STEP = 50
-BLOCK = 65_536
+BLOCK = 8_192
 """Rows worked on at a time, which bounds the memory of a pass over all vectors."""
 
 
@@ -27,11 +28,12 @@ class SketchDepth:
 
 
 class VectorsBuilder:
-    """Collects embeddings, quantised as they come."""
+    """Takes embeddings, quantised and written as they come; `close` it in any case."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, layout: IndexLayout, dimensions: int) -> None:
         self.dimensions = dimensions
-        self._rows: list[NDArray[np.int8]] = []
+        self._layout = layout
+        self._rows = ArrayFile(layout.vectors, np.int8, dimensions)
         self._scales: list[NDArray[np.float32]] = []
 
     def add(self, vectors: NDArray[np.float32]) -> None:
@@ -43,40 +45,64 @@ class VectorsBuilder:
         self._rows.append(rows)
         self._scales.append(scales)
 
-    def write(self, layout: IndexLayout) -> "WrittenVectors":
-        """Write the files."""
-        rows = np.concatenate([np.zeros((0, self.dimensions), dtype=np.int8), *self._rows])
+    def close(self) -> None:
+        """Close the file of rows; nothing more can be added."""
+        self._rows.close()
+
+    def write(self) -> "WrittenVectors":
+        """Write the other files, when all chunks have been taken."""
+        self.close()
+        layout = self._layout
         scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
-        centre = _centre(rows, scales)
-        sketch = np.concatenate(
-            [
-                np.zeros((-(-self.dimensions // 64), 0), dtype=np.uint64),
-                *(
-                    pack_signs(_floats(rows[start:end], scales[start:end]), centre)
-                    for start, end in _blocks(len(rows))
-                ),
-            ],
-            axis=1,
-        )
-        write_array(layout.vectors, rows)
+        self._scales = [scales]
+        vectors = _Vectors(lambda: self._rows.blocks(BLOCK), scales)
+        centre = _centre(vectors, self.dimensions)
+        sketch = np.empty((-(-self.dimensions // 64), len(scales)), dtype=np.uint64)
+        for start, block in vectors.floats():
+            sketch[:, start : start + len(block)] = pack_signs(block, centre)
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
-        return WrittenVectors(rows, scales, centre, sketch)
+        return WrittenVectors(self.dimensions, vectors, centre, sketch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """Quantised vectors: `rows` begins anew with blocks of at most BLOCK rows (m, d)."""
+
+    rows: Callable[[], Iterable[NDArray[np.int8]]]
+    scales: NDArray[np.float32]
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.int8], NDArray[np.float32]]]:
+        """The number of the first row of each block, its rows (m, d) and its scales (m, 1)."""
+        start = 0
+        for rows in self.rows():
+            yield start, rows, self.scales[start : start + len(rows), np.newaxis]
+            start += len(rows)
+
+    def floats(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """The number of the first row of each block, and its unit vectors (m, d)."""
+        for start, rows, scales in self.blocks():
+            yield start, rows.astype(np.float32) * scales
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
-    """What was written: `rows` (n, d), `scales` (n,), `centre` (d,) and `sketch` (words, n)."""
+    """What was written: n vectors of `dimensions`, `centre` (d,) and `sketch` (words, n)."""
 
-    rows: NDArray[np.int8]
-    scales: NDArray[np.float32]
+    dimensions: int
+    vectors: _Vectors
     centre: NDArray[np.float32]
     sketch: NDArray[np.uint64]
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return self.sketch.shape[1], self.dimensions
+
     def measure(self, queries: NDArray[np.float32]) -> SketchDepth:
         """How deep the sketch must be read for `queries` (q, d)."""
-        return measure_sketch(self.rows, self.scales, self.centre, self.sketch, queries)
+        return _measure(self.vectors, self.centre, self.sketch, queries)
 
 
 def measure_sketch(
@@ -91,24 +117,29 @@ def measure_sketch(
     `rows` (n, d), `scales` (n,), `sketch` (words, n), `queries` (q, d). A neighbour is found by as
     many candidates as there are chunks nearer to the query by Hamming distance, and one.
     """
-    depth = min(RECALL_DEPTH, len(rows))
+    starts = range(0, len(rows), BLOCK)
+    vectors = _Vectors(lambda: (rows[start : start + BLOCK] for start in starts), scales)
+    return _measure(vectors, centre, sketch, queries)
+
+
+def _measure(
+    vectors: _Vectors,
+    centre: NDArray[np.float32],
+    sketch: NDArray[np.uint64],
+    queries: NDArray[np.float32],
+) -> SketchDepth:
+    depth = min(RECALL_DEPTH, sketch.shape[1])
     if depth == 0 or len(queries) == 0:
         return SketchDepth(MIN_CANDIDATES, 1.0)
-    cosines = np.concatenate(
-        [
-            _floats(rows[start:end], scales[start:end]) @ queries.T
-            for start, end in _blocks(len(rows))
-        ]
-    )
-    nearest = np.argpartition(-cosines, depth - 1, axis=0)[:depth]
+    nearest = _nearest(vectors, queries, depth)
     signs = pack_signs(queries, centre)
     needed = []
-    for number in range(len(queries)):
-        distances = np.zeros(len(rows), dtype=np.uint16)
-        for column, sign in zip(sketch, signs[:, number], strict=True):
-            distances += np.bitwise_count(column ^ sign)
+    for own, sign in zip(nearest, signs.T, strict=True):
+        distances = np.zeros(sketch.shape[1], dtype=np.uint16)
+        for column, word in zip(sketch, sign, strict=True):
+            distances += np.bitwise_count(column ^ word)
         nearer = np.cumsum(np.bincount(distances))
-        neighbours = distances[nearest[:, number]].astype(np.int64)
+        neighbours = distances[own].astype(np.int64)
         needed.append(np.where(neighbours > 0, nearer[neighbours - 1], 0) + 1)
     ranked = np.sort(np.concatenate(needed))
     least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
@@ -116,18 +147,24 @@ def measure_sketch(
     return SketchDepth(candidates, round(float(np.mean(ranked <= candidates)), 4))
 
 
-def _centre(rows: NDArray[np.int8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
+def _nearest(vectors: _Vectors, queries: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
+    """The numbers (q, depth) of the vectors of highest cosine to each of `queries` (q, d)."""
+    chunks = np.zeros((len(queries), 0), dtype=np.int64)
+    cosines = np.zeros((len(queries), 0), dtype=np.float32)
+    for start, block in vectors.floats():
+        found = np.arange(start, start + len(block))
+        chunks = np.hstack([chunks, np.broadcast_to(found, (len(queries), len(found)))])
+        cosines = np.hstack([cosines, (block @ queries.T).T])
+        if cosines.shape[1] > depth:
+            best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+            chunks = np.take_along_axis(chunks, best, axis=1)
+            cosines = np.take_along_axis(cosines, best, axis=1)
+    return chunks
+
+
+def _centre(vectors: _Vectors, dimensions: int) -> NDArray[np.float32]:
     # Scaled to integers first: their sum is exact, so it does not depend on the order of adding.
-    total = np.zeros(rows.shape[1], dtype=np.int64)
-    for start, end in _blocks(len(rows)):
-        block = rows[start:end].astype(np.float64) * scales[start:end, np.newaxis]
-        total += np.rint(block * 2.0**24).astype(np.int64).sum(axis=0)
-    return (total / (2.0**24 * max(1, len(rows)))).astype(np.float32)
-
-
-def _floats(rows: NDArray[np.int8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
-    return rows.astype(np.float32) * scales[:, np.newaxis]
-
-
-def _blocks(count: int) -> Sequence[tuple[int, int]]:
-    return [(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
+    total = np.zeros(dimensions, dtype=np.int64)
+    for _, rows, scales in vectors.blocks():
+        total += np.rint(rows.astype(np.float64) * scales * 2.0**24).astype(np.int64).sum(axis=0)
+    return (total / (2.0**24 * max(1, len(vectors.scales)))).astype(np.float32)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.config_search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
@@ -67,15 +68,16 @@ class IndexWriter:
         self._columns = DocumentColumns(sources, self._options.filterable)
         self._language = language
         self._tokenizer = Tokenizer(language)
-        self._postings = PostingsBuilder()
+        self._postings = PostingsBuilder(folder)
         self._terms = self._posting_count = 0
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
         self._dense: DenseManifest | None = None
-        self._heading_chunks: dict[str, list[str]] = {}
+        self._heading_chunks: dict[str, int] = {}
         self._heading_terms: Counter[str] = Counter()
-        self._chunk_ids: list[tuple[int, int]] = []
-        self._document_ids: list[tuple[int, int]] = []
+        self._chunk_keys = array("Q")
+        self._document_keys = array("Q")
+        self._keyed_documents = array("Q")
         self._chunk_lengths = array("Q")
         self._document_lengths = array("Q")
         self._chunks_file = self._layout.chunks.open("wb")
@@ -95,10 +97,10 @@ class IndexWriter:
         """Take one document and its chunks; ids must not have been seen before."""
         document, first = prepared.document, self.chunk_count
         for chunk, headings in zip(prepared.chunks, prepared.terms.headings, strict=True):
-            self._chunk_ids.append((hash_key(chunk.id), self.chunk_count))
-            self._write_chunk(document, chunk)
+            self._chunk_keys.append(hash_key(chunk.id))
             for heading in headings:
-                self._heading_chunks.setdefault(heading, []).append(chunk.id)
+                self._heading_chunks.setdefault(heading, self.chunk_count)
+            self._write_chunk(document, chunk)
         self._postings.add(prepared.terms)
         self._heading_terms.update(heading_frequencies(prepared.terms))
         if prepared.vectors is not None:
@@ -123,13 +125,14 @@ class IndexWriter:
         line = encode_json(record_fields(record))
         self._columns.add(document, len(prepared.chunks))
         for name in (document.id, *(place.document_id for place in document.also_at)):
-            self._document_ids.append((hash_key(name), self.document_count))
+            self._document_keys.append(hash_key(name))
+            self._keyed_documents.append(self.document_count)
         self._documents_file.write(line)
         self._document_lengths.append(len(line))
 
     def _add_vectors(self, vectors: ChunkVectors) -> None:
         if self._vectors is None:
-            self._vectors = VectorsBuilder(vectors.dimensions)
+            self._vectors = VectorsBuilder(self._layout, vectors.dimensions)
         rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
         self._vectors.add_rows(rows, unpack(vectors.scales, np.float32))
 
@@ -149,7 +152,7 @@ class IndexWriter:
         for headings, texts in self._read_texts():
             vectors = embedder.embed_documents(headings, texts, progress)
             if self._vectors is None:
-                self._vectors = VectorsBuilder(vectors.shape[1])
+                self._vectors = VectorsBuilder(self._layout, vectors.shape[1])
             self._vectors.add(vectors)
 
     def write_lanes(self) -> None:
@@ -157,14 +160,17 @@ class IndexWriter:
         self.close()
         self._terms, self._posting_count = self._postings.write(self._layout)
         if self._vectors is not None:
-            self._written = self._vectors.write(self._layout)
+            self._written = self._vectors.write()
 
     def make_query_encoder(self, embedder: Embedder) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
         assert self._written is not None
-        shape = self._written.rows.shape
         overlap = RankingOverlap(
-            self._layout, self._tokenizer, self._terms, self._posting_count, shape
+            self._layout,
+            self._tokenizer,
+            self._terms,
+            self._posting_count,
+            self._written.shape,
         )
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
         if self._options.expansion_words:
@@ -197,8 +203,8 @@ class IndexWriter:
         layout = self._layout
         write_array(layout.chunk_offsets, offsets_of(self._chunk_lengths))
         write_array(layout.document_offsets, offsets_of(self._document_lengths))
-        write_array(layout.chunk_ids, _key_table(self._chunk_ids))
-        write_array(layout.document_ids, _key_table(self._document_ids))
+        write_array(layout.chunk_ids, _key_table(self._chunk_keys, range(self.chunk_count)))
+        write_array(layout.document_ids, _key_table(self._document_keys, self._keyed_documents))
         described = self._columns.write(layout)
         layout.report.write_bytes(encode_json(report))
         manifest = Manifest(
@@ -221,9 +227,11 @@ class IndexWriter:
         return manifest
 
     def close(self) -> None:
-        """Close the record files; nothing more can be added."""
+        """Close the files that grow; no more documents can be added."""
         self._chunks_file.close()
         self._documents_file.close()
+        if self._vectors is not None:
+            self._vectors.close()
 
     def _write_chunk(self, document: Document, chunk: Chunk) -> None:
         record = ChunkRecord(
@@ -258,11 +266,17 @@ class IndexWriter:
     def _known_items(self) -> list[KnownItem]:
         """Queries whose first answer is beyond doubt: headings that one chunk alone bears."""
         found = []
-        for heading, chunk_ids in self._heading_chunks.items():
+        for heading in self._heading_chunks:
             term = heading_term(self._tokenizer.tokenize(heading))
             if self._heading_terms.get(term or "") == 1 and len(heading) <= MAX_KNOWN_ITEM_LENGTH:
-                found.append(KnownItem(heading, chunk_ids[0]))
-        return list(_spread(found, KNOWN_ITEMS))
+                found.append(heading)
+        offsets = offsets_of(self._chunk_lengths)
+        items = []
+        with self._layout.chunks.open("rb") as file:
+            for heading in _spread(found, KNOWN_ITEMS):
+                file.seek(int(offsets[self._heading_chunks[heading]]))
+                items.append(KnownItem(heading, json.loads(file.readline())["id"]))
+        return items
 
 
 def _spread(values: Sequence[Item], count: int = SAMPLE_QUERIES) -> Sequence[Item]:
@@ -271,6 +285,8 @@ def _spread(values: Sequence[Item], count: int = SAMPLE_QUERIES) -> Sequence[Ite
     return values[::step][:count]
 
 
-def _key_table(entries: Sequence[tuple[int, int]]) -> "np.typing.NDArray[np.uint64]":
-    table = np.array(sorted(entries), dtype=np.uint64).reshape(-1, 2)
-    return np.ascontiguousarray(table.T)
+def _key_table(keys: "array[int]", numbers: Sequence[int]) -> NDArray[np.uint64]:
+    """Sorted keys (n,) and their numbers, in the order given where keys are equal."""
+    unsorted = np.array(keys, dtype=np.uint64)
+    order = np.argsort(unsorted, kind="stable")
+    return np.stack([unsorted[order], np.array(numbers, dtype=np.uint64)[order]])

@@ -22,7 +22,7 @@ from foundry.runtime.layout import IndexLayout
 
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
-    builder = PostingsBuilder()
+    builder = PostingsBuilder(folder)
     counts = [Counter(terms) for terms in chunks]
     builder.add(make_chunk_terms(counts, [()] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
