@@ -1,6 +1,17 @@
-"""`python -m foundry` is the command `foundry`."""
+"""The command `foundry`, and `python -m foundry`."""
 
-from foundry.cli import main
+import sys
+
+
+def main() -> None:
+    """Run the command line; an interrupt while its modules are loaded is no traceback either."""
+    try:
+        from foundry.cli import main as command_line
+    except KeyboardInterrupt:
+        sys.stderr.write("error: interrupted\n")
+        sys.exit(130)
+    command_line()
+
 
 if __name__ == "__main__":
     main()

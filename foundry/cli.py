@@ -13,6 +13,7 @@ from foundry.cli_building import build, watch
 from foundry.cli_evaluation import evaluate
 from foundry.cli_exports import doctor, export, update, verify
 from foundry.cli_inspection import inspect
+from foundry.cli_options import printable
 from foundry.cli_options import project_argument as _project
 from foundry.errors import FoundryError
 from foundry.runtime.errors import ServerError
@@ -48,17 +49,17 @@ class _Boundary(click.Group):
             _complain(f"{place}{error.strerror or error}", "check the path, permissions and space")
             sys.exit(1)
         except KeyboardInterrupt:
-            _complain(
-                "interrupted",
-                "nothing was published; what was read is kept, and the next build goes on from it",
-            )
+            hint = "what was published or exported before still stands"
+            if ctx.invoked_subcommand == "build":
+                hint += "; what was read is kept, and the next build goes on from it"
+            _complain("interrupted", hint)
             sys.exit(130)
 
 
 def _complain(message: str, hint: str | None) -> None:
-    click.echo(f"error: {message}", err=True)
-    if hint:
-        click.echo(f"hint: {hint}", err=True)
+    lines = f"error: {message}\nhint: {hint}" if hint else f"error: {message}"
+    for line in lines.split("\n"):
+        click.echo(printable(line), err=True)
 
 
 @click.group(

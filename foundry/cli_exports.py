@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from foundry import pipeline
-from foundry.cli_options import json_option, print_json, project_argument
+from foundry.cli_options import json_option, print_json, printable, project_argument
 
 UNSETTLED = 3
 """Exit code of an update that leaves something for the owner to decide."""
@@ -109,7 +109,7 @@ def update(
                 click.echo(f"{len(changes[key]):,} files {_SAID[key]}")
                 continue
             for name in changes[key]:
-                click.echo(f"{_printable(name)}: {_SAID[key]}")
+                click.echo(f"{printable(name)}: {_SAID[key]}")
         click.echo(f"{folder} {'would be' if dry_run else 'is'} up to date")
     if not result.is_settled:
         sys.exit(UNSETTLED)
@@ -132,7 +132,7 @@ def verify(folder: Path, as_json: bool) -> None:
         for key in ("edited", "added", "deleted"):
             names = entry.get(key)
             for name in names if isinstance(names, list) else []:
-                click.echo(f"{key} by its owner: {_printable(name)}")
+                click.echo(f"{key} by its owner: {printable(name)}")
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")
 
 
@@ -155,10 +155,8 @@ def doctor(project: Path, as_json: bool) -> None:
             mark = "!" if finding.is_problem else " "
             hint = f"  ({finding.hint})" if finding.hint else ""
             click.echo(f"{mark} {finding.subject:<{width}}  {finding.said}{hint}")
-        click.echo(f"{len(problems)} problems" if problems else "everything needed works")
+        count = len(problems)
+        said = f"{count} problem{'s' if count != 1 else ''}"
+        click.echo(said if problems else "everything needed works")
     if problems:
         sys.exit(1)
-
-
-def _printable(name: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)

@@ -12,6 +12,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
+def printable(text: str) -> str:
+    """A line in which what a terminal would take for a command is written as an escape."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def print_json(value: object) -> None:
     """Print a value for programs."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -155,7 +155,8 @@ def _encoder() -> Iterator[Finding]:
 
 
 def _project(config: Config) -> Iterator[Finding]:
-    yield Finding("project", f"{config.name}: {len(config.sources)} sources")
+    count = len(config.sources)
+    yield Finding("project", f"{config.name}: {count} source{'s' if count != 1 else ''}")
     yield Finding("embedding", config.embedding.provider)
     folder = config.state / "index"
     build = f"foundry build {config.root}"

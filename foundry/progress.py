@@ -69,6 +69,9 @@ class Lines:
     def advance(self, count: int = 1) -> None:
         """Count, and print if the last line is some seconds old."""
         self._done += count
+        if self._total is not None:
+            # A total is an estimate where rows or pages are found on the way.
+            self._total = max(self._total, self._done)
         if time.monotonic() - self._printed >= LINE_INTERVAL:
             self._print()
 
@@ -77,11 +80,11 @@ class Lines:
         self._printed = time.monotonic()
         rate = self._done / max(1e-9, self._printed - self._started)
         line = f"{self._label}: {self._done:,}"
-        if self._total is not None:
-            left = max(0, self._total - self._done) / max(1e-9, rate)
-            line += f" of {self._total:,} {self._unit}, {rate:,.0f}/s, {left:.0f} s left"
-        else:
-            line += f" {self._unit}, {rate:,.0f}/s"
+        line += f" {self._unit}" if self._total is None else f" of {self._total:,} {self._unit}"
+        # Of a few long ones a rate says nothing.
+        line += f", {rate:,.0f}/s" if rate >= 1 else ""
+        if self._total is not None and self._done < self._total:
+            line += f", {(self._total - self._done) / rate:.0f} s left"
         self._stream.write(line + "\n")
         self._stream.flush()
 
@@ -134,7 +137,8 @@ class Reporter:
 
     def step(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Begin a step of `total` items, if that is known."""
-        if self._quiet:
+        # There is no standard error where it was closed, as by some who start daemons.
+        if self._quiet or sys.stderr is None:
             return Silence()
         if sys.stderr.isatty():
             return Bar(label, unit, total)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,13 @@ def start(*arguments: str | Path, prefix: Sequence[str | Path] = ()) -> "subproc
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
+
+
+def is_possible(*command: str | Path) -> bool:
+    """Whether a command is installed and permitted here: a trial of it ends well."""
+    if shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def snapshot(folder: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from processes import foundry, snapshot
+from processes import foundry, is_possible, snapshot
 
 FILES = {
     "guide.md": "---\ntags: [b, a]\ndate: 2024-05-31\n---\n# Guide\n\nReplace the D40 seal.\n",
@@ -104,8 +104,7 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 def test_export_from_a_folder_that_is_gone_writes_the_same(
     user: tuple[str, ...], make_project: MakeProject
 ) -> None:
-    probe = [*user, "sh", "-c", 'exec "$0" -c ""', sys.executable]
-    if user and subprocess.run(probe, capture_output=True, check=False).returncode:
+    if user and not is_possible(*user, sys.executable, "-c", ""):
         pytest.skip("another user may not run this interpreter")
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")

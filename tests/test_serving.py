@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from conftest import CONFIG, Project
+from processes import is_possible
 from raw_http import read_all
 from servers import get, in_checkout, post
 
@@ -480,8 +481,9 @@ def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> N
 def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
     export: Path, tmp_path: Path
 ) -> None:
-    if shutil.which("unshare") is None or os.geteuid() != 0:
-        pytest.skip("needs root and unshare")
+    trial = ["unshare", "--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', str(tmp_path)]
+    if os.geteuid() != 0 or not is_possible(*trial):
+        pytest.skip("needs root and file trees and networks of its own")
     # Alone in a network of its own, as a user without rights, on a file system that is read-only.
     script = (
         'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'

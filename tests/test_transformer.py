@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import is_possible
 from servers import install
 
 ROOT = Path(__file__).parent.parent
@@ -135,7 +136,7 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     packages = tmp_path / "environment" / "lib"
     assert not [name for name in UNWANTED if list(packages.glob(f"*/site-packages/{name}"))]
     offline = ["unshare", "--net", "--map-root-user"]
-    if subprocess.run([*offline, "true"], check=False, capture_output=True).returncode:
+    if not is_possible(*offline, "true"):
         offline = []
     for query in (
         "How much fresh air has to reach the people digging?",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import MakeProject
+from processes import is_possible, snapshot
 from servers import in_checkout
 
 ROOT = Path(__file__).parent.parent
@@ -82,8 +83,6 @@ def test_installed_wheel_does_everything(command: Path, tmp_path: Path) -> None:
 def test_wheel_exports_the_same_as_the_checkout(
     command: Path, tmp_path: Path, make_project: MakeProject
 ) -> None:
-    from processes import snapshot
-
     project = make_project({"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"})
     project.succeed("build", "--quiet")
     exported = snapshot(project.export())
@@ -111,10 +110,7 @@ finally:
 
 def test_everything_works_without_a_network(command: Path, tmp_path: Path) -> None:
     offline = ["unshare", "--net", "--map-root-user"]
-    if (
-        shutil.which("unshare") is None
-        or subprocess.run([*offline, "true"], check=False).returncode
-    ):
+    if not is_possible(*offline, "true"):
         pytest.skip("unshare --net is not permitted here")
     (tmp_path / "docs").mkdir()
     note = "# Seals\n\nReplace the D40 seal yearly.\n"

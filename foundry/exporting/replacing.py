@@ -37,7 +37,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
         if not isinstance(error, OSError):
             raise
         raise ExportError(
-            f"{target}: cannot be written: {error.strerror or error}; nothing was changed",
+            f"{target}: cannot be written: {_reason(error)}; nothing was changed",
             hint="check the free space and the permissions of the folder above it",
         ) from None
     try:
@@ -48,6 +48,14 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
             hint="check the disk, then export again",
         ) from None
     shutil.rmtree(retired, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    """What the disk said; of a tree that could not be copied, what it said of the first file."""
+    if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
+        source, _, reason = error.args[0][0]
+        return f"{Path(source).name}: {reason.partition(': ')[0]}"
+    return error.strerror or str(error)
 
 
 def _recover(target: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -41,7 +42,7 @@ class ArrayFile:
                 self._file.seek(0)
                 self._file.write(header)
 
-    def blocks(self, rows: int) -> Iterator[NDArray[np.generic]]:
+    def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
         """All rows, so many at a time, when it has been closed."""
         width = int(np.prod(self._row_shape, dtype=np.int64))
         with self.path.open("rb") as file:

@@ -91,9 +91,7 @@ class PostingRuns:
         """Remove the file."""
         self._path.unlink(missing_ok=True)
 
-    def _range(
-        self, file: BinaryIO, rank: NDArray[np.uint32], first: int, last: int
-    ) -> TermRange:
+    def _range(self, file: BinaryIO, rank: NDArray[np.uint32], first: int, last: int) -> TermRange:
         none = np.zeros(0, dtype=np.uint32)
         terms, chunks, counts = [none], [none], [none]
         for run in self._runs:

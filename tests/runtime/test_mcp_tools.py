@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from foundry.runtime import citation_paths_data, citations
 from foundry.runtime.citations import announce, document_url
+from foundry.runtime.document_text import join_chunks
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.mcp_tools import document_text
 from foundry.runtime.records import ChunkRecord, DocumentRecord
 from foundry.runtime.settings import _public_url
 
@@ -47,16 +47,11 @@ DOCUMENT = DocumentRecord(
 )
 
 
+LINES = {"line_start": 1, "line_end": 1}
+
+
 def passage(text: str, start: int, end: int) -> ChunkRecord:
-    return replace(CHUNK, text=text[start:end], position={"start": start, "end": end})
-
-
-def test_document_is_put_together_from_passages_that_overlap_or_leave_gaps() -> None:
-    text = "One two three four."
-    assert document_text([]) == ""
-    assert document_text([passage(text, 0, 7), passage(text, 4, 13)]) == "One two three"
-    assert document_text([passage(text, 0, 13), passage(text, 4, 7)]) == "One two three"
-    assert document_text([passage(text, 0, 3), passage(text, 8, 13)]) == "One\n\nthree"
+    return replace(CHUNK, text=text[start:end], position={**LINES, "start": start, "end": end})
 
 
 @given(st.text(min_size=1), st.data())
@@ -68,7 +63,7 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
         passage(text, max(0, start - data.draw(st.integers(0, 3))), end)
         for start, end in pairwise(cuts)
     ]
-    assert document_text(passages) == text
+    assert "".join(join_chunks(passages)) == text
 
 
 @pytest.fixture(autouse=True)
