@@ -1,11 +1,11 @@
 """A generated corpus of any size, the same for a seed, written as an index without a build.
 
 Words are as frequent as in a text without its stop words (Zipf and Mandelbrot: the word of rank r
-in proportion to 1 / (r + 20)). A topic is a word with those nearest to it in meaning. A chunk has the
-dozen words of its topic, twice, a dozen words that the chunks of its document share, and two dozen
-of its own; its vector is the sum of the words' vectors by the built-in encoder, frequent words
-counting less, so that vectors lie in clusters as embeddings do. A query is three words of a topic
-and two of one of its chunks.
+in proportion to 1 / (r + 20)). A topic is a word with those nearest to it in meaning. A chunk has
+the dozen words of its topic, twice, a dozen words that the chunks of its document share, and two
+dozen of its own; its vector is the sum of the words' vectors by the built-in encoder, frequent
+words counting less, so that vectors lie in clusters as embeddings do. A query is three words of a
+topic and two of one of its chunks.
 """
 
 import json
@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-
 
 from foundry.embedding.encoder_files import encode_all
 from foundry.embedding.static import MODEL_FOLDER, StaticEmbedder
@@ -74,6 +73,10 @@ class Corpus:
     def dimensions(self) -> int:
         """Length of the vectors."""
         return self._encoder.dimensions
+
+    def encode(self, text: str) -> NDArray[np.float32]:
+        """The vector (d,) of a text by the built-in encoder; zeros if it has none."""
+        return encode_all(self._encoder, [text])[0]
 
     def documents(self) -> Iterator[GeneratedDocument]:
         """All documents, one after the other; the same each time."""
@@ -143,9 +146,7 @@ def _words(chooser: np.random.Generator) -> list[str]:
     return words[:VOCABULARY]
 
 
-def _neighbours(
-    vectors: NDArray[np.float32], chooser: np.random.Generator
-) -> NDArray[np.int64]:
+def _neighbours(vectors: NDArray[np.float32], chooser: np.random.Generator) -> NDArray[np.int64]:
     """The topics (t, w): for each of t words the w nearest by cosine, itself the first."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     chosen = chooser.choice(len(unit), TOPICS, replace=False)

@@ -16,7 +16,7 @@ from foundry.cli_inspection import inspect
 from foundry.cli_options import printable
 from foundry.cli_options import project_argument as _project
 from foundry.errors import FoundryError
-from foundry.runtime.errors import ServerError
+from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\b
 Exit codes:
@@ -41,7 +41,8 @@ class _Boundary(click.Group):
             return super().invoke(ctx)
         except (FoundryError, ServerError) as error:
             _complain(error.message, error.hint)
-            sys.exit(getattr(error, "exit_code", 1))
+            is_misasked = isinstance(error, ConfigurationError | InvalidRequestError)
+            sys.exit(getattr(error, "exit_code", 2 if is_misasked else 1))
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise
@@ -131,6 +132,8 @@ def query(
         raise click.UsageError("--json has all that --explain shows; give one of them")
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
+    if words[-1] != words[-1].encode("utf-8", "ignore").decode():
+        raise click.UsageError("the query is not valid text in the terminal's encoding")
     project = Path(words[0] if len(words) == 2 else ".")
     arguments = ["--top-k", str(top_k), "--mode", mode]
     for option, values in (

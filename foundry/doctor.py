@@ -57,7 +57,8 @@ def examine(project: Path) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
     findings = [*_installation(), *_extras(), *_encoder()]
     if not (project / CONFIG_NAME).exists():
-        return [*findings, *_environment(()), _space(project)]
+        said = Finding("project", f"none: {project} has no {CONFIG_NAME}")
+        return [*findings, said, *_environment(()), _space(project)]
     try:
         config = load_config(project)
     except FoundryError as error:

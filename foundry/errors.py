@@ -2,6 +2,7 @@
 
     FoundryError                a message, and a hint that says what to do about it
     ├── ConfigError             foundry.toml is missing, malformed or impossible
+    ├── RequestError            an option, a query or a filter is impossible
     ├── SourceError             a source cannot be read at all; one bad file is only skipped
     ├── BuildError              the build cannot produce an index
     │   ├── EmptyBuildError     the sources hold no document that can be indexed
@@ -43,6 +44,12 @@ class ConfigError(FoundryError):
         heading = f"{file}: {count} problem{'s' if count != 1 else ''}"
         super().__init__("\n".join([heading, *(f"  {problem}" for problem in problems)]), hint=hint)
         self.problems = tuple(problems)
+
+
+class RequestError(FoundryError):
+    """What was asked for on the command line cannot be: a metric, a mode, a filter."""
+
+    exit_code = 2
 
 
 class SourceError(FoundryError):

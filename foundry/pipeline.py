@@ -11,7 +11,7 @@ from foundry.building import build_index, plan_build
 from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.doctor import Finding, examine
-from foundry.errors import BusyError, FoundryError, IndexUnusableError
+from foundry.errors import BusyError, FoundryError, IndexUnusableError, RequestError
 from foundry.evaluating import EvaluationOptions, EvaluationResult, evaluate_server
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.update import Update, update_export
@@ -131,7 +131,11 @@ def query(project: Path, arguments: list[str]) -> str:
         server, config.package, ["search", *arguments], index_dir=index_folder(config)
     )
     if done.returncode:
-        raise FoundryError(done.stderr.strip() or f"the server exited with {done.returncode}")
+        kind = RequestError if done.returncode == RequestError.exit_code else FoundryError
+        message, _, hint = done.stderr.strip().removeprefix(f"{config.name}: ").partition("\n")
+        raise kind(
+            message or f"the server exited with {done.returncode}", hint=hint.strip() or None
+        )
     return done.stdout
 
 

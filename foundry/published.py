@@ -10,6 +10,7 @@ from foundry.indexing.publish import begin_version, discard_version
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index import resolve_version, verify_files
 from foundry.runtime.layout import Manifest
+from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
 
 
 def index_folder(config: Config) -> Path:
@@ -18,13 +19,19 @@ def index_folder(config: Config) -> Path:
 
 
 def built_index(config: Config) -> Path:
-    """The folder of the current version. Raises IndexUnusableError if there is none."""
+    """The folder of the current version. Raises IndexUnusableError if there is none to be used."""
     folder = index_folder(config)
     if not (folder / "CURRENT").exists():
         raise IndexUnusableError(
             f"{config.root}: has no index yet", hint=f"build it: foundry build {config.root}"
         )
-    return resolve_version(folder)
+    index = resolve_version(folder)
+    if Manifest.read(index / "manifest.json").tokenizer_version != TOKENIZER_VERSION:
+        raise IndexUnusableError(
+            f"{index}: was built by another version of Foundry",
+            hint=f"build it again: foundry build {config.root}",
+        )
+    return index
 
 
 def check_index(index: Path, project: Path) -> Manifest:
@@ -59,7 +66,7 @@ def begun_version(config: Config) -> Iterator[Path]:
             discard_version(folder)
     except OSError as error:
         raise BuildError(
-            f"{index_folder(config)}: cannot be written: {error.strerror or error};"
-            " the index that was published last still stands",
+            f"{error.filename or index_folder(config)}: cannot be written:"
+            f" {error.strerror or error}; the index that was published last still stands",
             hint="check the free space and the permissions of the folder",
         ) from None

@@ -1,7 +1,8 @@
 """Projects for tests: a dictionary of files, built and exported through the command line."""
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from foundry.cli import main
+from foundry.rendering import plan
+from foundry.rendering.formatting import format_python
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
@@ -82,6 +85,23 @@ def make_project(tmp_path: Path) -> MakeProject:
         return Project(root)
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def formatted_once() -> Iterator[None]:
+    """Format what is rendered alike once a session: black and ruff take half of an export."""
+    known: dict[str, dict[str, bytes]] = {}
+
+    def format_once(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
+        read = [(name, name.endswith((".py", ".toml")) and files[name]) for name in sorted(files)]
+        digest = hashlib.sha256(repr((read, rendered)).encode()).hexdigest()
+        if digest not in known:
+            known[digest] = format_python(files, rendered)
+        return dict(known[digest])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "format_python", format_once)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

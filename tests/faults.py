@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 FAULTS = ("SIGKILL", "ENOSPC", "EIO")
+EVERY_FAULT = bool(os.environ.get("EVERY_FAULT"))
+"""Whether slow tests fail each single change, which takes hours, and not a spread of them."""
+
 _MARK = "INJECTED"
 
 

@@ -10,7 +10,8 @@ from conftest import MakeProject, Project
 from processes import leftovers, snapshot
 from pytest_subprocess import FakeProcess
 
-from foundry.rendering.formatting import TIME_LIMIT
+from foundry.rendering import plan
+from foundry.rendering.formatting import TIME_LIMIT, format_python
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 TOOLS = ("black", "ruff")
@@ -41,6 +42,11 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
     ),
     "unstartable": ({"callback": unstartable}, "{tool} could not be run: .*Permission denied"),
 }
+
+
+@pytest.fixture(autouse=True)
+def formatted_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "format_python", format_python)
 
 
 @pytest.fixture

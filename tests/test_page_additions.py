@@ -15,6 +15,7 @@ from servers import get, in_checkout, serving
 pytestmark = pytest.mark.slow
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+ENDLESS = "W" * 90
 HOSTILE = "<img src='http://evil.example/i.png'>"
 CONFIG = """
 [project]
@@ -60,8 +61,8 @@ PRIMING = (
 )
 NOTES = {
     "pumps.md": f"---\nteam: north\ndate: 2026-01-01\n---\n# Pumps\n\n## Priming\n\n{PRIMING}\n",
-    "pumps-copy.md": f"---\nteam: {json.dumps(HOSTILE)}\n---\n# Old pumps {HOSTILE}\n\n"
-    f"## Priming\n\n{PRIMING.replace('door', 'gate')}\n",
+    "pumps-copy.md": f"---\nteam: {json.dumps(HOSTILE)}\ntags: [{ENDLESS}]\n---\n"
+    f"# Old pumps {HOSTILE}{ENDLESS}\n\n## Priming\n\n{PRIMING.replace('door', 'gate')}\n",
     "lamps.md": "# Lamps\n\nA lamp burns for nine hours.\n",
 }
 
@@ -221,7 +222,9 @@ def test_filters_that_only_this_server_has(tab: Visit) -> None:
     assert tab.page.get_by_label("Team").input_value() == HOSTILE
 
 
-@pytest.mark.parametrize("path", ["/?q=who+primes+the+pump", "/d/{id}"])
+@pytest.mark.parametrize(
+    "path", ["/?q=who+primes+the+pump", "/?q=old+pumps&tag=" + ENDLESS, "/d/{id}"]
+)
 def test_everything_open_needs_no_scrolling_sideways(served: Served, path: str) -> None:
     found = get(f"{served.address}/search?q=old+pumps&source=notes")["results"]
     document = next(hit["document_id"] for hit in found if "Old" in hit["title"])

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import MakeProject, Project
 from document_files import Text, pdf
-from faults import FAULTS, each_fault, run_with_fault
+from faults import EVERY_FAULT, FAULTS, each_fault, run_with_fault
 from processes import FOUNDRY, leftovers, snapshot, start
 
 from foundry.cli import main
@@ -92,8 +92,8 @@ def test_fault_at_some_changes_leaves_an_index_that_answers(fault: str, built: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault_at_every_change_leaves_an_index_that_answers(fault: str, built: Project) -> None:
-    assert check_faults(built, fault, step=1) >= 80
+def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
+    assert check_faults(built, fault, step=1 if EVERY_FAULT else 5) >= 16
     assert built.ask("seal")["results"]
 
 

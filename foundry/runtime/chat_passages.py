@@ -28,10 +28,7 @@ class NumberedPassage:
     @property
     def heading(self) -> str:
         """The title and the headings above the passage, on one line."""
-        chunk = self.hit.chunk
-        # Most documents carry their title as their first heading as well.
-        section = chunk.section[1:] if chunk.section[:1] == [chunk.title] else chunk.section
-        return " > ".join(" ".join(part.split()) for part in (chunk.title, *section))
+        return " > ".join(" ".join(part.split()) for part in self.hit.chunk.titled_section())
 
     def citation(self) -> dict[str, Any]:
         """What an answer says about a passage that it cites."""

@@ -1,4 +1,4 @@
-"""The one index that this process answers from."""
+"""The one index that this process answers from: it has no vectors."""
 
 from .index import Index
 from .served import Served

@@ -220,7 +220,11 @@ LIES: list[Fault] = [
 def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda number, _: lie if number >= begins else None
-        with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
+        # One call after the other, so that it is known which are answered.
+        with (
+            batched(service, tmp_path, concurrency=1) as model,
+            pytest.raises(BuildError) as caught,
+        ):
             model.embed(TEXTS, "document")
         assert "even to a plain sentence" in caught.value.message
         kept = paid(service)

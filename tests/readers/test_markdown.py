@@ -212,6 +212,10 @@ def test_hostile_repetition_takes_linear_time(text: str) -> None:
         read(RawDocument("s", "a.md", "a.md", ("x " + text * count).encode()))
         return time.process_time() - begin
 
+    def is_linear() -> bool:
+        small, large = measure(_SIZE // 8), measure(_SIZE)
+        return large < 0.5 or large < 20 * small
+
     measure(10)
-    small, large = measure(_SIZE // 8), measure(_SIZE)
-    assert large < 0.5 or large < 20 * small
+    # Whatever else runs here slows one measurement and not the other, but not each time.
+    assert any(is_linear() for _ in range(3))

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,6 +57,7 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         chunk_count=2,
         filters=SimpleNamespace(parse=Filters.from_json),
         verify=lambda: list(findings),
+        find_chunk=lambda chunk_id: replace(CHUNK, id=chunk_id),
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
     monkeypatch.setattr(commands, "current_index", lambda: index)

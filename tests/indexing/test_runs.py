@@ -1,0 +1,128 @@
+"""What is too large for memory comes out as if it had been in memory."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundry.indexing import postings, runs, vectors
+from foundry.indexing.array_file import ArrayFile
+from foundry.indexing.files import write_array
+from foundry.indexing.terms import make_chunk_terms
+from foundry.runtime.dense_lane import pack_signs, quantise
+from foundry.runtime.layout import IndexLayout
+
+words = st.text(st.sampled_from("abé\U0001f600"), min_size=1, max_size=2)
+documents = st.lists(
+    st.lists(st.dictionaries(words, st.integers(1, 9), max_size=5), min_size=1, max_size=3),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(documents=documents, size=st.integers(1, 12))
+def test_runs_are_merged_by_term_and_chunk(
+    tmp_path_factory: pytest.TempPathFactory, documents: list[list[dict[str, int]]], size: int
+) -> None:
+    folder = tmp_path_factory.mktemp("runs")
+    layout = IndexLayout(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "RUN_POSTINGS", size)
+        patch.setattr(postings, "RUN_POSTINGS", size)
+        builder = postings.PostingsBuilder(folder)
+        for chunks in documents:
+            nothing = [()] * len(chunks)
+            builder.add(make_chunk_terms(chunks, nothing, nothing))
+        builder.write(layout)
+
+    expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
+    every = [chunk for chunks in documents for chunk in chunks]
+    for number, chunk in enumerate(every):
+        for term, count in chunk.items():
+            expected[term.encode()].append((number, count))
+    vocabulary = sorted(expected)
+    assert layout.terms.read_bytes() == b"".join(vocabulary)
+    offsets = np.load(layout.posting_offsets)
+    found = np.load(layout.posting_chunks)
+    impacts = np.load(layout.posting_impacts)
+    lengths = [sum(chunk.values()) for chunk in every]
+    average = max(1.0, sum(lengths) / len(every))
+    for place, term in enumerate(vocabulary):
+        part = slice(int(offsets[place]), int(offsets[place + 1]))
+        assert found[part].tolist() == [number for number, _ in expected[term]]
+        assert impacts[part] == pytest.approx(
+            [
+                _impact(len(every), len(expected[term]), count, lengths[number] / average)
+                for number, count in expected[term]
+            ]
+        )
+    names = {path.name for path in folder.iterdir()}
+    assert names == {path.name for path in _posting_files(layout)}
+
+
+def _impact(chunks: int, having: int, count: int, length: float) -> float:
+    idf = np.log(1 + (chunks - having + 0.5) / (having + 0.5))
+    return float(idf * count / (count + 1.5 * (1 - 0.75 + 0.75 * length)))
+
+
+def _posting_files(layout: IndexLayout) -> list[Path]:
+    return [
+        layout.terms,
+        layout.term_offsets,
+        layout.posting_offsets,
+        layout.posting_chunks,
+        layout.posting_impacts,
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    parts=st.lists(st.integers(0, 5), max_size=6),
+    width=st.none() | st.integers(1, 4),
+    rows=st.integers(1, 7),
+)
+def test_an_array_that_grows_is_the_array_written_at_once(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[int], width: int | None, rows: int
+) -> None:
+    folder = tmp_path_factory.mktemp("arrays")
+    shape = () if width is None else (width,)
+    whole = np.arange(sum(parts) * (width or 1), dtype=np.int32).reshape(-1, *shape)
+    write_array(folder / "whole.npy", whole)
+    growing = ArrayFile(folder / "growing.npy", np.int32, width)
+    for part in np.split(whole, np.cumsum(parts)[:-1] if parts else []):
+        growing.append(part)
+    growing.close()
+    assert (folder / "growing.npy").read_bytes() == (folder / "whole.npy").read_bytes()
+    blocks = list(growing.blocks(rows))
+    assert all(len(block) <= rows for block in blocks)
+    assert np.array_equal(np.concatenate([whole[:0], *blocks]), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 60), block=st.integers(1, 25))
+def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, block: int
+) -> None:
+    chooser = np.random.default_rng(seed)
+    embeddings = chooser.standard_normal((count, 70)).astype(np.float32)
+    layout = IndexLayout(tmp_path_factory.mktemp("vectors"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "BLOCK", block)
+        builder = vectors.VectorsBuilder(layout, 70)
+        for part in np.array_split(embeddings, 3):
+            builder.add(part)
+        written = builder.write()
+        measured = written.measure(embeddings[:5])
+    rows, scales = quantise(embeddings)
+    floats = rows.astype(np.float32) * scales[:, np.newaxis]
+    centre = np.load(layout.vector_centre)
+    assert written.shape == (count, 70)
+    assert np.array_equal(np.load(layout.vectors), rows)
+    assert np.array_equal(np.load(layout.vector_scales), scales)
+    assert centre == pytest.approx(floats.mean(axis=0), abs=1e-6)
+    assert np.array_equal(np.load(layout.sketch), pack_signs(floats, centre))
+    assert measured == vectors.measure_sketch(rows, scales, centre, written.sketch, embeddings[:5])
