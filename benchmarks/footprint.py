@@ -76,7 +76,7 @@ def main() -> int:
         result = build(project)
         print(f"build: {result.documents} documents, {result.chunks} chunks in {result.seconds} s,")
         print(f"       {result.chunks / result.seconds:.0f} chunks/s; skipped {result.skipped}")
-        export = pipeline.export(project, None, force=False)
+        export = pipeline.export(project, None, force=False, trust=False)
         print(f"export: {folder_megabytes(export):.1f} MB, of which the index is")
         print(f"       {folder_megabytes(export / 'benchmark' / 'index'):.1f} MB")
 

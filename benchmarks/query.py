@@ -95,10 +95,10 @@ def measure_ours(project: Path, queries: list[str]) -> dict[str, Any]:
     index = project / ".foundry" / "index"
     opened = []
     for _ in range(5):
-        begun = time.perf_counter()
+        begun = time.process_time()
         type(server.load(index)).open(index)
-        opened.append((time.perf_counter() - begun) * 1000)
-    found: dict[str, Any] = {"open": min(opened)}
+        opened.append((time.process_time() - begun) * 1000)
+    found: dict[str, Any] = {"open": float(np.median(opened))}
     for mode in ("hybrid", "keyword", "semantic"):
         found[mode] = ask_all(
             lambda query, mode=mode: server.search_hybrid(query, mode=mode), queries
@@ -163,7 +163,8 @@ def write_project(folder: Path, chunks: int) -> Path:
     project = folder / f"project-{chunks}"
     if not (project / "foundry.toml").exists():
         index = project / ".foundry" / "index"
-        Corpus(chunks).write_index(index)
+        Corpus(chunks).write_index(index / "v1")
+        (index / "CURRENT").write_text("v1\n", encoding="ascii")
         (project / "sources").mkdir()
         make_project(project, 'type = "folder"\npath = "sources"')
     return project
@@ -182,7 +183,8 @@ def report(chunks: int, folder: Path, peers: list[str], threads: int) -> None:
         print(ours["problem"])
         return
     print(
-        f"\n{chunks:,} chunks; opened in {ours['open']:.1f} ms; {ours['candidates']} candidates,"
+        f"\n{chunks:,} chunks; opened in {ours['open']:.1f} ms of CPU;"
+        f" {ours['candidates']} candidates,"
         f" recall@20 {ours['recall']}\n"
     )
     row("stage", "p50 ms", "p95", "p99", "CPU", "CPU p99")

@@ -296,7 +296,7 @@ def main() -> int:
                 work / "project", f'type = "records"\npath = "{work / "corpus.jsonl"}"'
             )
             result = build(project)
-            export = pipeline.export(project, None, force=False)
+            export = pipeline.export(project, None, force=False, trust=False)
             print(f"\n{result.chunks} chunks")
             measure_starts(export)
             measure_loads(export, queries, chosen.seconds, work)

@@ -15,16 +15,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
-from faults import EVERY_FAULT, FAULTS, each_fault
 from processes import foundry, is_possible, leftovers, snapshot
 from servers import get, in_checkout, serving
 
 import foundry as installed
 from foundry.cli import main
-from foundry.config import load_config
 from foundry.exporting.checksums import compare
-from foundry.rendering.plan import RUNTIME, plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
+from foundry.rendering.plan import RUNTIME
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 CANARY = "sk-canary-7d0c3f2e91"
@@ -173,77 +170,6 @@ def test_edits_survive_an_export_that_was_killed_between_its_renames(built: Proj
     built.export("--force")
     assert (exported / "README.md.orig").read_text() == "mine"
     assert leftovers(built.root) == []
-
-
-def check_faults(project: Project, fault: str, step: int) -> int:
-    """Fail an export at one change after the other; returns how many faults were put in."""
-    target = project.root / "dist" / "notes"
-    planned = plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
-
-    def export() -> tuple[int, str]:
-        import foundry.shipping
-
-        # Planning changes nothing, and formatting takes longer than all the rest.
-        foundry.shipping.plan_server = lambda *_, **__: planned
-        result = CliRunner().invoke(main, ["export", str(project.root)])
-        return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (
-            result.output
-        )
-
-    project.export()
-    old = snapshot(target)
-    (project.root / "sources" / "note.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
-    project.succeed("build", "--quiet")
-    faults = 0
-    for outcome in each_fault(fault, target.parent, export, step=step):
-        faults += 1
-        retired = target.with_name(".notes.foundry-old")
-        standing = target if target.exists() else retired
-        found = snapshot(standing)
-        if outcome.exit_code == 0:
-            assert found != old, outcome
-        elif found != old:
-            assert not compare(standing).findings(), outcome
-            assert outcome.exit_code is None or "was written, but" in outcome.output, outcome
-        elif outcome.exit_code is not None:
-            assert outcome.exit_code == 1, outcome
-            assert "nothing was changed" in outcome.output, outcome
-            assert str(target) in outcome.output, outcome
-        if found != old:
-            shutil.rmtree(target, ignore_errors=True)
-            restore(old, target, project)
-    assert leftovers(project.root) == []
-    assert not compare(target).findings()
-    return faults
-
-
-def restore(old: dict[str, str], target: Path, project: Project) -> None:
-    """Put the export of the first index back in place."""
-    copy = project.root / "kept"
-    if not copy.exists():
-        note = project.root / "sources" / "note.md"
-        new = note.read_bytes()
-        note.write_text(NOTE["note.md"], encoding="utf-8")
-        project.succeed("build", "--quiet")
-        project.export("--output", str(copy))
-        note.write_bytes(new)
-        project.succeed("build", "--quiet")
-    shutil.rmtree(target, ignore_errors=True)
-    for leftover in target.parent.glob(".*.foundry-*"):
-        shutil.rmtree(leftover)
-    shutil.copytree(copy, target)
-    assert snapshot(target) == old
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_fault_at_some_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
-    assert check_faults(built, fault, step=131) >= 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_fault_at_many_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
-    assert check_faults(built, fault, step=1 if EVERY_FAULT else 23) >= 12
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become someone without rights")

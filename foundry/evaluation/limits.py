@@ -37,13 +37,13 @@ def read_baseline(file: Path) -> Mapping[str, Any]:
     try:
         baseline = json.loads(file.read_bytes())
         means = baseline["metrics"][CONFIGURED]
-        usable = all(isinstance(means[name], int | float) for name in METRICS)
+        usable = all(0 <= float(means[name]) <= 1 for name in METRICS)
     except OSError as error:
         raise FoundryError(f"{file}: cannot be read: {error.strerror}", hint=hint) from None
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise FoundryError(f"{file}: not an evaluation: {error!r}", hint=hint) from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise FoundryError(f"{file}: is not an evaluation", hint=hint) from None
     if not usable or "kind" not in baseline:
-        raise FoundryError(f"{file}: not an evaluation: metrics are missing", hint=hint)
+        raise FoundryError(f"{file}: is not an evaluation with its means", hint=hint)
     assert isinstance(baseline, dict)
     return baseline
 
@@ -78,9 +78,11 @@ def _compare_questions(
             key: {name: float(entry["values"][CONFIGURED][name]) for name in METRICS}
             for key, entry in _numbered(former)
         }
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if not all(0 <= value <= 1 for values in before.values() for value in values.values()):
+            raise ValueError("not a metric")
+    except (LookupError, TypeError, ValueError, AttributeError):
         raise FoundryError(
-            f"the baseline's figures for each question are unusable: {error!r}",
+            "the baseline's figures for each question are unusable",
             hint="make a new one: foundry eval --json > baseline.json",
         ) from None
     places = [(key, place) for place, (key, _) in enumerate(_numbered(now.questions))]

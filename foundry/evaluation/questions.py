@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.runtime.evaluation_questions import Question, QuestionSet
+from foundry.runtime.evaluation_questions import Question, QuestionSet, is_text
 
 HINT = (
     'queries are lines like {"_id": "q1", "text": "..."}; judgements are lines of query id,'
@@ -47,9 +47,9 @@ def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
         try:
             values: Mapping[str, object] = json.loads(line)
             name, text = values["_id"], values["text"]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            raise FoundryError(f"{place}: not a query: {error!r}", hint=HINT) from None
-        if not isinstance(name, str) or not isinstance(text, str) or not text.strip():
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise FoundryError(f"{place}: not a query", hint=HINT) from None
+        if not is_text(name) or not is_text(text):
             raise FoundryError(f"{place}: _id and text must be texts", hint=HINT)
         if name in seen:
             raise FoundryError(f"{place}: the id {name!r} was used before", hint=HINT)

@@ -521,11 +521,11 @@ def test_killed_run_loses_at_most_the_calls_under_way(
 
 def test_ctrl_c_does_not_wait_for_a_service_that_hangs(tmp_path: Path) -> None:
     with fake_service("openai") as service:
-        service.decide = lambda number, _: time.sleep(8) if number else None  # type: ignore[func-returns-value]
+        service.decide = lambda number, _: time.sleep(60) if number else None  # type: ignore[func-returns-value]
         with run_child(service, tmp_path, 300) as child:
             wait_for(lambda: len(service.calls) >= 2)
             started = time.monotonic()
             child.send_signal(signal.SIGINT)
             child.wait()
-            assert time.monotonic() - started < 6
+            assert time.monotonic() - started < 30
         assert child.returncode == 130

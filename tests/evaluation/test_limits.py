@@ -1,6 +1,7 @@
 """What fails an evaluation, and what is said about it."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,15 @@ def test_unusable_baseline(content: str, tmp_path: Path) -> None:
     with pytest.raises(FoundryError, match="not an evaluation") as caught:
         read_baseline(file)
     assert "foundry eval --json" in str(caught.value.hint)
+
+
+def test_mean_that_is_no_number(tmp_path: Path) -> None:
+    baseline = baseline_of(make_evaluation({"hybrid": [1.0]}))
+    baseline["metrics"]["hybrid"]["nDCG@10"] = math.nan  # type: ignore[index]
+    file = tmp_path / "baseline.json"
+    file.write_text(json.dumps(baseline))
+    with pytest.raises(FoundryError, match="not an evaluation"):
+        read_baseline(file)
 
 
 def test_damaged_values_of_questions() -> None:

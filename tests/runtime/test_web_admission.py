@@ -152,13 +152,13 @@ def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
         time.sleep(0.3)
         asked = time.monotonic()
         assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
-        assert time.monotonic() - asked < 2
+        assert time.monotonic() - asked < 5
         found = [answer.result() for answer in answers]
     codes = [statuses(answer)[0] for answer in found]
     assert set(codes) == {200, 503}
     assert 20 <= codes.count(200) <= 150
     assert all(b"\r\nretry-after: 1\r\n" in answer for answer in found if b" 503 " in answer[:20])
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 30
     # It has recovered at once.
     assert statuses(server.exchange(get("/busy"))) == [200]
 

@@ -89,7 +89,7 @@ def test_short_token_opens_nothing(
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
 def test_port_that_does_not_exist(port: int) -> None:
-    with pytest.raises(ServerError, match=f"port {port} does not exist"):
+    with pytest.raises(ConfigurationError, match=f"port {port} does not exist"):
         serve(FastAPI, "127.0.0.1", port)
 
 

@@ -1,0 +1,118 @@
+"""The command line as such: its messages, its exit codes, its start and its end."""
+
+import errno
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import MakeProject
+
+from foundry import published
+from foundry.cli import main
+from foundry.errors import ExportError
+from foundry.exporting.replacing import replace_folder
+from foundry.progress import Lines, Reporter, Silence
+
+NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
+
+INTERRUPTED = """
+import sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "foundry.pipeline":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+from foundry.__main__ import main
+main()
+"""
+
+
+def test_interrupt_while_modules_are_loaded_is_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "error: interrupted\n"
+
+
+def test_no_progress_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with Reporter().step("Reading", "documents", 3) as step:
+        step.advance()
+    assert isinstance(step, Silence)
+
+
+def test_messages_hold_no_commands_to_a_terminal(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["build", str(tmp_path / "a\x1b[31mb\nc")], color=True)
+    assert result.exit_code == 2
+    assert "a\\x1b[31mb" in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    project.succeed("build")
+    for arguments, said in (
+        (("query", "pumps", "--filter", "nope=1"), "unknown filter 'nope'"),
+        (("query", "\udcff"), "not valid text"),
+        (("eval", "--min", "nope=1"), "no metric 'nope'"),
+    ):
+        result = project.run(*arguments)
+        assert result.exit_code == 2
+        assert said in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_index_of_another_version_says_how_to_renew_it(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(NOTE)
+    project.succeed("build")
+    monkeypatch.setattr(published, "TOKENIZER_VERSION", -1)
+    for command in ("verify", "inspect", "export", "eval"):
+        result = project.run(command)
+        assert result.exit_code == 1
+        assert f"hint: build it again: foundry build {project.root}" in result.stderr
+
+
+def test_doctor_says_that_there_is_no_project(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["doctor", str(tmp_path)])
+    assert f"none: {tmp_path} has no foundry.toml" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("total", "done", "seconds", "line"),
+    [
+        (4, 4, 2, "Reading: 4 of 4 documents, 2/s"),
+        (3, 4, 2, "Reading: 4 of 4 documents, 2/s"),
+        (4, 2, 10, "Reading: 2 of 4 documents, 10 s left"),
+        (None, 20, 10, "Reading: 20 documents, 2/s"),
+    ],
+)
+def test_lines_of_progress(
+    total: int | None, done: int, seconds: int, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("foundry.progress.time.monotonic", lambda: now)
+    stream = io.StringIO()
+    with Lines("Reading", "documents", total, stream) as step:
+        now += seconds
+        step.advance(done)
+    assert stream.getvalue() == line + "\n"
+
+
+def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) -> None:
+    def fill(folder: Path) -> None:
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "table.npy")
+        raise shutil.Error([(f"index/{n}.npy", str(folder / f"{n}.npy"), str(full)) for n in "abc"])
+
+    with pytest.raises(ExportError) as caught:
+        replace_folder(tmp_path / "export", fill)
+    assert caught.value.message == (
+        f"{tmp_path}/export: cannot be written: a.npy: [Errno 28] No space left on device;"
+        " nothing was changed"
+    )
+    assert not list(tmp_path.iterdir())
