@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Many tests wait for servers more than they compute; those of one file share what it sets up.
 PARALLEL ?= -n 4 --dist loadfile
+# Tests start hundreds of processes, none of which should compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint golden locks clean
 

@@ -106,7 +106,8 @@ def update(
         changes = {key: names for key, names in asdict(result).items() if names}
         for key in (key for key in _SAID if key in changes):
             if key in {"replaced", "added"} and not dry_run:
-                click.echo(f"{len(changes[key]):,} files {_SAID[key]}")
+                count = len(changes[key])
+                click.echo(f"{count:,} file{'s' if count != 1 else ''} {_SAID[key]}")
                 continue
             for name in changes[key]:
                 click.echo(f"{printable(name)}: {_SAID[key]}")

@@ -128,7 +128,7 @@ class SqliteFile:
     def _unusable(self, error: Exception) -> BuildError:
         return BuildError(
             f"{self._path}: {self._what} cannot be used: {error}",
-            hint="check the free space and the permissions of the folder",
+            hint="check the free space and the permissions of the folder, or delete what is there",
         )
 
 

@@ -200,6 +200,17 @@ def test_failed_build_leaves_the_previous_index(damage: str, built: Project) -> 
     assert "(unchanged)" in built.succeed("build", "--quiet").output
 
 
+def test_folder_in_place_of_current_is_replaced(built: Project) -> None:
+    current = built.root / ".foundry" / "index" / "CURRENT"
+    current.unlink()
+    (current / "inside").mkdir(parents=True)
+    refused = built.run("verify")
+    assert refused.exit_code == 1
+    assert f"{current}: unreadable" in refused.stderr
+    built.succeed("build")
+    built.succeed("verify")
+
+
 def test_empty_folder_without_an_index_publishes_nothing(make_project: MakeProject) -> None:
     project = make_project({})
     assert project.run("build").exit_code == 1

@@ -20,6 +20,9 @@ def begin_version(index: Path) -> Path:
     """
     index.mkdir(parents=True, exist_ok=True)
     (index / "CURRENT.tmp").unlink(missing_ok=True)
+    if (index / "CURRENT").is_dir():
+        # Nothing can replace a folder in one step, and no version is current that it names.
+        shutil.rmtree(index / "CURRENT")
     for leftover in index.glob("v*.tmp"):
         shutil.rmtree(leftover)
     current = _current_number(index)

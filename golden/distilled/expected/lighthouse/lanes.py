@@ -43,7 +43,10 @@ def best(
         threshold = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
         chosen = scores >= threshold
         chunks, scores = chunks[chosen], scores[chosen]
-    numbers, places = np.unique(chunks, return_index=True)
-    scores = scores[places]
-    order = np.lexsort((numbers, -scores))[:count]
-    return LaneHits(numbers[order].astype(np.int64), scores[order])
+    order = np.lexsort((chunks, -scores))
+    chunks, scores = chunks[order], scores[order]
+    if repeated > 1 and len(chunks):
+        # A chunk's places are side by side, since its score is the same in all of them.
+        is_first = np.concatenate([[True], chunks[1:] != chunks[:-1]])
+        chunks, scores = chunks[is_first], scores[is_first]
+    return LaneHits(chunks[:count].astype(np.int64), scores[:count])

@@ -28,6 +28,7 @@ ASSETS = (
     "docs.js",
     "explain.js",
     "filters.js",
+    "head.js",
     "highlight.js",
     "page.css",
     "page.js",

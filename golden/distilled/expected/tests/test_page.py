@@ -60,6 +60,7 @@ def test_passages_of_a_document(client: TestClient) -> None:
 def test_about_and_lists(client: TestClient) -> None:
     about = About.model_validate_json(client.get("/about").content)
     assert (about.documents, about.chunks) == (INDEX.document_count, INDEX.chunk_count)
+    assert [column.name for column in about.columns] == list(INDEX.filters.columns)
     assert f"{PLACE}.md" in client.get("/llms.txt").text
     assert CHUNKS[0].text in client.get("/llms-full.txt").text
 

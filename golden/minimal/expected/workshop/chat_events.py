@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .chat_passages import Passage
+from .chat_passages import NumberedPassage
 from .chat_reply import Usage
 from .results import SearchResponse
 
@@ -17,7 +17,7 @@ class Sources:
     """First: the passages that the answer may cite, and the search that found them."""
 
     search: SearchResponse
-    passages: Sequence[Passage]
+    passages: Sequence[NumberedPassage]
 
     def to_json(self) -> dict[str, Any]:
         """The passages with their numbers, and how they were searched for."""
@@ -53,7 +53,7 @@ class Done:
     mode: AnswerMode
     reason: AnswerReason
     notice: str | None
-    cited: Sequence[Passage]
+    cited: Sequence[NumberedPassage]
     truncated: bool = False
     usage: Usage | None = None
 

@@ -17,7 +17,7 @@ EXCERPT_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class NumberedPassage:
     """A hit under its number, from 1; `text` is as much of it as there is room for."""
 
     number: int
@@ -28,10 +28,7 @@ class Passage:
     @property
     def heading(self) -> str:
         """The title and the headings above the passage, on one line."""
-        chunk = self.hit.chunk
-        # Most documents carry their title as their first heading as well.
-        section = chunk.section[1:] if chunk.section[:1] == [chunk.title] else chunk.section
-        return " > ".join(" ".join(part.split()) for part in (chunk.title, *section))
+        return " > ".join(" ".join(part.split()) for part in self.hit.chunk.titled_section())
 
     def citation(self) -> dict[str, Any]:
         """What an answer says about a passage that it cites."""
@@ -52,16 +49,16 @@ class Passage:
         }
 
 
-def number_passages(hits: Sequence[Hit]) -> list[Passage]:
+def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     """The hits in order, from the best on, as many as the budget holds; the last may be cut."""
-    passages: list[Passage] = []
+    passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
         whole = hit.chunk.text if hit.passage is None else hit.passage.text
         text = shorten(whole, left)
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
-        passages.append(Passage(number, hit, text, document_url(hit.chunk)))
+        passages.append(NumberedPassage(number, hit, text, document_url(hit.chunk)))
         left -= len(text)
     return passages
 

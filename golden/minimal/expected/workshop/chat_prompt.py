@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .chat_passages import Passage
+from .chat_passages import NumberedPassage
 
 Message = dict[str, str]
 
@@ -43,7 +43,7 @@ class Turn:
 
 
 def answer_messages(
-    turns: Sequence[Turn], passages: Sequence[Passage], instructions: str, wishes: str
+    turns: Sequence[Turn], passages: Sequence[NumberedPassage], instructions: str, wishes: str
 ) -> list[Message]:
     """The messages that ask for an answer to the last turn.
 

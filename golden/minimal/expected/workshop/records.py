@@ -49,6 +49,12 @@ class ChunkRecord:
         """What stands above the text: the document's title, if it tells something, and sections."""
         return [*telling_title(self.title, self.document_id, self.section), *self.section]
 
+    def titled_section(self) -> list[str]:
+        """The title, then the section, to be shown in one line."""
+        # Most documents carry their title as their first heading as well.
+        section = self.section[1:] if self.section[:1] == [self.title] else self.section
+        return [self.title, *section]
+
     def to_json(self) -> dict[str, Any]:
         """All fields, by name."""
         return record_fields(self)

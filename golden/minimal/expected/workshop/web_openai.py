@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from .chat_answer import Chat
 from .chat_events import Delta, Done, Failed, Sources
-from .chat_passages import Passage
+from .chat_passages import NumberedPassage
 from .web_chat_answers import CompletionAnswer, OpenAiModel, OpenAiModelList
 from .web_chat_requests import CompletionRequest
 from .web_event_stream import EventStream, while_connected
@@ -180,7 +180,7 @@ def _finish_reason(done: Done) -> str:
     return "length" if done.truncated else "stop"
 
 
-def _legend(cited: Sequence[Passage]) -> str:
+def _legend(cited: Sequence[NumberedPassage]) -> str:
     """What the numbers in the text stand for, for clients that show the text alone."""
     lines = [
         f"[{passage.number}] {' '.join(passage.hit.chunk.title.split())}: {passage.url}"
@@ -189,7 +189,7 @@ def _legend(cited: Sequence[Passage]) -> str:
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
-def _annotations(text: str, cited: Sequence[Passage]) -> list[dict[str, Any]]:
+def _annotations(text: str, cited: Sequence[NumberedPassage]) -> list[dict[str, Any]]:
     passages = {passage.number: passage for passage in cited}
     return [
         {

@@ -1,4 +1,4 @@
-"""The command line: serve, search, eval, verify."""
+"""The command line: what each command does, and which exit code its errors have."""
 
 import argparse
 import io

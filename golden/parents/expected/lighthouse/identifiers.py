@@ -1,4 +1,4 @@
-"""Is a query nothing but an identifier?
+"""Identifiers in queries: which tokens are identifiers, and whether a query is nothing but one.
 
 `D40`, `30 CFR 75.1725` and `CVE-2024-3095` name one thing; a semantic lane can only blur them,
 so such queries are answered by keywords alone.

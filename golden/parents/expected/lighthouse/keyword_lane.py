@@ -85,8 +85,9 @@ class KeywordLane:
         """
         scores = np.zeros(self._chunk_count, dtype=np.float64)
         touched = []
-        for chunks, impacts in self._postings(terms):
-            scores[chunks] += impacts
+        for chunks, impacts, times in self._postings(terms):
+            weights = impacts.astype(np.float64)
+            scores[chunks] += weights if times == 1 else weights * times
             touched.append(chunks)
         if not touched:
             return LaneHits.none()
@@ -98,11 +99,12 @@ class KeywordLane:
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """The exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
-        for posting_chunks, impacts in self._postings(terms):
-            places = np.searchsorted(posting_chunks, chunks)
-            inside = places < len(posting_chunks)
-            inside[inside] = posting_chunks[places[inside]] == chunks[inside]
-            scores[inside] += impacts[places[inside]]
+        # Of the postings' own type: a mixed search would first convert all of them.
+        wanted = chunks.astype(self._chunks.dtype)
+        for posting_chunks, impacts, times in self._postings(terms):
+            places = np.minimum(np.searchsorted(posting_chunks, wanted), len(posting_chunks) - 1)
+            inside = posting_chunks[places] == wanted
+            scores[inside] += impacts[places[inside]].astype(np.float64) * times
         return scores
 
     def frequency(self, term: str) -> int:
@@ -112,10 +114,11 @@ class KeywordLane:
 
     def _postings(
         self, terms: Iterable[str]
-    ) -> Iterable[tuple[NDArray[np.uint32], NDArray[np.float64]]]:
+    ) -> Iterable[tuple[NDArray[np.uint32], NDArray[np.float32], int]]:
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             number = self._find(term)
-            if number is not None:
+            # All chunks of a term may have been left out of an index.
+            if number is not None and self._offsets[number] < self._offsets[number + 1]:
                 span = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
-                yield self._chunks[span], self._impacts[span].astype(np.float64) * times
+                yield self._chunks[span], self._impacts[span], times

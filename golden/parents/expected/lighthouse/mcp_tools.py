@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from .citations import document_url
+from .document_text import join_chunks
 from .errors import InvalidRequestError
 from .index import Index
 from .passages import read_passage
@@ -143,26 +144,10 @@ def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str
         passage = read_passage(index, record)
         place = {"document_id": record.document_id, "section": passage.section}
         return passage.text, {**metadata, **place}
-    text = document_text(index.chunks_of(record))
+    text = "".join(join_chunks(index.chunks_of(record)))
     truncated = len(text) > MAX_FETCHED_LENGTH
     # What the document says about itself must not stand in for what the index says.
     return text[:MAX_FETCHED_LENGTH], {**record.metadata, **metadata, "truncated": truncated}
-
-
-def document_text(chunks: list[ChunkRecord]) -> str:
-    """The text of a document from its passages, of which neighbours may overlap.
-
-    An empty line stands for whatever lay between two passages and belongs to neither.
-    """
-    parts: list[str] = []
-    end = 0
-    for chunk in chunks:
-        start = chunk.position["start"]
-        if parts and start > end:
-            parts.append("\n\n")
-        parts.append(chunk.text[max(0, end - start) :])
-        end = max(end, chunk.position["end"])
-    return "".join(parts)
 
 
 def _passage(hit: Hit) -> dict[str, Any]:

@@ -48,9 +48,7 @@ def _format_hit(rank: int, hit: Hit) -> str:
 
 def place_of(hit: Hit) -> str:
     """The title and the headings under which a hit stands, in one line."""
-    title, section = hit.chunk.title, hit.chunk.section
-    # Most documents carry their title as their first heading as well.
-    return printable(" > ".join([title, *(section[1:] if section[:1] == [title] else section)]))
+    return printable(" > ".join(hit.chunk.titled_section()))
 
 
 def printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The one index that a process answers from."""
+"""Opening an index once for a process, handing it out, and swapping in another."""
 
 import os
 import threading

@@ -33,7 +33,8 @@ def test_client_finds_and_reads(era: str) -> None:
             assert all(result["url"].startswith(("http://", "https://")) for result in results)
             assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
             read = await client.call_tool("fetch", {"id": CHUNK.id})
-            assert read.structured_content["text"] == CHUNK.text
+            # What is read is the larger passage around what is found.
+            assert CHUNK.text in read.structured_content["text"]
             assert (await client.call_tool("search", {"query": ""})).is_error
 
     asyncio.run(use())

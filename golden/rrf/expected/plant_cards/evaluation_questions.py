@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from .errors import ConfigurationError
 from .index import Index
@@ -136,12 +136,19 @@ def _merge(relevant: Mapping[str, float], known: Mapping[str, Sequence[str]]) ->
     return grades
 
 
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether it is a text of whole characters that is not empty; JSON can write half a pair."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return value.encode("utf-8", "ignore").decode() == value
+
+
 def _parse_line(line: str) -> tuple[Kind, Question]:
     values = json.loads(line)
     if not isinstance(values, dict):
         raise ValueError("not an object")
     query = values.get("query")
-    if not isinstance(query, str) or not query.strip():
+    if not is_text(query):
         raise ValueError("query must be a text that is not empty")
     if len(query) > MAX_QUERY_LENGTH:
         raise ValueError(f"query must have at most {MAX_QUERY_LENGTH} characters")
@@ -160,7 +167,7 @@ def _parse_relevant(written: Any) -> dict[str, float]:
     grades = written.items() if isinstance(written, dict) else [(name, 1) for name in written]
     relevant: dict[str, float] = {}
     for name, grade in grades:
-        if not isinstance(name, str) or not name:
+        if not is_text(name):
             raise ValueError("relevant must name documents by texts that are not empty")
         is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
         if not is_number or not math.isfinite(grade):

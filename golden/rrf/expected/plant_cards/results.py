@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -149,13 +150,14 @@ def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.
         chosen = np.flatnonzero(scores >= threshold)
     else:
         chosen = np.arange(len(scores))
-    _, first, times = np.unique(-scores[chosen], return_inverse=True, return_counts=True)
+    ranked = scores[chosen].tolist()
+    times = Counter(ranked)
     # Only ties need their ids, which are read from disk.
     ids = [
-        index.chunk(int(candidates.chunks[place])).id if times[group] > 1 else ""
-        for place, group in zip(chosen, first, strict=True)
+        index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else ""
+        for place, score in zip(chosen, ranked, strict=True)
     ]
-    order = sorted(range(len(chosen)), key=lambda number: (first[number], ids[number]))
+    order = sorted(range(len(ranked)), key=lambda number: (-ranked[number], ids[number]))
     return chosen[order[:count]].astype(np.int64)
 
 

@@ -13,7 +13,7 @@ from .chat_citations import CitationFilter
 from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, Sources
 from .chat_extract import extract
 from .chat_model import LanguageModel, Sampling
-from .chat_passages import Passage, number_passages
+from .chat_passages import NumberedPassage, number_passages
 from .chat_prompt import Turn, answer_messages, condense_messages
 from .chat_reply import ModelError, Usage
 from .chat_settings import ModelSettings
@@ -169,7 +169,7 @@ def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> li
         done = Done("extractive", "nothing_found", _NOTICES["nothing_found"], [])
         return [Delta(NOTHING_FOUND), done]
     notice = _NOTICES[reason].format(failure)
-    cited: list[Passage] = []
+    cited: list[NumberedPassage] = []
     text = ""
     for found in extracts:
         text += f"{found.text} [{found.passage.number}]\n\n"

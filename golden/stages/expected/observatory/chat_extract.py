@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .chat_passages import Passage
+from .chat_passages import NumberedPassage
 from .chat_sentences import sentences
 from .index import Index
 
@@ -35,11 +35,11 @@ MIN_COVERAGE = 0.3
 class Extract:
     """A sentence of a passage."""
 
-    passage: Passage
+    passage: NumberedPassage
     text: str
 
 
-def extract(question: str, passages: Sequence[Passage], index: Index) -> list[Extract]:
+def extract(question: str, passages: Sequence[NumberedPassage], index: Index) -> list[Extract]:
     """The best sentences, four at most, in the order of the passages; none if nothing is found."""
     weights = _term_weights(question, index)
     if not is_found(weights, passages, index):
@@ -62,7 +62,7 @@ def extract(question: str, passages: Sequence[Passage], index: Index) -> list[Ex
     return [candidate.extract for _, candidate in sorted(chosen, key=lambda entry: entry[0])]
 
 
-def is_found(weights: dict[str, float], passages: Sequence[Passage], index: Index) -> bool:
+def is_found(weights: dict[str, float], passages: Sequence[NumberedPassage], index: Index) -> bool:
     """Whether some passage is about the question at all: a search by meaning always has results.
 
     The evidence is the largest share of the question that a passage holds, by weight of terms, and
@@ -94,7 +94,7 @@ class _Candidate:
 
 
 def _candidates(
-    weights: dict[str, float], passages: Sequence[Passage], index: Index
+    weights: dict[str, float], passages: Sequence[NumberedPassage], index: Index
 ) -> dict[int, _Candidate]:
     found: dict[int, _Candidate] = {}
     seen: set[str] = set()

@@ -36,6 +36,8 @@ def search_hybrid(
 
     A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
     The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
+    A query that has many identifiers has other weights.
+    The stages that follow may change the score, and leave passages out.
     A query that is nothing but an identifier is answered by keywords alone.
     So is a query that cannot be embedded; the response is then marked degraded.
 

@@ -1,4 +1,4 @@
-"""The one index that this process answers from."""
+"""The one index that this process answers from: it has vectors."""
 
 from .hybrid_index import HybridIndex
 from .served import Served

@@ -101,7 +101,7 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
 
 def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
     if not 0 <= port <= 65535:
-        raise ServerError(f"port {port} does not exist", hint="choose one from 1 to 65535")
+        raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:

@@ -15,7 +15,6 @@ const decode = (text) => {
   }
 };
 
-let about = null;
 let record = null;
 let last = null;
 const nodes = new Map();
@@ -61,10 +60,9 @@ async function fetchDocument() {
 async function begin() {
   byId("notice").hidden = true;
   try {
-    const [found, told] = await Promise.all([fetchDocument(), loadAbout()]);
-    about = told;
+    const [found, about] = await Promise.all([fetchDocument(), loadAbout()]);
     record = found.document;
-    showHead();
+    showHead(record, about);
     first = end = found.offset;
     append(found.chunks);
     byId("document").hidden = false;
@@ -122,50 +120,6 @@ function append(found) {
 function showNotice(text) {
   byId("notice").replaceChildren(element("div", { class: "notice" }, text));
   byId("notice").hidden = false;
-}
-
-function showHead() {
-  document.title = `${record.title} · ${byId("title").textContent}`;
-  byId("heading").replaceChildren(isolated(record.title));
-  const address = webAddress(record.url);
-  const facts = [
-    address ? element("a", { href: address, rel: "noreferrer" }, isolated(address)) : null,
-    record.url && !address ? isolated(record.url) : null,
-    isolated(record.path),
-    isolated(record.source),
-    isolated(nameOfMediaType(record.media_type)),
-    record.modified ? element("time", { datetime: record.modified }, record.modified.slice(0, 10)) : null,
-    plural(record.chunks, "passage"),
-  ];
-  byId("facts").replaceChildren(...joinedNodes(facts));
-  const metadata = Object.entries(record.metadata);
-  byId("further").replaceChildren(
-    ...[
-      metadata.length ? disclosure("Metadata", () => metadataNode(metadata)) : null,
-      record.also_at.length
-        ? disclosure(`Also in ${plural(record.also_at.length, "other place")}`, () => placesNode(record.also_at))
-        : null,
-    ].filter(Boolean),
-  );
-  byId("tags").replaceChildren(
-    ...record.tags.map((tag) =>
-      element("li", {}, element("a", { href: `${ROOT}?${new URLSearchParams({ tag })}` }, isolated(tag))),
-    ),
-  );
-}
-
-/** What the document says about itself; a value that searches can be filtered by leads to one. */
-function metadataNode(metadata) {
-  const columns = new Set(about.columns.map((column) => column.name));
-  return element("dl", { class: "metadata" }, ...metadata.map(([name, value]) => {
-    const filter = new URLSearchParams({ filter: `${name}=${value}` });
-    const shown = isolated(value);
-    return element(
-      "div", {},
-      element("dt", {}, isolated(name)),
-      element("dd", {}, columns.has(name) ? element("a", { href: `${ROOT}?${filter}` }, shown) : shown),
-    );
-  }));
 }
 
 const inRecord = (chunk) => ({ path: record.path, position: chunk.position });

@@ -66,7 +66,6 @@ function explanationOf(answer) {
   return [
     `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.`,
     ...stages.flatMap(([name, details]) => sentencesOf(name, details)),
-    ...failuresOf(answer),
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
   ].filter(Boolean);
 }
