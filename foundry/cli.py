@@ -1,6 +1,7 @@
 """The command line: parse, call one function of the pipeline, print."""
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -132,8 +133,11 @@ def query(
         raise click.UsageError("--json has all that --explain shows; give one of them")
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
-    if words[-1] != words[-1].encode("utf-8", "ignore").decode():
-        raise click.UsageError("the query is not valid text in the terminal's encoding")
+    try:
+        # Where the locale knows no UTF-8, what the terminal sent has not been decoded yet.
+        os.fsencode(words[-1]).decode()
+    except UnicodeError:
+        raise click.UsageError("the query is not valid UTF-8") from None
     project = Path(words[0] if len(words) == 2 else ".")
     arguments = ["--top-k", str(top_k), "--mode", mode]
     for option, values in (

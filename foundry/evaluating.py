@@ -1,5 +1,6 @@
 """How an evaluation comes about: questions are chosen, servers asked, and their answers judged."""
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,11 +138,20 @@ def evaluate_server(
     return EvaluationResult(evaluation, tuning, comparison, tuple(failures), file)
 
 
+def own_questions(config: Config) -> Path | None:
+    """The project's file of questions, if it has one. Raises FoundryError if that is no file."""
+    file = config.root / QUESTIONS_NAME
+    if file.is_file():
+        return file
+    if os.path.lexists(file):
+        raise FoundryError(f"{file}: is not a file", hint="write questions there, or remove it")
+    return None
+
+
 def _choose_questions(config: Config, index: Path, files: QuestionFiles) -> Judged:
     if files.queries is not None and files.judgements is not None:
         return read_beir(files.queries, files.judgements)
-    own = config.root / QUESTIONS_NAME
-    file = files.questions or (own if own.is_file() else None)
+    file = files.questions or own_questions(config)
     return Judged(make_known_items(Index.open(index)) if file is None else read_questions(file))
 
 

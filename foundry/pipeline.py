@@ -9,10 +9,15 @@ from foundry import config_web_sources
 from foundry.build_records import BuildOptions, BuildPlan, BuildResult
 from foundry.building import build_index, plan_build
 from foundry.config import Config, load_config
-from foundry.config_sources import CONFIG_NAME, QUESTIONS_NAME
+from foundry.config_sources import CONFIG_NAME
 from foundry.doctor import Finding, examine
 from foundry.errors import BusyError, FoundryError, IndexUnusableError, RequestError
-from foundry.evaluating import EvaluationOptions, EvaluationResult, evaluate_server
+from foundry.evaluating import (
+    EvaluationOptions,
+    EvaluationResult,
+    evaluate_server,
+    own_questions,
+)
 from foundry.exporting.checksums import CHECKSUMS
 from foundry.exporting.update import Update, update_export
 from foundry.exporting.verify import run_server, verify_export
@@ -26,6 +31,7 @@ from foundry.rendering.environment import render
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
+from foundry.runtime.evaluation_questions import read_questions
 from foundry.runtime.expansion import ExpansionWords
 from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index
@@ -220,5 +226,9 @@ def _check_search_options(config: Config, index: Index) -> None:
 
 
 def _questions(config: Config) -> bytes | None:
-    file = config.root / QUESTIONS_NAME
-    return file.read_bytes() if file.is_file() else None
+    file = own_questions(config)
+    if file is None:
+        return None
+    # What is wrong with them is said with the line of this file, not of the export's copy.
+    read_questions(file)
+    return file.read_bytes()

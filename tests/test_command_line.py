@@ -57,7 +57,7 @@ def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject)
     project.succeed("build")
     for arguments, said in (
         (("query", "pumps", "--filter", "nope=1"), "unknown filter 'nope'"),
-        (("query", "\udcff"), "not valid text"),
+        (("query", "\udcff"), "not valid UTF-8"),
         (("eval", "--min", "nope=1"), "no metric 'nope'"),
     ):
         result = project.run(*arguments)
@@ -76,6 +76,22 @@ def test_index_of_another_version_says_how_to_renew_it(
         result = project.run(command)
         assert result.exit_code == 1
         assert f"hint: build it again: foundry build {project.root}" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["eval", "export"])
+def test_bad_questions_are_named_by_their_place(command: str, make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    project.succeed("build")
+    questions = project.root / "questions.jsonl"
+    questions.write_text('{"query": "pumps"\n')
+    result = project.run(command)
+    assert result.exit_code == 2
+    assert f"{questions}, line 1: " in result.stderr
+    questions.unlink()
+    questions.mkdir()
+    result = project.run(command)
+    assert result.exit_code == 1
+    assert f"{questions}: is not a file" in result.stderr
 
 
 def test_doctor_says_that_there_is_no_project(tmp_path: Path) -> None:

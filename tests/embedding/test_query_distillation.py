@@ -182,8 +182,8 @@ def test_a_wide_space() -> None:
 def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     def chunks() -> Iterator[ChunkRecord]:
         return (
-            make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler ' * 100}")
-            for number in range(20_000)
+            make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler ' * 500}")
+            for number in range(5_000)
         )
 
     options = DistillationOptions(texts=100, chunks=100, epochs=1)

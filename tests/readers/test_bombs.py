@@ -251,7 +251,7 @@ DEEP_MAIL = "".join(
         ("Subject: " + "=?utf-8?q?a?= " * 5_000 + "\n\nwords", "a.eml"),
         ("From: " + "(" * 20_000 + "\n\nwords", "a.eml"),
         ("> " * 2_000 + "words", "a.rst"),
-        ("words " + "`" * 20_000 + "*" * 20_000 + "|" * 20_000, "a.rst"),
+        ("words " + "`" * 10_000 + "*" * 10_000 + "|" * 10_000, "a.rst"),
         ("- " * 400 + "words", "a.rst"),
     ],
     ids=["groups", "parts", "encoded", "comments", "quotes", "marks", "lists"],
