@@ -3,7 +3,8 @@
 For each of `--chunks` a table of records (see `synthetic`; eight chunks' text a record) is built
 with the default configuration by `foundry build`'s own code in a process of its own: seconds by
 stage, the most memory that the process and its workers hold together, and the bytes of the index by
-file.
+file. `--writer` writes the corpora with the index writer alone, over vectors that are there, in one
+process: what it takes without reading, splitting and embedding.
 """
 
 import argparse
@@ -57,12 +58,25 @@ def build_here(project: Path) -> dict[str, object]:
     return {"chunks": result.chunks, "seconds": seconds, "index": result.index}
 
 
-def measure(chunks: int, work: Path) -> None:
+def write_here(chunks: int, folder: Path) -> dict[str, object]:
+    """Write an index in this process: chunks, and the seconds of CPU."""
+    corpus = Corpus(chunks)
+    used = time.process_time()
+    corpus.write_index(folder)
+    seconds = {"Writing": time.process_time() - used}
+    return {"chunks": chunks, "seconds": seconds, "index": str(folder)}
+
+
+def measure(chunks: int, work: Path, *, writer: bool) -> None:
     """Build one corpus, and print its row and the sizes of its files."""
-    project = make_project(work / "project", 'type = "records"\npath = "corpus.jsonl"')
-    Corpus(chunks).write_records(project / "corpus.jsonl")
+    if writer:
+        job = ["--write", str(work / "index"), "--chunks", str(chunks)]
+    else:
+        project = make_project(work / "project", 'type = "records"\npath = "corpus.jsonl"')
+        Corpus(chunks).write_records(project / "corpus.jsonl")
+        job = ["--build", str(project)]
     most = 0.0
-    command = [sys.executable, __file__, "--build", str(project)]
+    command = [sys.executable, __file__, *job]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             # A process may have ended meanwhile.
@@ -94,17 +108,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--chunks", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--folder", type=Path, help="where to work; temporary unless given")
+    parser.add_argument("--writer", action="store_true", help="the index writer alone")
     parser.add_argument("--build", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.build:
         print(json.dumps(build_here(chosen.build)))
+        return 0
+    if chosen.write:
+        print(json.dumps(write_here(chosen.chunks[0], chosen.write)))
         return 0
     print(machine())
     columns = "chunks|seconds|by stage|chunks/s|most MB|index MB|bytes a chunk".split("|")
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for chunks in chosen.chunks:
         with tempfile.TemporaryDirectory(dir=chosen.folder) as work:
-            measure(chunks, Path(work))
+            measure(chunks, Path(work), writer=chosen.writer)
     return 0
 
 

@@ -26,9 +26,10 @@ def built_index(config: Config) -> Path:
             f"{config.root}: has no index yet", hint=f"build it: foundry build {config.root}"
         )
     index = resolve_version(folder)
-    if Manifest.read(index / "manifest.json").tokenizer_version != TOKENIZER_VERSION:
+    built_with = Manifest.read(index / "manifest.json").tokenizer_version
+    if built_with != TOKENIZER_VERSION:
         raise IndexUnusableError(
-            f"{index}: was built by another version of Foundry",
+            f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
             hint=f"build it again: foundry build {config.root}",
         )
     return index

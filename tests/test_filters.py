@@ -76,7 +76,7 @@ def test_filters_of_the_command_line(project: Project) -> None:
 
 def test_unknown_filters_name_those_that_are_known(project: Project) -> None:
     result = project.run("query", "pump", "--filter", "summary=x")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "unknown filter 'summary'; known: source, tags, path, media_type," in result.output
     assert "modified_before, team" in result.output
 

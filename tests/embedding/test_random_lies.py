@@ -1,6 +1,7 @@
 """Services that do everything wrong now and then: the vectors are right all the same."""
 
 import hashlib
+import os
 import random
 import threading
 from collections import Counter
@@ -48,6 +49,9 @@ FOR_SEVERAL = [Refusal(400), Refusal(413), Refusal(422)]
 MOST_LIES = 2
 """About the same texts: a text that is answered badly three times is refused."""
 
+ROUNDS = int(os.environ.get("ROUNDS", "10"))
+"""How often a service lies differently in slow tests, each time with other lies."""
+
 
 class Whims:
     """Decides what goes wrong by the texts of a call alone, whatever the order of the calls."""
@@ -81,7 +85,9 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.8])
-@pytest.mark.parametrize("rounds", [range(2), pytest.param(range(2, 30), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "rounds", [range(2), pytest.param(range(2, ROUNDS), marks=pytest.mark.slow)]
+)
 def test_vectors_are_right_and_nothing_is_paid_twice(
     rounds: range, shape: Shape, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
