@@ -13,7 +13,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from foundry import config_embedding, config_search, config_sources, config_targets
+from foundry import (
+    config_embedding,
+    config_search,
+    config_sources,
+    config_store,
+    config_targets,
+)
 from foundry.config_embedding import EmbeddingOptions
 from foundry.config_file import (
     BuildSection,
@@ -25,12 +31,14 @@ from foundry.config_file import (
     ProjectSection,
     SearchSection,
     ServerSection,
+    StoreSection,
     Strategy,
     Target,
 )
 from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
 from foundry.config_stages import STAGE_SECTIONS, Tier
+from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
 from foundry.runtime.settings import Limits
@@ -87,6 +95,7 @@ class Config:
     identifier_patterns: tuple[str, ...]
     stages: Mapping[str, Mapping[str, Any] | None]
     index: IndexOptions
+    store: StoreOptions
     port: int
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
@@ -146,10 +155,15 @@ def _describe(detail: ErrorDetails) -> str:
     kind, message = detail["type"], detail["msg"]
     if kind == "extra_forbidden":
         message = f"unknown key; known here: {', '.join(_known_keys(detail['loc']))}"
+        if parts[0] == "store":
+            message += f"; {config_store.WHERE_ADDRESSES_ARE}"
     elif kind == "missing":
         message = "required, but missing"
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
         key, message = f"{key}.type", "must be 'folder', 'records', 'url', 'sitemap' or 'site'"
+    elif parts[0] == "store" and "://" in str(detail["input"]):
+        # Not quoted: it may hold a password.
+        message = f"must be a name; {config_store.WHERE_ADDRESSES_ARE}"
     elif "input" in detail and not isinstance(detail["input"], (dict, list)):
         message = f"{message[0].lower()}{message[1:]}, got {_shorten(detail['input'])}"
     return f"{key}: {message}"
@@ -171,6 +185,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
         "fields": FieldsSection,
         **STAGE_SECTIONS,
         "tiers": Tier,
+        "store": StoreSection,
         "server": ServerSection,
         "export": ExportSection,
     }
@@ -191,6 +206,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += _find_chunking_problems(parsed.chunking)
     has_vectors = parsed.embedding.provider != "none"
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
+    problems += config_store.find_problems(parsed.store, has_vectors=has_vectors)
     problems += _find_idle_options(parsed.server)
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
@@ -275,6 +291,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         identifier_patterns=tuple(parsed.search.identifier_patterns),
         stages=config_search.resolve_stages(parsed.search),
         index=config_search.resolve_index_options(parsed.search),
+        store=config_store.resolve(parsed.store, parsed.project.name),
         port=parsed.server.port,
         allowed_hosts=tuple(parsed.server.allowed_hosts),
         max_body_bytes=parsed.server.max_body_bytes,
