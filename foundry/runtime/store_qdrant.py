@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-import httpx
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
@@ -48,8 +47,12 @@ SPARE = 20
 class QdrantEngine:
     """Searches in the collections of one Qdrant; see `store.Engine`."""
 
-    def __init__(self, client: QdrantClient, settings: StoreSettings) -> None:
+    def __init__(
+        self, client: QdrantClient, settings: StoreSettings, *, is_local: bool = False
+    ) -> None:
+        """`is_local` is said of a client that plays the engine itself."""
         self._client = client
+        self._is_local = is_local
         self._settings = settings
         self._timeout = max(1, round(settings.timeout))
 
@@ -152,13 +155,16 @@ class QdrantEngine:
                 query_filter=restriction,
                 limit=count,
                 with_payload=False,
-                search_params=models.SearchParams(
-                    exact=exact, hnsw_ef=None if exact else max(GRAPH_DEPTH, count)
-                ),
+                search_params=self._params(exact, count),
                 timeout=self._timeout,
             ).points
         numbers = np.array([point.id for point in points], dtype=np.int64)
         return numbers, np.array([point.score for point in points], dtype=np.float64)
+
+    def _params(self, exact: bool, count: int) -> models.SearchParams | None:
+        if self._is_local:
+            return None
+        return models.SearchParams(exact=exact, hnsw_ef=None if exact else max(GRAPH_DEPTH, count))
 
     def _collection(self, version: str) -> str:
         return f"{self._settings.name}_{version}"
@@ -188,7 +194,12 @@ def open_client(settings: StoreSettings) -> QdrantClient:
 
 def open_engine(settings: StoreSettings) -> Engine:
     """The engine that QDRANT_URL names. Raises ConfigurationError."""
-    return QdrantEngine(open_client(settings), settings)
+    return QdrantEngine(open_client(settings), settings, is_local=plays_engine())
+
+
+def plays_engine() -> bool:
+    """Whether QDRANT_URL is a folder, in which the client plays the engine."""
+    return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
 
 
 @contextmanager
@@ -206,7 +217,8 @@ def translated(version: str) -> Iterator[None]:
             hint="check QDRANT_API_KEY and the state of the cluster",
         ) from None
     except ResponseHandlingException as error:
-        if isinstance(error.source, httpx.TimeoutException):
+        # The source is an error of the library beneath, which may be another one some day.
+        if any("Timeout" in kind.__name__ for kind in type(error.source).__mro__):
             raise _slow(error.source) from None
         raise StoreUnreachableError(
             f"Qdrant cannot be reached: {error.source}", hint="start it, or correct QDRANT_URL"

@@ -14,18 +14,11 @@ RETRY_SECONDS = 5
 _logger = logging.getLogger(__name__)
 
 
-class _NotAskedError(StoreError):
-    reason = "The search engine has not been asked yet."
-
-
 def require_store(store: Store) -> None:
     """Go on looking at the engine. Raises StoreError while searches cannot be answered."""
-    was_watched = store.is_watched
     store.watch()
-    if store.problem is not None:
-        raise store.problem
-    if not was_watched:
-        raise _NotAskedError("the engine has not been asked yet", hint="ask again in a moment")
+    if (problem := store.problem) is not None:
+        raise type(problem)(problem.message, hint=problem.hint)
 
 
 async def _on_store_error(_request: Request, error: Exception) -> Response:

@@ -12,7 +12,14 @@ from qdrant_client import QdrantClient, models
 from foundry.errors import PublishError
 from foundry.progress import Reporter
 from foundry.runtime.store import StoreError
-from foundry.runtime.store_qdrant import DENSE, SPARSE, QdrantEngine, open_client, translated
+from foundry.runtime.store_qdrant import (
+    DENSE,
+    SPARSE,
+    QdrantEngine,
+    open_client,
+    plays_engine,
+    translated,
+)
 from foundry.runtime.store_settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
@@ -53,7 +60,9 @@ def publish(
             _prepare_graph(client, collection, settings, reporter)
             with reporter.step("Comparing", "engines", 1) as progress:
                 agreement = compare_lanes(
-                    content, QdrantEngine(client, patient), exact=settings.exact
+                    content,
+                    QdrantEngine(client, patient, is_local=plays_engine()),
+                    exact=settings.exact,
                 )
                 progress.advance()
             _switch(client, collection, settings, agreement)
