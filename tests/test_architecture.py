@@ -19,6 +19,7 @@ LEAVES = {
     "config",
     "config_embedding",
     "config_file",
+    "config_problems",
     "config_search",
     "config_sources",
     "config_stages",
