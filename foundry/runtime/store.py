@@ -96,6 +96,10 @@ class Engine(Protocol):
         """Ask whether this version can be searched."""
         ...
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        ...
+
 
 class Store:
     """One version in an engine, and what was found when it was asked last.

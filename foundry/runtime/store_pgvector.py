@@ -153,6 +153,10 @@ class PgvectorEngine:
         if row is None or not row[0]:
             raise _missing(version)
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._pool.close()
+
     def connection(self) -> AbstractContextManager[psycopg.Connection]:
         """A connection for one query."""
         self._pool.open()

@@ -123,6 +123,10 @@ class QdrantEngine:
         if not points:
             raise _missing(version)
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._client.close()
+
     def _score(
         self,
         version: str,
@@ -130,6 +134,8 @@ class QdrantEngine:
         query: list[float] | models.SparseVector,
         chunks: NDArray[np.int64],
     ) -> NDArray[np.float64]:
+        if not len(chunks):
+            return np.zeros(0)
         wanted = models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
         numbers, found = self._query(version, using, query, len(chunks), wanted, exact=True)
         scores = np.zeros(len(chunks))
