@@ -1,4 +1,4 @@
-"""One suite over every engine: what it answers, and what becomes of it when the engine is not well."""
+"""One suite over every engine: what it answers, and what becomes of it when it is not well."""
 
 import importlib
 import inspect
