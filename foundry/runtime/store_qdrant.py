@@ -43,6 +43,9 @@ GRAPH_DEPTH = 512
 SPARE = 20
 """Candidates beyond those wanted, among which chunk numbers settle ties at the end."""
 
+BITS = 20
+"""Of a score that are kept, of the 24 that float32 has, so that what is equal ties."""
+
 
 class QdrantEngine:
     """Searches in the collections of one Qdrant; see `store.Engine`."""
@@ -65,15 +68,8 @@ class QdrantEngine:
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
         """The `count` chunks of highest cosine; those without a vector are no hits."""
-        found = self._query(
-            version,
-            DENSE,
-            _unit(vector, scale),
-            count + SPARE,
-            _restrict(allowed),
-            exact=self._settings.exact,
-        )
-        return best(*found, count)
+        query, exact = _unit(vector, scale), self._settings.exact
+        return self._search(version, DENSE, query, count, allowed, exact=exact)
 
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
@@ -103,10 +99,7 @@ class QdrantEngine:
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
         """The `count` chunks of highest BM25; those without any of the terms are no hits."""
-        found = self._query(
-            version, SPARSE, _sparse(terms), count + SPARE, _restrict(allowed), exact=True
-        )
-        return best(*found, count)
+        return self._search(version, SPARSE, _sparse(terms), count, allowed, exact=True)
 
     def score_terms(
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
@@ -126,6 +119,24 @@ class QdrantEngine:
     def close(self) -> None:
         """Let go of all connections."""
         self._client.close()
+
+    def _search(
+        self,
+        version: str,
+        using: str,
+        query: list[float] | models.SparseVector,
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+        *,
+        exact: bool,
+    ) -> LaneHits:
+        depth, restriction = count + SPARE, _restrict(allowed)
+        while True:
+            numbers, scores = self._query(version, using, query, depth, restriction, exact=exact)
+            # The engine breaks ties in an order of its own: all that tie with the last are needed.
+            if len(scores) < depth or scores[-1] < scores[count - 1]:
+                return best(numbers, scores, count)
+            depth *= 4
 
     def _score(
         self,
@@ -152,7 +163,7 @@ class QdrantEngine:
         *,
         exact: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Chunks (m,) and their scores (m,), best first."""
+        """Chunks (m,) and their scores (m,), best first; noise of float32 is rounded away."""
         with translated(version):
             points = self._client.query_points(
                 self._collection(version),
@@ -165,7 +176,8 @@ class QdrantEngine:
                 timeout=self._timeout,
             ).points
         numbers = np.array([point.id for point in points], dtype=np.int64)
-        return numbers, np.array([point.score for point in points], dtype=np.float64)
+        scores = np.array([point.score for point in points], dtype=np.float64)
+        return numbers, _rounded(scores)
 
     def _params(self, exact: bool, count: int) -> models.SearchParams | None:
         if self._is_local:
@@ -250,6 +262,12 @@ def _missing(version: str) -> VersionMissingError:
         f"Qdrant does not hold index {version}, or not all of it",
         hint="publish it: foundry publish; or deploy the export of the version that is there",
     )
+
+
+def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    fractions, exponents = np.frexp(scores)
+    kept: NDArray[np.float64] = np.ldexp(np.rint(fractions * 2**BITS), exponents - BITS)
+    return kept
 
 
 def _unit(vector: NDArray[np.int8], scale: float) -> list[float]:
