@@ -16,6 +16,7 @@ from foundry.cli_exports import doctor, export, update, verify
 from foundry.cli_inspection import inspect
 from foundry.cli_options import printable
 from foundry.cli_options import project_argument as _project
+from foundry.cli_publishing import publish
 from foundry.errors import FoundryError
 from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
 
@@ -157,5 +158,6 @@ main.add_command(build)
 main.add_command(watch)
 main.add_command(evaluate)
 main.add_command(inspect)
+main.add_command(publish)
 for command in (export, update, verify, doctor):
     main.add_command(command)

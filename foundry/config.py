@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
-from foundry import config_embedding, config_search, config_sources, config_targets
+from foundry import (
+    config_embedding,
+    config_search,
+    config_sources,
+    config_store,
+    config_targets,
+)
 from foundry.config_embedding import EmbeddingOptions
 from foundry.config_file import (
-    BuildSection,
     ChunkingSection,
     ConfigFile,
-    EmbeddingSection,
-    ExportSection,
-    FieldsSection,
-    ProjectSection,
-    SearchSection,
     ServerSection,
     Strategy,
     Target,
 )
+from foundry.config_problems import describe
 from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
-from foundry.config_stages import STAGE_SECTIONS, Tier
+from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
 from foundry.runtime.settings import Limits
@@ -87,6 +87,7 @@ class Config:
     identifier_patterns: tuple[str, ...]
     stages: Mapping[str, Mapping[str, Any] | None]
     index: IndexOptions
+    store: StoreOptions
     port: int
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
@@ -129,55 +130,12 @@ def load_config(project: Path) -> Config:
     try:
         parsed = ConfigFile.model_validate(written)
     except ValidationError as error:
-        problems = [_describe(detail) for detail in error.errors()]
+        problems = [describe(detail) for detail in error.errors()]
         raise ConfigError(str(file), problems) from None
     problems = _find_contradictions(parsed, project)
     if problems:
         raise ConfigError(str(file), problems)
     return _resolve(parsed, project)
-
-
-def _describe(detail: ErrorDetails) -> str:
-    parts = detail["loc"]
-    # The type of a source, which follows its number, is not a key of its own.
-    parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    key = key.lstrip(".")
-    kind, message = detail["type"], detail["msg"]
-    if kind == "extra_forbidden":
-        message = f"unknown key; known here: {', '.join(_known_keys(detail['loc']))}"
-    elif kind == "missing":
-        message = "required, but missing"
-    elif kind in {"union_tag_not_found", "union_tag_invalid"}:
-        key, message = f"{key}.type", "must be 'folder', 'records', 'url', 'sitemap' or 'site'"
-    elif "input" in detail and not isinstance(detail["input"], (dict, list)):
-        message = f"{message[0].lower()}{message[1:]}, got {_shorten(detail['input'])}"
-    return f"{key}: {message}"
-
-
-def _shorten(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    sections: dict[str, type[BaseModel]] = {
-        "project": ProjectSection,
-        **config_sources.SECTIONS,
-        "build": BuildSection,
-        "chunking": ChunkingSection,
-        "embedding": EmbeddingSection,
-        "search": SearchSection,
-        "fields": FieldsSection,
-        **STAGE_SECTIONS,
-        "tiers": Tier,
-        "server": ServerSection,
-        "export": ExportSection,
-    }
-    for part in reversed(location[:-1]):
-        if isinstance(part, str) and part in sections:
-            return list(sections[part].model_fields)
-    return list(ConfigFile.model_fields)
 
 
 def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
@@ -191,6 +149,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += _find_chunking_problems(parsed.chunking)
     has_vectors = parsed.embedding.provider != "none"
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
+    problems += config_store.find_problems(parsed.store, has_vectors=has_vectors)
     problems += _find_idle_options(parsed.server)
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
@@ -275,6 +234,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         identifier_patterns=tuple(parsed.search.identifier_patterns),
         stages=config_search.resolve_stages(parsed.search),
         index=config_search.resolve_index_options(parsed.search),
+        store=config_store.resolve(parsed.store, parsed.project.name),
         port=parsed.server.port,
         allowed_hosts=tuple(parsed.server.allowed_hosts),
         max_body_bytes=parsed.server.max_body_bytes,

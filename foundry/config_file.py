@@ -28,6 +28,7 @@ DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
 
 Provider = Literal["static", "sentence-transformers", "fastembed", "openai", "cohere", "none"]
 Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
+Engine = Literal["embedded", "qdrant", "pgvector"]
 Target = Literal[
     "docker",
     "compose",
@@ -222,6 +223,15 @@ class ServerSection(_Section):
     page: bool = True
 
 
+class StoreSection(_Section):
+    """[store]: what holds the lanes; where it is, the environment says."""
+
+    engine: Engine = "embedded"
+    name: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=40)
+    exact: bool = True
+    timeout_ms: int = Field(default=2000, ge=100, le=60_000)
+
+
 class ExportSection(_Section):
     """[export]."""
 
@@ -239,5 +249,6 @@ class ConfigFile(_Section):
     chunking: ChunkingSection = ChunkingSection()
     embedding: EmbeddingSection = EmbeddingSection()
     search: SearchSection = SearchSection()
+    store: StoreSection = StoreSection()
     server: ServerSection = ServerSection()
     export: ExportSection = ExportSection()

@@ -10,6 +10,7 @@
     │   └── BusyError           another build or export holds the lock
     ├── IndexUnusableError      an index is missing, damaged, or of another format version
     ├── RenderError             a template or a formatter failed; nothing was written
+    ├── PublishError            an engine did not take an index; it answers as before
     ├── ExportError             the target folder cannot be written
     ├── TrustError              templates of the project's own would run, and nobody said they may
     └── VerificationError       an export or an index is not what its hashes say
@@ -86,6 +87,10 @@ class IndexUnusableError(FoundryError):
 
 class RenderError(FoundryError):
     """A template could not be rendered, formatted or parsed back; nothing was written."""
+
+
+class PublishError(FoundryError):
+    """An engine did not take an index, or answers otherwise than it; nothing was switched."""
 
 
 class ExportError(FoundryError):

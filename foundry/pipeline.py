@@ -27,6 +27,7 @@ from foundry.locking import hold_lock
 from foundry.package_names import is_taken
 from foundry.progress import Reporter
 from foundry.published import built_index, check_index, index_folder
+from foundry.publishing import publish_index
 from foundry.rendering.environment import render
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
@@ -37,6 +38,7 @@ from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.index import Index
 from foundry.runtime.layout import Manifest
 from foundry.shipping import check_origin, compose_export, diff_export, find_project
+from foundry.stores.publication import Publication, PublishOptions
 from foundry.watching import changes_of
 
 BUSY_SECONDS = 0.5
@@ -180,6 +182,13 @@ def update(
     with hold_lock(config):
         new = _compose(config, trust=trust)
         return update_export(target, new, force=force, dry_run=dry_run)
+
+
+def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
+    """Bring the built index into the engine that foundry.toml names, and switch to it."""
+    config = load_config(project)
+    with hold_lock(config):
+        return publish_index(config, reporter, options)
 
 
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:

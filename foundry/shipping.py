@@ -2,12 +2,14 @@
 
 import ast
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import foundry
 from foundry.asking import record_figures
 from foundry.config import Config
 from foundry.config_sources import CONFIG_NAME
+from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError, ExportError, RenderError, TrustError
 from foundry.exporting.check import diff_folder, digests_of
 from foundry.exporting.checksums import CHECKSUMS, format_checksums, is_owners
@@ -20,6 +22,8 @@ from foundry.exporting.write import Export
 from foundry.rendering.environment import templates_folder
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QueryEncoder
+from foundry.runtime.layout import IndexLayout
+from foundry.runtime.store import held_files
 
 LOCK = "uv.lock"
 """The lock of everything that servers depend on, beside the templates, and of one server."""
@@ -48,10 +52,16 @@ def compose_export(
     check_numbers(index)
     files = plan_server(config, query_encoder, questions, templates=config.templates)
     if questions is not None:
-        figures = record_figures(config, query_encoder, files, index)
+        measured = files
+        if not config.store.is_embedded:
+            # An export needs no engine: the answers are the same without one.
+            embedded = replace(config, store=StoreOptions())
+            measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
+        figures = record_figures(config, query_encoder, measured, index)
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)
-    return Export(dict(sorted(files.items())), index, f"{config.package}/index")
+    left_out = frozenset() if config.store.is_embedded else held_files(IndexLayout(index))
+    return Export(dict(sorted(files.items())), index, f"{config.package}/index", left_out)
 
 
 def diff_export(target: Path, export: Export) -> str:

@@ -359,7 +359,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
                         strict=True,
                     )
                 )[key]
-            if key == "package":
+            if key == "package" or (name, key) == ("store", "name"):
                 default = "my_docs"
             if key == "max_chars":
                 default = 1200

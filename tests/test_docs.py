@@ -25,6 +25,7 @@ from foundry.config_file import (
     ServerSection,
     SitemapSection,
     SiteSection,
+    StoreSection,
     UrlSection,
 )
 from foundry.config_stages import STAGE_SECTIONS
@@ -43,6 +44,7 @@ SECTIONS: list[type[BaseModel]] = [
     ChunkingSection,
     EmbeddingSection,
     SearchSection,
+    StoreSection,
     ServerSection,
     ExportSection,
     FieldsSection,

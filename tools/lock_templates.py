@@ -17,6 +17,7 @@ from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 DOORS = ("chat", "mcp", "page")
 STAGES = ("rerank", "understanding")
+STORES = ("embedded", "pgvector", "qdrant")
 LOCK = "uv.lock"
 
 
@@ -30,10 +31,12 @@ def combinations() -> list[dict[str, object]]:
             "query_encoder": encoder.name,
             "query_encoder_kind": encoder.kind,
             "stages": dict.fromkeys(STAGES, has_stages),
+            "store": store,
             **dict(zip(DOORS, doors, strict=True)),
         }
         for encoder in QUERY_ENCODERS.values()
         for has_stages in (False, True)
+        for store in STORES
         for doors in itertools.product((False, True), repeat=len(DOORS))
     ]
 

@@ -35,6 +35,9 @@ VARIABLES = frozenset(
         "https_proxy",
         "no_proxy",
         "SSL_CERT_FILE",
+        "DATABASE_URL",
+        "QDRANT_URL",
+        "QDRANT_API_KEY",
     }
 )
 """What a server gets of the caller's environment, beside the key of its embedding service."""

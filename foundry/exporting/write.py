@@ -28,22 +28,28 @@ class Export:
         files: Relative path -> content of everything but the index and the records of both.
         index: The folder of the index, and where it goes in the export.
         index_place: See `index`.
+        left_out: Files of the index that are not copied, because an engine holds what is in them.
     """
 
     files: Mapping[str, bytes]
     index: Path
     index_place: str
+    left_out: frozenset[str] = frozenset()
 
     def all_files(self) -> dict[str, bytes]:
         """The files, with the record of what was generated."""
         return {**self.files, GENERATED: encode_generated(self.files)}
+
+    def is_left_out(self, path: Path) -> bool:
+        """Whether a file of the index is one of those that are not copied."""
+        return path.relative_to(self.index).as_posix() in self.left_out
 
     def index_digests(self) -> dict[str, str]:
         """SHA-256 of every file of the index, by its path in the export."""
         return {
             f"{self.index_place}/{path.relative_to(self.index).as_posix()}": hash_file(path)
             for path in sorted(self.index.rglob("*"))
-            if path.is_file()
+            if path.is_file() and not self.is_left_out(path)
         }
 
 
@@ -101,7 +107,13 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> dic
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         digests[name] = hash_file(path)
-    shutil.copytree(export.index, folder / export.index_place)
+    shutil.copytree(
+        export.index,
+        folder / export.index_place,
+        ignore=lambda parent, names: [
+            name for name in names if export.is_left_out(Path(parent, name))
+        ],
+    )
     for path in sorted((folder / export.index_place).rglob("*")):
         if path.is_file():
             digests[path.relative_to(folder).as_posix()] = hash_file(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import foundry
 from foundry.config import Config
-from foundry.config_file import Target
+from foundry.config_file import Engine, Target
 from foundry.config_stages import AFTER_FUSION, CHOOSING, WAITING
 from foundry.errors import RenderError
 from foundry.rendering.environment import render, templates_folder
@@ -42,6 +42,7 @@ _TARGET_FILES: dict[Target, set[str]] = {
 _CHAT_FILES = {"tests/test_chat.py"}
 _MCP_FILES = {"server.json", "tests/test_mcp.py"}
 _PAGE_FILES = {"tests/test_page.py"}
+_STORE_FILES = {"tests/conftest.py"}
 
 
 def plan_server(
@@ -68,6 +69,8 @@ def plan_server(
         variants["citation_paths"] = "citation_paths_data"
     if config.chunking.strategy == "parent":
         variants["passages"] = "passages_parent"
+    if not config.store.is_embedded:
+        variants |= _store_variants(config.store.engine, query_encoder)
     if _has_stages(config, WAITING):
         variants["web_runner"] = "web_runner_threads"
     files.update(_copy_runtime(files, package, variants))
@@ -106,6 +109,8 @@ def template_values(
         "query_encoder": query_encoder.name,
         "query_encoder_kind": query_encoder.kind,
         "api_key_env": config.embedding.api_key_env,
+        "store": config.store.engine,
+        "store_exact": config.store.exact,
         "identifier_fallback": config.identifier_fallback,
         "stages": dict(config.stages),
         "filterable": list(config.index.filterable),
@@ -123,6 +128,19 @@ def template_values(
         "has_questions": has_questions,
         "targets": list(config.targets),
         "foundry_version": foundry.__version__,
+    }
+
+
+def _store_variants(engine: Engine, query_encoder: QueryEncoder) -> dict[str, str]:
+    """The modules of a server whose lanes are in an engine, by the names that are imported."""
+    is_service = query_encoder.kind == "service"
+    return {
+        "keyword_lane": "keyword_lane_stored",
+        "dense_lane": "dense_lane_stored",
+        "hybrid_index": "hybrid_index_stored",
+        "store_engine": "store_engine" if engine == "pgvector" else f"store_engine_{engine}",
+        "web_embedder": "web_embedder_service_stored" if is_service else "web_embedder_stored",
+        "web_runner": "web_runner_threads",
     }
 
 
@@ -155,6 +173,8 @@ def _render_templates(
         unwanted |= _MCP_FILES
     if not config.page:
         unwanted |= _PAGE_FILES
+    if config.store.is_embedded:
+        unwanted |= _STORE_FILES
     files = {}
     for path in sorted(root.rglob(f"*{SUFFIX}")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -190,6 +210,12 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
         }
     elif query_encoder.kind == "model":
         values["embedding"] = {"model": config.embedding.model}
+    if not config.store.is_embedded:
+        values["store"] = {
+            "name": config.store.name,
+            "exact": config.store.exact,
+            "timeout_ms": config.store.timeout_ms,
+        }
     understanding, rerank = config.stages["understanding"], config.stages["rerank"]
     if understanding is not None and understanding["extract"]:
         values["understanding"] = {"extract": list(understanding["extract"])}

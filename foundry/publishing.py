@@ -1,0 +1,57 @@
+"""Publishing the built index into the engine that foundry.toml names."""
+
+import os
+from importlib.util import find_spec
+
+from foundry.config import Config
+from foundry.config_sources import CONFIG_NAME
+from foundry.config_store import VARIABLES
+from foundry.errors import ConfigError, PublishError
+from foundry.progress import Reporter
+from foundry.published import built_index, check_index
+from foundry.runtime.store_settings import StoreSettings
+from foundry.stores.content import Content
+from foundry.stores.publication import Publication, PublishOptions
+
+_CLIENTS = {"qdrant": "qdrant_client", "pgvector": "psycopg_pool"}
+"""The module without which an engine cannot be talked to."""
+
+
+def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:
+    """Load the current index into the engine beside what it has, compare, and switch to it.
+
+    Servers that follow the project's index folder look at it again. Raises ConfigError where no
+    engine is configured, IndexUnusableError, PublishError.
+    """
+    store = config.store
+    if store.is_embedded:
+        raise ConfigError(
+            str(config.root / CONFIG_NAME),
+            ["store.engine: is 'embedded', so there is nothing to publish into"],
+            hint="set it to 'qdrant' or 'pgvector'",
+        )
+    if find_spec(_CLIENTS[store.engine]) is None:
+        raise PublishError(
+            f"{store.engine}: its client is not installed",
+            hint=f"pip install 'rag-foundry[{store.engine}]'",
+        )
+    variable = VARIABLES[store.engine][0]
+    if not os.environ.get(variable, "").strip():
+        raise PublishError(
+            f"{store.engine}: {variable} is not set, so nobody knows where it is",
+            hint=f"set {variable} in the environment; never write it into {CONFIG_NAME}",
+        )
+    index = built_index(config)
+    check_index(index, config.root)
+    content = Content.open(index)
+    settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
+    if store.engine == "pgvector":
+        from foundry.stores import pgvector
+
+        publication = pgvector.publish(content, settings, reporter, options)
+    else:
+        from foundry.stores import qdrant
+
+        publication = qdrant.publish(content, settings, reporter, options)
+    os.utime(index / "manifest.json")
+    return publication

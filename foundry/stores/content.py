@@ -1,0 +1,79 @@
+"""What an engine is given of an index: vectors and postings, read where they lie."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.errors import IndexUnusableError
+from foundry.runtime.arrays import open_array, open_bytes
+from foundry.runtime.dense_lane import DenseLane
+from foundry.runtime.keyword_lane import KeywordLane, Vocabulary
+from foundry.runtime.layout import IndexLayout, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The lanes of one version: n chunks, d dimensions, v terms, p postings.
+
+    Attributes:
+        version: That of the manifest.
+        vectors: int8 (n, d); see `IndexLayout`, as for the other arrays.
+        scales: float32 (n,).
+        offsets: uint64 (v + 1,).
+        chunks: uint32 (p,).
+        impacts: float32 (p,).
+        vocabulary: The terms, by their numbers.
+        dense_lane: An exact search over the same vectors.
+        keyword_lane: A search over the same postings.
+    """
+
+    version: str
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    offsets: NDArray[np.uint64]
+    chunks: NDArray[np.uint32]
+    impacts: NDArray[np.float32]
+    vocabulary: Vocabulary
+    dense_lane: DenseLane
+    keyword_lane: KeywordLane
+
+    @classmethod
+    def open(cls, index: Path) -> Self:
+        """Map the files of an index. Raises IndexUnusableError."""
+        layout = IndexLayout(index)
+        manifest = Manifest.read(layout.manifest)
+        dense, n, v, p = manifest.dense, manifest.chunks, manifest.terms, manifest.postings
+        if dense is None:
+            raise IndexUnusableError(
+                f"{index}: has no vectors, and an engine is to search by them",
+                hint="set embedding.provider in foundry.toml and build again",
+            )
+        term_offsets = open_array(layout.term_offsets, np.uint64, (v + 1,))
+        return cls(
+            version=manifest.version,
+            vectors=open_array(layout.vectors, np.int8, (n, dense.dimensions)),
+            scales=open_array(layout.vector_scales, np.float32, (n,)),
+            offsets=open_array(layout.posting_offsets, np.uint64, (v + 1,)),
+            chunks=open_array(layout.posting_chunks, np.uint32, (p,)),
+            impacts=open_array(layout.posting_impacts, np.float32, (p,)),
+            vocabulary=Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
+            # As many candidates as there are chunks: every one of them is compared.
+            dense_lane=DenseLane.open(layout, n, dense.dimensions, n),
+            keyword_lane=KeywordLane.open(layout, n, v, p),
+        )
+
+    @property
+    def terms(self) -> NDArray[np.int32]:
+        """The number of the term (p,) of each posting."""
+        lengths = np.diff(self.offsets).astype(np.int64)
+        return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+
+
+def batches(total: int, size: int) -> Iterator[slice]:
+    """Slices that cover `total` items, `size` at a time."""
+    for start in range(0, total, size):
+        yield slice(start, min(total, start + size))

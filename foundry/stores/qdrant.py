@@ -1,0 +1,223 @@
+"""Publishes an index into Qdrant: a new collection, compared and counted, then the alias moves."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from qdrant_client import QdrantClient, models
+
+from foundry.errors import PublishError
+from foundry.progress import Reporter
+from foundry.runtime.store import StoreError
+from foundry.runtime.store_qdrant import (
+    DENSE,
+    SPARSE,
+    QdrantEngine,
+    open_client,
+    plays_engine,
+    translated,
+)
+from foundry.runtime.store_settings import StoreSettings
+from foundry.stores.checking import Agreement, compare_lanes
+from foundry.stores.content import Content, batches
+from foundry.stores.publication import Publication, PublishOptions
+
+BATCH = 256
+"""Points that are handed over together."""
+
+PATIENCE = 60.0
+"""Seconds that one call of a publication may take."""
+
+INDEXING_SECONDS = 3600.0
+"""How long the engine may take to finish a graph."""
+
+GRAPH_LINKS = 32
+GRAPH_DEPTH = 256
+"""How the graph is built: links of a point (m), and candidates for them (ef_construct)."""
+
+
+def publish(
+    content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
+) -> Publication:
+    """Load into a collection of its own, count, compare, move the alias, drop what is old.
+
+    A collection that is not finished says so, and is begun anew by the next publication. Raises
+    PublishError.
+    """
+    patient = StoreSettings(settings.name, settings.exact, PATIENCE)
+    client = open_client(patient)
+    try:
+        with _explained(settings.name), translated(content.version):
+            collection = f"{settings.name}_{content.version}"
+            known = _state(client, collection)
+            loaded = options.again or not known.get("complete")
+            if loaded:
+                _load(client, collection, content, reporter)
+            _check_count(client, collection, content)
+            _prepare_graph(client, collection, settings, reporter)
+            with reporter.step("Comparing", "engines", 1) as progress:
+                agreement = compare_lanes(
+                    content,
+                    QdrantEngine(client, patient, is_local=plays_engine()),
+                    exact=settings.exact,
+                )
+                progress.advance()
+            _switch(client, collection, settings, agreement)
+            dropped = _drop_stale(client, settings.name, collection, options.grace)
+    finally:
+        client.close()
+    return Publication(
+        engine="qdrant",
+        name=settings.name,
+        version=content.version,
+        chunks=len(content.scales),
+        postings=len(content.impacts),
+        recall=agreement.recall,
+        difference=agreement.difference,
+        loaded=loaded,
+        dropped=tuple(dropped),
+    )
+
+
+def _load(client: QdrantClient, collection: str, content: Content, reporter: Reporter) -> None:
+    client.delete_collection(collection)
+    client.create_collection(
+        collection,
+        vectors_config={
+            DENSE: models.VectorParams(
+                size=content.vectors.shape[1], distance=models.Distance.COSINE
+            )
+        },
+        sparse_vectors_config={SPARSE: models.SparseVectorParams()},
+        # No graph while points come in, and none at all where every vector is compared.
+        hnsw_config=models.HnswConfigDiff(m=0),
+        metadata={"complete": False},
+    )
+    with reporter.step("Loading", "chunks", len(content.scales)) as progress:
+        for points in _points(content):
+            client.upsert(collection, points, wait=True)
+            progress.advance(len(points))
+
+
+def _points(content: Content) -> Iterator[list[models.PointStruct]]:
+    terms = content.terms
+    # Postings are in the order of terms, and wanted in that of chunks.
+    order = np.argsort(content.chunks, kind="stable")
+    ends = np.searchsorted(content.chunks[order], np.arange(len(content.scales) + 1))
+    for part in batches(len(content.scales), BATCH):
+        points = []
+        for number in range(part.start, part.stop):
+            own = order[ends[number] : ends[number + 1]]
+            vectors: dict[str, Any] = {}
+            if len(own):
+                vectors[SPARSE] = _sparse(terms[own], content.impacts[own])
+            if content.scales[number] > 0:
+                row = content.vectors[number].astype(np.float32) * content.scales[number]
+                vectors[DENSE] = row.tolist()
+            points.append(models.PointStruct(id=number, vector=vectors))
+        yield points
+
+
+def _sparse(terms: NDArray[np.int32], impacts: NDArray[np.float32]) -> models.SparseVector:
+    return models.SparseVector(indices=terms.tolist(), values=impacts.tolist())
+
+
+def _check_count(client: QdrantClient, collection: str, content: Content) -> None:
+    count = client.count(collection, exact=True).count
+    if count != len(content.scales):
+        raise PublishError(
+            f"Qdrant, {collection}: {count:,} points, expected {len(content.scales):,};"
+            " nothing was switched",
+            hint="publish with --again, which loads this version anew",
+        )
+
+
+def _prepare_graph(
+    client: QdrantClient, collection: str, settings: StoreSettings, reporter: Reporter
+) -> None:
+    if settings.exact:
+        return
+    client.update_collection(
+        collection,
+        hnsw_config=models.HnswConfigDiff(m=GRAPH_LINKS, ef_construct=GRAPH_DEPTH),
+    )
+    with reporter.step("Linking", "graphs", 1) as progress:
+        limit = time.monotonic() + INDEXING_SECONDS
+        while client.get_collection(collection).status != models.CollectionStatus.GREEN:
+            if time.monotonic() > limit:
+                raise PublishError(
+                    f"Qdrant, {collection}: its graph is not finished after"
+                    f" {INDEXING_SECONDS / 60:.0f} minutes; nothing was switched",
+                    hint="see the log of the engine, then publish again",
+                )
+            time.sleep(1)
+        progress.advance()
+
+
+def _switch(
+    client: QdrantClient, collection: str, settings: StoreSettings, agreement: Agreement
+) -> None:
+    """Move the alias in one call; what it pointed at is superseded from now on."""
+    former = {alias.alias_name: alias.collection_name for alias in client.get_aliases().aliases}
+    # Recorded first: a version without a record of its end would never be dropped.
+    for other in _versions(client, settings.name):
+        if other != collection and _state(client, other).get("superseded") is None:
+            _describe(client, other, superseded=time.time())
+    _describe(client, collection, complete=True, recall=agreement.recall, superseded=None)
+    operations: list[models.AliasOperations] = []
+    if settings.name in former:
+        delete = models.DeleteAlias(alias_name=settings.name)
+        operations.append(models.DeleteAliasOperation(delete_alias=delete))
+    create = models.CreateAlias(collection_name=collection, alias_name=settings.name)
+    operations.append(models.CreateAliasOperation(create_alias=create))
+    client.update_collection_aliases(operations)
+
+
+def _drop_stale(client: QdrantClient, name: str, current: str, grace: float) -> list[str]:
+    dropped = []
+    for collection in _versions(client, name):
+        superseded = _state(client, collection).get("superseded")
+        if collection != current and superseded and superseded <= time.time() - grace:
+            client.delete_collection(collection)
+            dropped.append(collection.removeprefix(f"{name}_"))
+    return dropped
+
+
+def _versions(client: QdrantClient, name: str) -> list[str]:
+    """The collections of this name's versions, sorted."""
+    found = (collection.name for collection in client.get_collections().collections)
+    return sorted(
+        collection
+        for collection in found
+        if collection.startswith(f"{name}_") and _is_version(collection[len(name) + 1 :])
+    )
+
+
+def _is_version(text: str) -> bool:
+    return len(text) == 16 and set(text) <= set("0123456789abcdef")
+
+
+def _state(client: QdrantClient, collection: str) -> dict[str, Any]:
+    """What a publication wrote beside a collection; empty where there is none."""
+    if not client.collection_exists(collection):
+        return {}
+    return client.get_collection(collection).config.metadata or {}
+
+
+def _describe(client: QdrantClient, collection: str, **values: Any) -> None:
+    state = {**_state(client, collection), **values}
+    client.update_collection(collection, metadata=state)
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise PublishError(
+            f"Qdrant, {name}: {error.message}; nothing was switched",
+            hint="start it, or correct QDRANT_URL and QDRANT_API_KEY; then publish again",
+        ) from None

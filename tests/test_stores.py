@@ -1,0 +1,509 @@
+"""One suite over every engine: what it answers, and what becomes of it when it is not well."""
+
+import importlib
+import inspect
+import os
+import re
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import psycopg
+import pytest
+from small_indexes import Note, rendered_server, write_notes
+from starlette.testclient import TestClient
+from stores import ENGINES, Place, running_postgres, spoilt
+
+from foundry.config import load_config
+from foundry.errors import ConfigError, PublishError
+from foundry.runtime import dense_lane, keyword_lane, vocabulary
+from foundry.runtime.quantising import exact_type, quantise
+from foundry.runtime.store import (
+    Store,
+    StoreSlowError,
+    StoreUnreachableError,
+    VersionMissingError,
+)
+from foundry.stores.content import Content
+
+WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
+
+
+def make_notes(edition: str, count: int = 40) -> list[Note]:
+    """Notes about machines; some say the same as another, and one says nothing that is a word."""
+    notes = []
+    for number in range(count):
+        first, second, third = (WORDS[(number * step + step) % 10] for step in (1, 3, 7))
+        passages = (
+            f"The {edition} {first} and its {second} are checked every {number % 4} weeks.",
+            f"Replace the {third} when the {first} leaks.",
+            "???" if number == 5 else f"The {second} takes part D{number % 6}0.",
+        )
+        tags = (("shop",), ("field", "shop"), ())[number % 3]
+        notes.append(
+            Note(
+                f"Note on the {first}",
+                passages,
+                modified=f"2026-01-{number % 28 + 1:02d}" if number % 5 else None,
+                tags=tags,
+            )
+        )
+    return notes
+
+
+QUERIES = [
+    "how is the valve checked",
+    "pump leaks",
+    "D30",
+    "replace the rotor seal seal",
+    "zzzunheard",
+    "the zzzunheard spring",
+    "motor",
+]
+FILTERS: list[dict[str, object]] = [
+    {},
+    {"source": "s1"},
+    {"tags": ["shop", "field"]},
+    {"modified_after": "2026-01-20"},
+    {"source": "s0", "path": "notes/1"},
+    {"source": "nowhere"},
+]
+
+WAYS: list[tuple[str, dict[str, object], int]] = [
+    *(("hybrid", filters, 5) for filters in FILTERS),
+    *((mode, filters, 60) for mode in ("semantic", "keyword") for filters in FILTERS[:2]),
+]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with running_postgres() as address:
+        yield address
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A live Qdrant where QDRANT_URL names one; else the local mode of its client."""
+    name = f"notes_{uuid.uuid4().hex[:8]}"
+    if request.param == "pgvector":
+        return Place("pgvector", name, request.getfixturevalue("postgres"))
+    address = os.environ.get("QDRANT_URL") or (tmp_path / "qdrant").as_uri()
+    return Place("qdrant", name, address)
+
+
+@pytest.fixture
+def database(postgres: str) -> Place:
+    return Place("pgvector", f"notes_{uuid.uuid4().hex[:8]}", postgres)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_notes(tmp_path_factory.mktemp("first") / "index", make_notes("first"))
+
+
+@pytest.fixture(scope="module")
+def other_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_notes(tmp_path_factory.mktemp("second") / "index", make_notes("second"))
+
+
+def options(place: Place, more: str = "") -> str:
+    return f'[store]\nengine = "{place.kind}"\nname = "{place.name}"\n{more}'
+
+
+@contextmanager
+def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleType]:
+    """A rendered server, imported; embedded without a place."""
+    package = f"served_{uuid.uuid4().hex[:8]}"
+    written = options(place, more) if place else more
+    with ExitStack() as stack:
+        if place:
+            stack.enter_context(patch.dict(os.environ, place.variables))
+        module = stack.enter_context(rendered_server(root / package, package, written))
+        try:
+            yield module
+        finally:
+            if place:
+                module.load.__self__.current().store.engine.close()
+
+
+def ask(module: ModuleType, query: str, mode: str, filters: dict[str, object], top_k: int) -> Any:
+    parsed = module.load.__self__.current().filters.parse(filters)
+    answer = module.search_hybrid(query, top_k, mode=mode, filters=parsed).to_json()
+    return {**answer, "took_ms": 0}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether answers are equal, scores within 1e-5."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float):
+        return abs(one - other) <= 1e-5
+    return bool(one == other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", ["", '[search]\nfusion = "rrf"\n'], ids=["linear", "rrf"])
+def test_answers_are_those_of_the_embedded_index(
+    place: Place, index: Path, tmp_path: Path, more: str
+) -> None:
+    place.publish(index)
+    with server(tmp_path, None, more) as embedded, server(tmp_path, place, more) as stored:
+        embedded.load(index)
+        stored.load(index)
+        for query in QUERIES:
+            for mode, filters, top_k in WAYS:
+                ours = ask(stored, query, mode, filters, top_k)
+                theirs = ask(embedded, query, mode, filters, top_k)
+                assert same(ours, theirs), (query, mode, filters, top_k)
+
+
+@pytest.mark.slow
+def test_stages_ask_the_engine(place: Place, index: Path, tmp_path: Path) -> None:
+    more = "[search.anchors]\n[search.feedback]\n[search.links]\n[search.recency]\n"
+    place.publish(index)
+    with server(tmp_path, None, more) as embedded, server(tmp_path, place, more) as stored:
+        embedded.load(index)
+        stored.load(index)
+        with patch.dict(os.environ, REFERENCE_DATE="2026-02-01"):
+            for query in ("how is the valve checked", "pump D30", "D30"):
+                ours, theirs = (ask(m, query, "hybrid", {}, 20) for m in (stored, embedded))
+                assert same(ours, theirs), query
+
+
+def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
+    index = write_notes(tmp_path / "index", [Note("Same", ("the same valve",)) for _ in range(30)])
+    place.publish(index)
+    content = Content.open(index)
+    with place.engine() as engine:
+        integers, scales = quantise(content.vectors[:1].astype(np.float32))
+        found = engine.search_vector(content.version, integers[0], float(scales[0]), 7, None)
+        assert found.chunks.tolist() == list(range(7))
+        number = content.vocabulary.find("valv")
+        assert number is not None
+        allowed = np.arange(30) % 2 == 1
+        found = engine.search_terms(content.version, [(number, 2)], 5, allowed)
+        assert found.chunks.tolist() == [1, 3, 5, 7, 9]
+        assert found.scores[0] == pytest.approx(
+            2 * float(content.impacts[content.offsets[number]]), rel=1e-6
+        )
+
+
+def test_versions_stand_side_by_side_and_the_old_one_goes(
+    place: Place, index: Path, other_index: Path
+) -> None:
+    first, second = Content.open(index).version, Content.open(other_index).version
+    done = place.publish(index)
+    assert (done.version, done.loaded, done.dropped) == (first, True, ())
+    assert done.chunks == 120 and done.recall == 1 and done.difference < 1e-5
+    assert not place.publish(index).loaded
+    assert place.publish(index, again=True).loaded
+    place.publish(other_index)
+    assert (place.versions(), place.current()) == ({first, second}, second)
+    # Back to a version that is still there.
+    assert not place.publish(index).loaded
+    assert place.current() == first
+    assert place.publish(other_index, grace=0).dropped == (first,)
+    assert (place.versions(), place.current()) == ({second}, second)
+
+
+class Interrupted(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+def test_an_interrupted_publication_changes_nothing_and_is_repeated(
+    place: Place, index: Path, other_index: Path
+) -> None:
+    place.publish(index)
+    broken = patch(f"foundry.stores.{place.kind}.compare_lanes", side_effect=Interrupted)
+    with broken, pytest.raises(Interrupted):
+        place.publish(other_index)
+    assert place.current() == Content.open(index).version
+    place.publish(other_index)
+    assert place.current() == Content.open(other_index).version
+
+
+def test_an_engine_that_answers_otherwise_is_not_switched_to(
+    place: Place, index: Path, other_index: Path
+) -> None:
+    place.publish(index)
+    garbled = spoilt(Content.open(other_index))
+    with (
+        patch.object(Content, "open", return_value=garbled),
+        pytest.raises(PublishError, match=r"scores differ by up to .*; nothing was switched"),
+    ):
+        place.publish(other_index)
+    assert place.current() == Content.open(index).version
+    # What is left of it is replaced.
+    assert place.publish(other_index, again=True).difference < 1e-5
+
+
+def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
+    place.publish(index)
+    with place.engine() as engine:
+        for call in (
+            lambda: engine.check("0" * 16),
+            lambda: engine.search_terms("0" * 16, [(1, 1)], 10, None),
+            lambda: engine.search_vector("0" * 16, np.ones(4, np.int8), 0.5, 10, None),
+        ):
+            with pytest.raises(VersionMissingError, match="does not hold index 0000"):
+                call()
+
+
+def test_a_server_does_not_start_on_an_index_that_was_not_published(
+    place: Place, index: Path, other_index: Path, tmp_path: Path
+) -> None:
+    place.publish(index)
+    with server(tmp_path, place) as stored:
+        stored.load(index)
+        with pytest.raises(Exception, match="does not hold index") as error:
+            stored.load(other_index)
+        assert "foundry publish" in error.value.hint
+        # The one before is still served.
+        assert ask(stored, "valve", "hybrid", {}, 3)["results"]
+
+
+def test_an_engine_that_is_not_there(place: Place, index: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    scheme = "http" if place.kind == "qdrant" else "postgresql"
+    away = Place(place.kind, place.name, f"{scheme}://127.0.0.1:{port}")
+    with pytest.raises(PublishError, match=r"cannot be reached|refused"):
+        away.publish(index)
+    with server(tmp_path, away) as stored:
+        stored.load(index)
+        check_unanswered(stored, "The search engine cannot be reached.")
+
+
+def test_an_engine_that_accepts_and_says_nothing(place: Place, index: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        scheme = "http" if place.kind == "qdrant" else "postgresql"
+        address = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}"
+        with server(tmp_path, Place(place.kind, place.name, address), "timeout_ms = 300") as stored:
+            stored.load(index)
+            reasons = "(cannot be reached|did not answer in time)"
+            check_unanswered(stored, f"The search engine {reasons}.")
+
+
+def client_of(stored: ModuleType) -> TestClient:
+    """A client of the server's application, which looks at its engine often."""
+    importlib.import_module(f"{stored.__name__}.store").PROBE_SECONDS = 0.05
+    app = importlib.import_module(f"{stored.__name__}.app").create_app()
+    return TestClient(app, base_url="http://127.0.0.1:8000")
+
+
+def check_unanswered(stored: ModuleType, reason: str) -> None:
+    """Searches and readiness are 503 with the reason; what is on board is answered."""
+    with client_of(stored) as client:
+        for path in ("/search?q=valve", "/readyz"):
+            reply = client.get(path)
+            assert reply.status_code == 503, path
+            assert reply.headers["Retry-After"] == "5"
+            assert re.fullmatch(reason, reply.json()["detail"])
+            assert "127.0.0.1" not in reply.text
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/documents").json()["total"] == 40
+
+
+def wait_until_ready(client: TestClient) -> None:
+    pause = threading.Event()
+    for _ in range(300):
+        if client.get("/readyz").status_code == 200:
+            return
+        pause.wait(0.05)
+    pytest.fail("it did not recover")
+
+
+def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
+    database: Place, index: Path, tmp_path: Path
+) -> None:
+    database.publish(index)
+    version = Content.open(index).version
+    with server(tmp_path, database) as stored:
+        stored.load(index)
+        with client_of(stored) as client:
+            assert client.get("/search?q=valve").status_code == 200
+            with psycopg.connect(database.address) as connection:
+                connection.execute(f"TRUNCATE {database.name}.postings_{version}")
+            assert client.get("/search?q=valve").status_code == 503
+            database.drop(version)
+            reply = client.get("/search?q=valve")
+            assert reply.json()["detail"] == "The search engine does not hold this index."
+            database.publish(index, again=True)
+            wait_until_ready(client)
+            assert client.get("/search?q=valve").status_code == 200
+
+
+def test_a_slow_engine_is_an_error_until_it_is_quick_again(
+    database: Place, index: Path, tmp_path: Path
+) -> None:
+    database.publish(index)
+    version = Content.open(index).version
+    with server(tmp_path, database, "timeout_ms = 200") as stored:
+        stored.load(index)
+        with client_of(stored) as client:
+            with psycopg.connect(database.address) as connection:
+                connection.execute(f"LOCK TABLE {database.name}.chunks_{version}")
+                reply = client.get("/search?q=valve")
+                assert reply.status_code == 503
+                assert reply.json()["detail"] == "The search engine did not answer in time."
+            wait_until_ready(client)
+            assert client.get("/search?q=valve").status_code == 200
+
+
+def test_lost_connections_are_replaced(database: Place, index: Path, tmp_path: Path) -> None:
+    database.publish(index)
+    with server(tmp_path, database) as stored:
+        stored.load(index)
+        before = ask(stored, "valve", "hybrid", {}, 10)
+        with psycopg.connect(database.address, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = 'foundry-server'"
+            )
+        assert ask(stored, "valve", "hybrid", {}, 10) == before
+
+
+@pytest.mark.slow
+def test_queries_during_a_publication_come_from_one_version_each(
+    database: Place, index: Path, other_index: Path, tmp_path: Path
+) -> None:
+    database.publish(index)
+    mixed: list[object] = []
+    seen: set[str] = set()
+    done = threading.Event()
+
+    def search(module: ModuleType) -> None:
+        while not done.is_set():
+            try:
+                answer = ask(module, "valve checked weeks", "hybrid", {}, 20)
+                text = " ".join(result["text"] for result in answer["results"])
+                editions = {edition for edition in ("first", "second") if f" {edition} " in text}
+                if len(editions) != 1:
+                    mixed.append(editions)
+                seen.update(editions)
+            except BaseException as error:
+                mixed.append(error)
+                return
+
+    with server(tmp_path, database) as stored:
+        stored.load(index)
+        threads = [threading.Thread(target=search, args=(stored,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            database.publish(other_index)
+            assert database.current() == Content.open(other_index).version
+            stored.load(other_index)
+            while not {"first", "second"} <= seen and not mixed:
+                done.wait(0.01)
+            database.publish(other_index, grace=0)
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+    assert not mixed
+
+
+def test_candidates_of_a_graph_are_scored_exactly(database: Place, index: Path) -> None:
+    done = database.publish(index, exact=False)
+    assert done.recall > 0.9 and done.difference < 1e-5
+    with psycopg.connect(database.address) as connection:
+        rows = connection.execute(f"SELECT graph, recall FROM {database.name}.versions").fetchall()
+    assert rows == [(True, done.recall)]
+    content = Content.open(index)
+    with database.engine(exact=False) as engine:
+        allowed = np.arange(120) % 10 == 3
+        row = content.vectors[3].astype(np.float32) * content.scales[3]
+        found = engine.search_vector(content.version, *_quantised(row), 10, allowed)
+        best = content.dense_lane.search(row, 10, allowed)
+        np.testing.assert_allclose(found.scores, best.scores[: len(found)], atol=1e-6)
+        assert len(found) == 10
+
+
+def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:
+    integers, scales = quantise(row[np.newaxis, :])
+    return integers[0], float(scales[0])
+
+
+def test_a_second_publication_waits_for_nobody(database: Place, index: Path) -> None:
+    with psycopg.connect(database.address) as connection:
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"foundry {database.name}"]
+        )
+        with pytest.raises(Exception, match="another process is publishing"):
+            database.publish(index)
+
+
+def test_calls_fail_at_once_while_the_engine_is_away() -> None:
+    asked = []
+
+    class Away:
+        def check(self, _version: str) -> None:
+            raise StoreUnreachableError("away")
+
+    store = Store(Away(), "v")  # type: ignore[arg-type]
+
+    def call(_engine: object, version: str) -> None:
+        asked.append(version)
+        raise StoreSlowError("late", hint="wait")
+
+    with pytest.raises(StoreSlowError):
+        store.ask(call)
+    for _ in range(3):
+        with pytest.raises((StoreSlowError, StoreUnreachableError)):
+            store.ask(call)
+    assert asked == ["v"]
+
+
+@pytest.mark.parametrize("address", ["secret:hunter2", "postgres//hunter2", "host=a hunter2"])
+def test_no_message_shows_the_address(address: str, index: Path, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="DATABASE_URL") as error:
+        Place("pgvector", "notes", address).publish(index)
+    assert "hunter2" not in f"{error.value} {error.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('engine = "milvus"', "'embedded', 'qdrant' or 'pgvector'"),
+        ('engine = "pgvector"\nname = "postgresql://a:hunter2@db/x"', "must be a name; addresses"),
+        ('engine = "pgvector"\nurl = "postgresql://a:hunter2@db/x"', "never from this file"),
+        ('exact = false\nname = "notes"', "does nothing with engine = 'embedded'"),
+        ('engine = "qdrant"\n[embedding]\nprovider = "none"', "is asked for vectors too"),
+    ],
+)
+def test_what_cannot_be_configured(tmp_path: Path, written: str, said: str) -> None:
+    (tmp_path / "foundry.toml").write_text(
+        '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "."\n[store]\n' + written
+    )
+    with pytest.raises(ConfigError, match=said) as error:
+        load_config(tmp_path)
+    assert "hunter2" not in str(error.value)
+
+
+def test_names_are_those_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "foundry.toml").write_text(
+        '[project]\nname = "my-notes"\n[[sources]]\ntype = "folder"\npath = "."\n'
+        '[store]\nengine = "qdrant"\n'
+    )
+    store = load_config(tmp_path).store
+    assert (store.name, store.exact, store.timeout_ms) == ("my_notes", True, 2000)
+
+
+def test_shared_arithmetic_is_the_embedded_one() -> None:
+    """The embedded lanes have their own copies, so that embedded exports stay as they are."""
+    for ours, theirs in (
+        (quantise, dense_lane.quantise),
+        (exact_type, dense_lane.exact_type),
+        (vocabulary.Vocabulary, keyword_lane.Vocabulary),
+    ):
+        assert inspect.getsource(ours) == inspect.getsource(theirs)
