@@ -25,8 +25,8 @@ from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.prepared import ChunkVectors, PreparedDocument, pack
 from foundry.records import Chunk, Document, Reading
-from foundry.runtime.dense_lane import quantise
 from foundry.runtime.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.quantising import quantise
 from foundry.runtime.tokens import Tokenizer
 
 SEED = 20261121

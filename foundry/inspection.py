@@ -13,9 +13,9 @@ from foundry.errors import FoundryError
 from foundry.inspection_text import show_chunk, show_document, show_documents, show_index
 from foundry.runtime.arrays import open_array, open_bytes
 from foundry.runtime.index import Index
-from foundry.runtime.keyword_lane import Vocabulary
 from foundry.runtime.layout import FORMAT_VERSION
 from foundry.runtime.records import ChunkRecord, DocumentRecord, Place
+from foundry.runtime.vocabulary import Vocabulary
 
 MAX_CANDIDATES = 5
 """Documents of the same path that an error names."""

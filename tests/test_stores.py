@@ -1,7 +1,6 @@
 """One suite over every engine: what it answers, and what becomes of it when it is not well."""
 
 import importlib
-import inspect
 import os
 import re
 import socket
@@ -23,8 +22,6 @@ from stores import ENGINES, Place, running_postgres, spoilt
 
 from foundry.config import load_config
 from foundry.errors import ConfigError, PublishError
-from foundry.runtime import dense_lane, keyword_lane, vocabulary
-from foundry.runtime.quantising import exact_type, quantise
 from foundry.runtime.store import (
     Store,
     StoreSlowError,
@@ -497,13 +494,3 @@ def test_names_are_those_of_the_project(tmp_path: Path) -> None:
     )
     store = load_config(tmp_path).store
     assert (store.name, store.exact, store.timeout_ms) == ("my_notes", True, 2000)
-
-
-def test_shared_arithmetic_is_the_embedded_one() -> None:
-    """The embedded lanes have their own copies, so that embedded exports stay as they are."""
-    for ours, theirs in (
-        (quantise, dense_lane.quantise),
-        (exact_type, dense_lane.exact_type),
-        (vocabulary.Vocabulary, keyword_lane.Vocabulary),
-    ):
-        assert inspect.getsource(ours) == inspect.getsource(theirs)

@@ -18,9 +18,9 @@ from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_e
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
 from foundry.embedding.rarity import rarity_factors
 from foundry.prepared import ChunkVectors, pack, unpack
-from foundry.runtime.dense_lane import quantise
 from foundry.runtime.encoder import EncoderLayout, PieceEncoder
 from foundry.runtime.layout import QueryFigures
+from foundry.runtime.quantising import quantise
 from foundry.runtime.records import ChunkRecord
 
 MODEL = "static-en"

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import write_array
-from foundry.runtime.dense_lane import quantise
 from foundry.runtime.expansion import ExpansionLayout
 from foundry.runtime.layout import IndexLayout
+from foundry.runtime.quantising import quantise
 from foundry.runtime.tokens import Tokenizer
 
 MIN_WORD_LENGTH = 3

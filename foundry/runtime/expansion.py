@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import REBUILD_HINT, open_array
-from .dense_lane import exact_type, quantise
 from .errors import IndexUnusableError
 from .index import Index
+from .quantising import exact_type, quantise
 from .results import Journal
 from .stages import stage
 from .tokens import Token

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from foundry.errors import IndexUnusableError
 from foundry.runtime.arrays import open_array, open_bytes
 from foundry.runtime.dense_lane import DenseLane
-from foundry.runtime.keyword_lane import KeywordLane, Vocabulary
+from foundry.runtime.keyword_lane import KeywordLane
 from foundry.runtime.layout import IndexLayout, Manifest
+from foundry.runtime.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from foundry.runtime.candidates import Candidates
-from foundry.runtime.dense_lane import DenseLane, pack_signs, quantise
+from foundry.runtime.dense_lane import DenseLane, pack_signs
 from foundry.runtime.feedback import boost_feedback
+from foundry.runtime.quantising import quantise
 
 
 @dataclass

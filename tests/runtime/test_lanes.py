@@ -15,10 +15,12 @@ from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.arrays import open_array
-from foundry.runtime.dense_lane import DenseLane, pack_signs, quantise
-from foundry.runtime.keyword_lane import KeywordLane, Vocabulary
+from foundry.runtime.dense_lane import DenseLane, pack_signs
+from foundry.runtime.keyword_lane import KeywordLane
 from foundry.runtime.lanes import best
 from foundry.runtime.layout import IndexLayout
+from foundry.runtime.quantising import quantise
+from foundry.runtime.vocabulary import Vocabulary
 
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:

@@ -11,12 +11,13 @@ from foundry.runtime.candidates import Candidates
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.identifiers import compile_patterns, identifier_share
-from foundry.runtime.keyword_lane import KeywordLane, Vocabulary
+from foundry.runtime.keyword_lane import KeywordLane
 from foundry.runtime.recency import today
 from foundry.runtime.recency_decay import boost_recency as boost_by_decay
 from foundry.runtime.recency_tiers import boost_recency as boost_by_tiers
 from foundry.runtime.results import Journal
 from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.vocabulary import Vocabulary
 
 tokenizer = Tokenizer("english")
 DAY = 86_400

@@ -9,9 +9,8 @@ The score of a chunk is the sum over the query's terms of
 sum is done when the index is built, so a query adds up the postings that it touches and no more.
 """
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -21,28 +20,9 @@ from .arrays import open_array, open_bytes
 from .lanes import LaneHits, best
 from .layout import IndexLayout
 from .stages import stage
+from .vocabulary import Vocabulary
 
 CACHED_TERMS = 8192
-
-
-class Vocabulary(Sequence[bytes]):
-    """The sorted terms of an index, read in place."""
-
-    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
-        self._terms = terms
-        self._offsets = offsets
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
-        return bytes(self._terms[int(self._offsets[number]) : int(self._offsets[number + 1])])
-
-    def find(self, term: str) -> int | None:
-        """The number of `term`, or None."""
-        encoded = term.encode("utf-8", "replace")
-        number = bisect_left(self, encoded)
-        return number if number < len(self) and self[number] == encoded else None
 
 
 class KeywordLane:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import open_array, open_bytes
-from .keyword_lane import Vocabulary
+from .vocabulary import Vocabulary
 
 SEPARATOR = b"\x1f"
 _AFTER_ALL = b"\xff"
