@@ -22,6 +22,7 @@ from stores import ENGINES, Place, running_postgres, spoilt
 
 from foundry.config import load_config
 from foundry.errors import ConfigError, PublishError
+from foundry.runtime.quantising import quantise
 from foundry.runtime.store import (
     Store,
     StoreSlowError,

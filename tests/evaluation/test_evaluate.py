@@ -146,7 +146,7 @@ def test_limits_and_baseline(built: Project) -> None:
     assert "more than the tolerance of 0.01" in worse.stderr
     assert "within noise" in worse.stderr
     unknown = built.run("eval", "--min", "precision=0.5")
-    assert unknown.exit_code == 1
+    assert unknown.exit_code == 2
     assert "nDCG@10" in unknown.stderr
 
 
@@ -219,7 +219,7 @@ def test_bad_questions_are_named(built: Project) -> None:
     write_questions(built, [{"query": "a"}])
     for command in ("eval", "export"):
         refused = built.run(command)
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert "questions.jsonl, line 1" in refused.stderr
 
 
