@@ -66,7 +66,11 @@ class Reloader(Generic[IndexType]):
         return manifest, status.st_ino, status.st_size, status.st_mtime_ns
 
     def _verify(self) -> None:
-        findings = self._served.current().verify()
+        try:
+            findings = self._served.current().verify()
+        except Exception as error:
+            # Files may vanish while they are read, which must not end this thread.
+            findings = [repr(error)]
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
         self._served.state = ServedState(not findings, DAMAGED if findings else None)

@@ -1,0 +1,50 @@
+"""The thread that watches for a new index goes on, whatever it meets."""
+
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.reloading import DAMAGED, NOT_RELOADED, Reloader
+from foundry.runtime.served import Served
+
+
+class VanishingIndex:
+    """An index whose files are removed while they are compared with their hashes."""
+
+    def verify(self) -> list[str]:
+        raise FileNotFoundError("terms.bin")
+
+
+def test_files_that_vanish_while_they_are_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INDEX_DIR", str(tmp_path))
+    served: Served[Any] = Served(lambda _: cast(Any, VanishingIndex()))
+    served.load()
+
+    def refuse() -> None:
+        raise IndexUnusableError("not an index", hint="build it")
+
+    monkeypatch.setattr(served, "reopen", refuse)
+    reloader = Reloader(served, poll_seconds=0.01)
+    reloader.start()
+    try:
+        wait_for(served, DAMAGED)
+        assert served.state.verified is False
+        (tmp_path / "CURRENT").write_text("v1")
+        (tmp_path / "v1").mkdir()
+        (tmp_path / "v1" / "manifest.json").write_text("{}")
+        wait_for(served, NOT_RELOADED)
+    finally:
+        reloader.stop()
+
+
+def wait_for(served: Served[Any], problem: str) -> None:
+    for _ in range(1_000):
+        if served.state.problem == problem:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"never came true: {served.state}")
