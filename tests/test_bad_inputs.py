@@ -165,3 +165,29 @@ def test_a_table_of_one_endless_line_is_never_whole_in_memory(make_project: Make
     assert done.returncode == 0, done.stderr
     assert int(done.stderr.splitlines()[-1]) * 1024 < MEMORY
     assert [chunk["text"] for chunk in chunks(project)] == ["harbour"]
+
+
+@pytest.mark.slow
+def test_very_many_tiny_files(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    count = 20_000
+    for number in range(count):
+        folder = sources / f"{number // 1_000:03}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.txt").write_text(f"harbour {number}")
+    (tmp_path / "foundry.toml").write_text(
+        '[project]\nname = "tiny"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+    )
+    code = (
+        "import resource, sys; from foundry.cli import main\n"
+        "try:\n    main(['build', sys.argv[1], '--json'])\n"
+        "finally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == count
+    *progress, peak = done.stderr.splitlines()
+    assert any("documents" in line for line in progress)
+    assert int(peak) * 1024 < MEMORY
