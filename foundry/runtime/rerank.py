@@ -124,9 +124,15 @@ def warm_if_wanted() -> None:
         reranker().warm()
 
 
+_inherited: list[Reranker] = []
+
+
 def _forget_in_worker() -> None:
-    # The threads that run a model do not survive a fork, so that each worker has its own.
-    reranker.cache_clear()
+    # The threads that run a model do not survive a fork, so that each worker has its own. Freeing
+    # the parent's would wait for them for ever.
+    if reranker.cache_info().currsize:
+        _inherited.append(reranker())
+        reranker.cache_clear()
     threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
 
 
