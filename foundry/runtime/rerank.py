@@ -112,9 +112,15 @@ class Reranker:
             _logger.warning("hits are not reranked: %s", detail)
 
 
-@cache
 def reranker() -> Reranker:
     """The reranker of this process."""
+    return _reranker_of(os.getpid())
+
+
+@cache
+def _reranker_of(_process: int) -> Reranker:
+    # A worker has its own: the threads that run a model do not survive a fork, and to free the
+    # parent's would wait for them for ever.
     return Reranker(lambda: CrossEncoder(read_model()))
 
 
@@ -124,20 +130,12 @@ def warm_if_wanted() -> None:
         reranker().warm()
 
 
-_inherited: list[Reranker] = []
-
-
-def _forget_in_worker() -> None:
-    # The threads that run a model do not survive a fork, so that each worker has its own. Freeing
-    # the parent's would wait for them for ever.
-    if reranker.cache_info().currsize:
-        _inherited.append(reranker())
-        reranker.cache_clear()
+def _warm_worker() -> None:
     threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_in_worker)
+    os.register_at_fork(after_in_child=_warm_worker)
 
 
 def read_model(file: Path = SETTINGS_FILE) -> str:

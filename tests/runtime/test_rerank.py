@@ -1,6 +1,9 @@
 """Reranking: the model's order, and the first order where the model does not answer in time."""
 
 import logging
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -193,6 +196,38 @@ def test_nothing_found_asks_no_model() -> None:
     ranked, stages = run(Reranker(lambda: pytest.fail("loaded")), [])
     assert len(ranked.scores) == 0
     assert stages == {}
+
+
+FORKING = """
+import os, signal, sys, time
+from foundry.runtime import rerank
+rerank.read_model = lambda: sys.argv[1]
+
+def score():
+    return list(rerank.reranker().score("fans", ["fans", "air"] * 50, seconds=30))
+
+for _ in range(10):
+    wanted = score()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if score() == wanted else 1)
+    limit = time.monotonic() + 30
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        time.sleep(0.01)
+        if time.monotonic() > limit:
+            os.kill(child, signal.SIGKILL)
+    if ended[1]:
+        sys.exit(f"the worker ended with status {ended[1]}")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_forked_worker_has_a_model_of_its_own(tmp_path: Path) -> None:
+    model = write_cross_encoder(tmp_path / "model", ["fans", "air"])
+    script = subprocess.run(
+        [sys.executable, "-c", FORKING, str(model)], text=True, capture_output=True
+    )
+    assert script.returncode == 0, script.stderr
 
 
 def test_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
