@@ -1,12 +1,11 @@
 """Where the embedding service is: settings.json, and what the environment overrides."""
 
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import ConfigurationError
-from .settings import ADDRESS, SETTINGS_FILE
+from .settings import ADDRESS, SETTINGS_FILE, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,11 @@ class ServiceSettings:
 
 def read_service_settings(file: Path = SETTINGS_FILE) -> ServiceSettings:
     """Read the service's settings. Raises ConfigurationError; no message holds the key."""
-    try:
-        values = json.loads(file.read_bytes())["embedding"]
+    with reading(file) as settings:
+        values = settings["embedding"]
         base_url = os.environ.get("EMBEDDING_BASE_URL", "").strip() or str(values["base_url"])
         api_key = os.environ.get(str(values["api_key_env"]), "").strip() or None
         dimensions = None if values["dimensions"] is None else int(values["dimensions"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
     if not ADDRESS.fullmatch(base_url):
         raise ConfigurationError(
             "the address of the embedding service must be http or https, without user, query or"

@@ -5,18 +5,17 @@ enough, and never in place of what the caller asked for. Filters that would leav
 search are not applied.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .errors import ConfigurationError, InvalidRequestError
+from .errors import InvalidRequestError
 from .filters import Filters
 from .index import Index
 from .query_understanding import Understood
-from .settings import SETTINGS_FILE
+from .settings import SETTINGS_FILE, reading
 
 DATES = ("modified_after", "modified_before")
 MAX_VALUES = 100
@@ -90,13 +89,8 @@ class FeatureExtraction:
 @cache
 def extracted_fields(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
     """The filters that settings.json lets be set. Raises ConfigurationError."""
-    try:
-        return tuple(map(str, json.loads(file.read_bytes())["understanding"]["extract"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
+    with reading(file) as values:
+        return tuple(map(str, values["understanding"]["extract"]))
 
 
 def _schema(values: list[str] | None) -> dict[str, Any]:

@@ -1,40 +1,21 @@
 """Queries embedded by the model that embedded the documents, run by the server itself."""
 
-import json
 import logging
-import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .embedding_replies import EmbeddingFailure
-from .errors import ConfigurationError, IndexUnusableError
+from .errors import IndexUnusableError
 from .layout import DenseManifest, IndexLayout
 from .query_probe import find_difference
 from .recent_vectors import RecentVectors
-from .settings import SETTINGS_FILE
 from .stages import stage
 
 _logger = logging.getLogger(__name__)
-
-
-def read_model(file: Path = SETTINGS_FILE) -> str:
-    """The name of the model, or the path of its folder: EMBEDDING_MODEL, else from settings.json.
-
-    Raises ConfigurationError.
-    """
-    try:
-        configured = str(json.loads(file.read_bytes())["embedding"]["model"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
-    return os.environ.get("EMBEDDING_MODEL", "").strip() or configured
 
 
 class LocalModel(Protocol):

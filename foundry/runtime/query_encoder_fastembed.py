@@ -2,8 +2,9 @@
 
 from .embedding_fastembed import FastEmbedEmbeddings
 from .layout import DenseManifest, IndexLayout
-from .local_query_encoder import LocalQueryEncoder, read_model
+from .local_query_encoder import LocalQueryEncoder
 from .query_probe import require_model
+from .settings import read_model
 
 
 def open_query_encoder(layout: IndexLayout, dense: DenseManifest) -> LocalQueryEncoder:
@@ -13,5 +14,7 @@ def open_query_encoder(layout: IndexLayout, dense: DenseManifest) -> LocalQueryE
     cannot be loaded; ConfigurationError.
     """
     require_model(layout, dense, "fastembed")
-    model = FastEmbedEmbeddings(read_model(), install="pip install fastembed")
+    model = FastEmbedEmbeddings(
+        read_model("embedding", "EMBEDDING_MODEL"), install="pip install fastembed"
+    )
     return LocalQueryEncoder(model, layout, dense)

@@ -2,8 +2,9 @@
 
 from .embedding_sentence_transformers import SentenceTransformersEmbeddings
 from .layout import DenseManifest, IndexLayout
-from .local_query_encoder import LocalQueryEncoder, read_model
+from .local_query_encoder import LocalQueryEncoder
 from .query_probe import require_model
+from .settings import read_model
 
 
 def open_query_encoder(layout: IndexLayout, dense: DenseManifest) -> LocalQueryEncoder:
@@ -14,7 +15,7 @@ def open_query_encoder(layout: IndexLayout, dense: DenseManifest) -> LocalQueryE
     """
     require_model(layout, dense, "sentence-transformers")
     model = SentenceTransformersEmbeddings(
-        read_model(),
+        read_model("embedding", "EMBEDDING_MODEL"),
         install="pip install sentence-transformers",
         revision=dense.revision or None,
     )

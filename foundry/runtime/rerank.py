@@ -4,14 +4,12 @@ The model is loaded with the first query, or by `warm`. What it does not score b
 keeps the order that it had; so it is where the model cannot be loaded or fails. The answer says so.
 """
 
-import json
 import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +22,7 @@ from .deadlines import call_within
 from .errors import ConfigurationError
 from .index import Index
 from .results import Journal, best_places
-from .settings import SETTINGS_FILE
+from .settings import read_model
 from .stages import stage
 
 STAGE = "rerank"
@@ -121,7 +119,7 @@ def reranker() -> Reranker:
 def _reranker_of(_process: int) -> Reranker:
     # A worker has its own: the threads that run a model do not survive a fork, and to free the
     # parent's would wait for them for ever.
-    return Reranker(lambda: CrossEncoder(read_model()))
+    return Reranker(lambda: CrossEncoder(read_model("rerank", "RERANK_MODEL")))
 
 
 def warm_if_wanted() -> None:
@@ -136,21 +134,6 @@ def _warm_worker() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_warm_worker)
-
-
-def read_model(file: Path = SETTINGS_FILE) -> str:
-    """The model's folder or name: RERANK_MODEL, else from settings.json.
-
-    Raises ConfigurationError.
-    """
-    try:
-        configured = str(json.loads(file.read_bytes())["rerank"]["model"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
-    return os.environ.get("RERANK_MODEL", "").strip() or configured
 
 
 @stage(STAGE)

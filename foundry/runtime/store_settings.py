@@ -1,12 +1,11 @@
 """Where the engine is, and how it is asked: settings.json, and the environment for its address."""
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import ConfigurationError
-from .settings import SETTINGS_FILE
+from .settings import SETTINGS_FILE, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,11 @@ class StoreSettings:
 
 def read_store_settings(file: Path = SETTINGS_FILE) -> StoreSettings:
     """Read the engine's settings. Raises ConfigurationError."""
-    try:
-        values = json.loads(file.read_bytes())["store"]
+    with reading(file) as settings:
+        values = settings["store"]
         return StoreSettings(
             str(values["name"]), bool(values["exact"]), int(values["timeout_ms"]) / 1000
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
 
 
 def read_address(variable: str, example: str) -> str:

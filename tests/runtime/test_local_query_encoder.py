@@ -1,6 +1,5 @@
 """Queries embedded by a model in the server itself."""
 
-import json
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +13,9 @@ from embedding_services import embed_text
 from numpy.typing import NDArray
 
 from foundry.runtime.embedding_replies import bad_reply, check_vectors
-from foundry.runtime.errors import ConfigurationError, IndexUnusableError
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.layout import DenseManifest, IndexLayout, QueryFigures
-from foundry.runtime.local_query_encoder import LocalQueryEncoder, read_model
+from foundry.runtime.local_query_encoder import LocalQueryEncoder
 
 PROBE = "How do I find what I am looking for?"
 LAYOUT = IndexLayout(Path("/indexes/v1"))
@@ -93,15 +92,3 @@ def test_many_threads_share_one_model() -> None:
     for text, vector in zip(texts, vectors, strict=True):
         assert vector is not None
         assert np.array_equal(vector, WordModel().embed([f"query: {text}"], "query")[0])
-
-
-def test_model_may_lie_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "settings.json"
-    file.write_text(json.dumps({"embedding": {"model": "a/published-model"}}))
-    monkeypatch.delenv("EMBEDDING_MODEL", raising=False)
-    assert read_model(file) == "a/published-model"
-    monkeypatch.setenv("EMBEDDING_MODEL", "/models/words")
-    assert read_model(file) == "/models/words"
-    file.write_text("{}")
-    with pytest.raises(ConfigurationError, match="unusable"):
-        read_model(file)

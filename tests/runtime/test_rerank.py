@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from foundry.runtime.candidates import Candidates
 from foundry.runtime.cross_encoder import CrossEncoder
-from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.records import ChunkRecord
-from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, read_model, rerank
+from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, rerank
 from foundry.runtime.results import Journal, best_places
 
 TEXTS = [
@@ -201,7 +200,7 @@ def test_nothing_found_asks_no_model() -> None:
 FORKING = """
 import os, signal, sys, time
 from foundry.runtime import rerank
-rerank.read_model = lambda: sys.argv[1]
+rerank.read_model = lambda section, variable: sys.argv[1]
 
 def score():
     return list(rerank.reranker().score("fans", ["fans", "air"] * 50, seconds=30))
@@ -228,14 +227,3 @@ def test_forked_worker_has_a_model_of_its_own(tmp_path: Path) -> None:
         [sys.executable, "-c", FORKING, str(model)], text=True, capture_output=True
     )
     assert script.returncode == 0, script.stderr
-
-
-def test_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "settings.json"
-    file.write_text('{"rerank": {"model": "models/one"}}')
-    assert read_model(file) == "models/one"
-    monkeypatch.setenv("RERANK_MODEL", " /srv/two ")
-    assert read_model(file) == "/srv/two"
-    file.write_text("{}")
-    with pytest.raises(ConfigurationError, match="unusable"):
-        read_model(file)

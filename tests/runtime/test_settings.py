@@ -1,0 +1,41 @@
+"""Files that an export is told about itself by, whole, damaged and overridden."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.settings import read_model, reading
+
+SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
+
+
+@pytest.mark.parametrize(("section", "variable"), SECTIONS)
+def test_model_may_lie_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str, variable: str
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({section: {"model": "a/published-model"}}))
+    monkeypatch.delenv(variable, raising=False)
+    assert read_model(section, variable, file) == "a/published-model"
+    monkeypatch.setenv(variable, " /models/words ")
+    assert read_model(section, variable, file) == "/models/words"
+    file.write_text("{}")
+    with pytest.raises(ConfigurationError, match="unusable"):
+        read_model(section, variable, file)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"7", b'{"a": ', b'{"a": null}'])
+def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="unusable") as caught, reading(file) as values:
+        values["a"]["b"].keys()
+    assert str(file) in caught.value.message
+    assert caught.value.hint
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="unusable"), reading(tmp_path / "none.json"):
+        pass
