@@ -11,6 +11,7 @@ from .errors import ConfigurationError
 from .evaluation_metrics import METRICS
 from .index import Index
 from .records import DocumentRecord
+from .settings import reading
 
 RECORDED_FIGURES = Path(__file__).with_name("figures.json")
 """What the questions of this server came to when it was exported, if they were measured."""
@@ -38,8 +39,9 @@ class Figures:
     @classmethod
     def read(cls, file: Path) -> "Figures | None":
         """Read figures; None if there is no file. Raises ConfigurationError."""
-        try:
-            values = json.loads(file.read_bytes())
+        if not file.exists():
+            return None
+        with reading(file) as values:
             metrics = {
                 str(mode): {str(name): float(value) for name, value in means.items()}
                 for mode, means in values["metrics"].items()
@@ -50,13 +52,6 @@ class Figures:
                 questions=int(values["questions"]),
                 metrics=metrics,
             )
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise ConfigurationError(
-                f"{file}: unusable: {error!r}",
-                hint="export the server again, or restore the file from a trusted copy",
-            ) from None
 
 
 @dataclass(frozen=True, slots=True)

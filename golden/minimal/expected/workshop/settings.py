@@ -4,6 +4,8 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -71,11 +73,31 @@ def settings() -> Settings:
     return read_settings(SETTINGS_FILE)
 
 
+@contextmanager
+def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
+    """The JSON of an exported file; what is wrong with it within is a ConfigurationError."""
+    try:
+        yield json.loads(file.read_bytes())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ConfigurationError(
+            f"{file}: unusable: {error!r}",
+            hint="export the server again, or restore the file from a trusted copy",
+        ) from None
+
+
+def read_model(section: str, variable: str, file: Path = SETTINGS_FILE) -> str:
+    """The name of a model or the path of its folder: the variable's, else that of a section.
+
+    Raises ConfigurationError.
+    """
+    with reading(file) as values:
+        configured = str(values[section]["model"])
+    return os.environ.get(variable, "").strip() or configured
+
+
 def read_settings(file: Path) -> Settings:
     """Read settings from a file and the environment. Raises ConfigurationError."""
-    hint = "export the server again, or restore the file from a trusted copy"
-    try:
-        values: dict[str, Any] = json.loads(file.read_bytes())
+    with reading(file) as values:
         patterns = compile_patterns(values["identifier_patterns"])
         semantic = _weight("SEMANTIC_WEIGHT", values["semantic_weight"])
         keyword = _weight("KEYWORD_WEIGHT", values["keyword_weight"])
@@ -93,8 +115,6 @@ def read_settings(file: Path) -> Settings:
             identifier_patterns=patterns,
             chat_instructions=str(values["chat_instructions"]),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"{file}: unusable: {error!r}", hint=hint) from None
     if semantic + keyword == 0:
         raise ConfigurationError(
             "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
