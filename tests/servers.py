@@ -87,6 +87,20 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
+def check_with_own_tools(export: Path) -> None:
+    """Run the formatter, linter, type checker and tests that an export names, in its folder."""
+    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
+        targets = ["."] if tool[0] in {"black", "ruff"} else []
+        done = subprocess.run(
+            [sys.executable, "-m", *tool, *targets],
+            cwd=export,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (tool, done.stdout, done.stderr)
+
+
 def get(url: str) -> Any:
     """GET a JSON document."""
     with urllib.request.urlopen(url, timeout=30) as reply:
@@ -100,6 +114,21 @@ def post(url: str, body: object) -> Any:
     )
     with urllib.request.urlopen(request, timeout=30) as reply:
         return json.load(reply)
+
+
+def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]]:
+    """Id and score of the passages that POST /chat answers from, which it sends first."""
+    body = {"messages": [{"role": "user", "content": query}], "top_k": top_k}
+    request = urllib.request.Request(
+        f"{address}/chat",
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        first = reply.read().decode().split("\n\n")[0].splitlines()
+    assert first[0] == "event: sources"
+    sources = json.loads(first[1].removeprefix("data: "))["sources"]
+    return [(source["id"], source["score"]) for source in sources]
 
 
 def in_checkout(export: Path) -> list[str | Path]:

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from servers import get, in_checkout, post, serving
+from servers import chat_sources, get, in_checkout, post, serving
 
 from foundry.cli import main
 
@@ -89,17 +89,7 @@ def test_get_and_post(query: str, address: str, rankings: dict[str, Ranking]) ->
 
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_sources_of_chat(query: str, address: str, rankings: dict[str, Ranking]) -> None:
-    body = {"messages": [{"role": "user", "content": query}], "top_k": TOP_K}
-    request = urllib.request.Request(
-        f"{address}/chat",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        first = reply.read().decode().split("\n\n")[0].splitlines()
-    assert first[0] == "event: sources"
-    sources = json.loads(first[1].removeprefix("data: "))["sources"]
-    assert [(source["id"], source["score"]) for source in sources] == rankings[query]
+    assert chat_sources(address, query, TOP_K) == rankings[query]
 
 
 @pytest.mark.parametrize("era", ERAS)

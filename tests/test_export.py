@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 from processes import foundry, is_possible, leftovers, snapshot
-from servers import get, in_checkout, serving
+from servers import check_with_own_tools, get, in_checkout, serving
 
 import foundry as installed
 from foundry.cli import main
@@ -330,16 +330,7 @@ def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -
     (project.root / "questions.jsonl").write_text(question)
     project.succeed("build", "--quiet")
     exported = project.export()
-    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
-        targets = ["."] if tool[0] in {"black", "ruff"} else []
-        done = subprocess.run(
-            [sys.executable, "-m", *tool, *targets],
-            cwd=exported,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, (tool, done.stdout, done.stderr)
+    check_with_own_tools(exported)
 
 
 def test_index_of_other_options_is_not_exported(built: Project) -> None:

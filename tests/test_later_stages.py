@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from servers import get, in_checkout, post, serving
+from servers import chat_sources, get, in_checkout, post, serving
 from test_search import corpora, filters, passes, queries, write_index
 
 from foundry.cli import main
@@ -197,7 +197,7 @@ def test_every_door_gives_the_same_hits(collection: tuple[Path, dict[str, str]])
             assert ranking(get(f"{address}/search?q={urllib.parse.quote(query)}&top_k={TOP_K}"))
             posted = post(f"{address}/search", {"query": query, "top_k": TOP_K})
             assert {**posted, "took_ms": 0} == {**answer, "took_ms": 0}
-            assert chat_sources(address, query) == ranking(answer)
+            assert chat_sources(address, query, TOP_K) == ranking(answer)
         assert asyncio.run(ask_mcp(address)) == [ranking(answer) for answer in answers.values()]
     command = [*in_checkout(folder), "search", QUESTIONS[0], "--top-k", str(TOP_K), "--json"]
     done = subprocess.run(command, capture_output=True, check=True, env=environment)
@@ -216,19 +216,6 @@ def test_explanation_says_what_stages_did(collection: tuple[Path, dict[str, str]
         "score",
         "read",
     ]
-
-
-def chat_sources(address: str, query: str) -> list[tuple[str, float]]:
-    body = {"messages": [{"role": "user", "content": query}], "top_k": TOP_K}
-    request = urllib.request.Request(
-        f"{address}/chat",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        first = reply.read().decode().split("\n\n")[0].splitlines()
-    sources = json.loads(first[1].removeprefix("data: "))["sources"]
-    return [(source["id"], source["score"]) for source in sources]
 
 
 async def ask_mcp(address: str) -> list[list[tuple[str, float]]]:

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 import tomllib
@@ -19,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 from embedding_services import FakeService, Refusal, embed_text, fake_service
-from servers import get, in_checkout, post, serving
+from servers import check_with_own_tools, get, in_checkout, post, serving
 
 from foundry.cli import main
 from foundry.config import load_config
@@ -380,13 +379,4 @@ def test_export_passes_its_own_checks(service: FakeService, project: Project) ->
     question = '{"query": "leaking valve", "relevant": ["valves.md"], "mode": "hybrid"}\n'
     (project.root / "questions.jsonl").write_text(question)
     exported = project.export()
-    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
-        targets = ["."] if tool[0] in {"black", "ruff"} else []
-        done = subprocess.run(
-            [sys.executable, "-m", *tool, *targets],
-            cwd=exported,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, (tool, done.stdout, done.stderr)
+    check_with_own_tools(exported)
