@@ -15,7 +15,7 @@ from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.arrays import open_array
-from foundry.runtime.dense_lane import DenseLane, pack_signs
+from foundry.runtime.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs
 from foundry.runtime.keyword_lane import KeywordLane
 from foundry.runtime.lanes import best
 from foundry.runtime.layout import IndexLayout
@@ -103,6 +103,47 @@ def test_best_is_what_sorting_gives(scores: list[int], count: int, repeated: int
     assert hits.chunks.tolist() == expected
 
 
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(0, 3000),
+    values=st.sampled_from([1, 2, 50, 10**9]),
+    count=st.integers(1, 400),
+    repeated=st.integers(1, 4),
+)
+def test_the_best_of_many_are_what_sorting_gives(
+    seed: int, size: int, values: int, count: int, repeated: int
+) -> None:
+    chooser = np.random.default_rng(seed)
+    scores = chooser.integers(0, values, size) / values
+    chunks = np.concatenate([chooser.permutation(size) for _ in range(repeated)])
+    hits = best(chunks, scores[chunks], count, repeated=repeated)
+    expected = sorted(range(size), key=lambda number: (-scores[number], number))[:count]
+    assert hits.chunks.tolist() == expected
+    assert hits.scores.tolist() == scores[expected].tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
+    queries=st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4),
+)
+def test_keyword_scores_are_the_same_sums_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, chunks: list[list[str]], queries: list[list[str]]
+) -> None:
+    lane = build_keyword_lane(tmp_path_factory.mktemp("lane"), chunks)
+    everything = np.arange(len(chunks))
+    for query in queries:
+        alone = {word: lane.scores([word], everything) for word in query}
+        expected = sum(
+            (alone[word] * times for word, times in sorted(Counter(query).items())),
+            np.zeros(len(chunks)),
+        )
+        hits = lane.search(query, 5)
+        assert hits.scores.tolist() == expected[hits.chunks].tolist()
+        assert lane.scores(query, everything).tolist() == expected.tolist()
+
+
 def unit_rows(seed: int, count: int, dimensions: int) -> NDArray[np.float32]:
     rows = np.random.default_rng(seed).normal(size=(count, dimensions))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
@@ -172,3 +213,29 @@ def test_signs_by_hand() -> None:
     vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
     centre = np.array([0, 0, 1], dtype=np.float32)
     assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]
+
+
+@pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 1.0), (100, 0.5)])
+def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
+    dimensions: int, share: float
+) -> None:
+    chooser = np.random.default_rng(9)
+    count, depth = SKETCHES_AT_ONCE + 300, 40
+    rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
+    scales = np.full(count, 0.01, dtype=np.float32)
+    centre = np.zeros(dimensions, dtype=np.float32)
+    lane = DenseLane(rows, scales, centre, pack_signs(rows.astype(np.float32), centre), depth)
+    allowed = chooser.random(count) < share
+    query = unit_rows(10, 1, dimensions)[0]
+
+    distances = ((rows > 0) != (query > 0)).sum(axis=1)
+    pool = np.flatnonzero(allowed)
+    farthest = np.sort(distances[pool])[2 * 30 - 1]
+    pool = pool[distances[pool] <= farthest]
+    cosines = lane.scores(query, pool)
+    order = np.lexsort((pool, -cosines))[:30]
+    hits = lane.search(query, 30, allowed if share < 1 else None)
+    assert hits.chunks.tolist() == pool[order].tolist()
+    assert hits.scores.tolist() == cosines[order].tolist()
+    integers = (quantise(query[np.newaxis])[0].astype(np.int64) @ rows[pool].astype(np.int64).T)[0]
+    assert cosines / cosines[0] == pytest.approx(integers / integers[0], rel=1e-12)

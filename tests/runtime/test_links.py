@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foundry.runtime.candidates import Candidates
 from foundry.runtime.links import LinkGraph, add_linked
@@ -114,3 +116,14 @@ def test_best_places_order_ties_by_id() -> None:
     # Ids descend as numbers grow.
     assert best_places(index, found, 10).tolist() == [1, 3, 2, 0, 4]
     assert best_places(index, found, 2).tolist() == [1, 3]
+
+
+@given(
+    scores=st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=40),
+    count=st.integers(1, 45),
+)
+def test_best_places_are_what_sorting_gives(scores: list[float], count: int) -> None:
+    index: Any = FakeIndex([], [], [], [], [], [])
+    found = candidates(dict(enumerate(scores)))
+    expected = sorted(range(len(scores)), key=lambda place: (-scores[place], -place))
+    assert best_places(index, found, count).tolist() == expected[:count]
