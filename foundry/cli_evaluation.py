@@ -7,7 +7,7 @@ import click
 from foundry import pipeline
 from foundry.cli_options import json_option, print_json, project_argument, quiet_option
 from foundry.errors import FoundryError
-from foundry.evaluating import TOLERANCE, EvaluationOptions, QuestionFiles
+from foundry.evaluation.options import TOLERANCE, EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
 
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)

@@ -6,7 +6,6 @@ import click
 
 from foundry import pipeline
 from foundry.cli_options import json_option, project_argument
-from foundry.inspection import Selection
 
 
 @click.command()
@@ -29,6 +28,8 @@ def inspect(
     as_json: bool,
 ) -> None:
     """Show what is in the built index: facts about it, its documents, its chunks."""
+    from foundry.inspection import Selection
+
     listed = documents or source is not None or path is not None
     if listed + (document is not None) + (chunk is not None) > 1:
         raise click.UsageError("--document and --chunk show one thing each; give one of them")

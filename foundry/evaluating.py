@@ -14,7 +14,8 @@ from foundry.config import Config
 from foundry.config_sources import QUESTIONS_NAME
 from foundry.errors import FoundryError
 from foundry.evaluation.known_items import make_known_items
-from foundry.evaluation.limits import TOLERANCE, Comparison, compare, read_baseline
+from foundry.evaluation.limits import Comparison, compare, read_baseline
+from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.evaluation.questions import Judged, read_beir
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep, Values
@@ -28,9 +29,6 @@ from foundry.runtime.evaluation_metrics import METRICS
 from foundry.runtime.evaluation_questions import read_questions, write_questions
 from foundry.runtime.index import Index
 
-__all__ = ["TOLERANCE", "EvaluationOptions", "EvaluationResult", "QuestionFiles", "evaluate_server"]
-
-SWEEP = tuple(step / 10 for step in range(11))
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
 
@@ -44,38 +42,6 @@ _FACTS = (
     "index_version",
     "missing",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionFiles:
-    """Where questions are to come from; nothing given means the project's own, or known items."""
-
-    questions: Path | None = None
-    queries: Path | None = None
-    judgements: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationOptions:
-    """What is asked of an evaluation.
-
-    Attributes:
-        files: The questions.
-        minimums: Limits such as `nDCG@10=0.4`.
-        baseline: What an evaluation printed as JSON before.
-        tolerance: By how much a mean may be below the baseline's.
-        tune: Whether to look for better options.
-        report: Where the report goes; None for the project's state.
-        weights: Semantic weights to try for the report; tuning has more of its own.
-    """
-
-    files: QuestionFiles = QuestionFiles()
-    minimums: tuple[str, ...] = ()
-    baseline: Path | None = None
-    tolerance: float = TOLERANCE
-    tune: bool = False
-    report: Path | None = None
-    weights: tuple[float, ...] = SWEEP
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,45 +1,31 @@
-"""What Foundry does, each a short story: init, build, query, evaluate, export, verify."""
+"""What Foundry does, each a short story: init, build, query, evaluate, export, verify.
+
+Stages are imported by what needs them, so that every command loads its own and no others.
+"""
+
+from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from foundry import config_web_sources
 from foundry.build_records import BuildOptions, BuildPlan, BuildResult
-from foundry.building import build_index, plan_build
-from foundry.config import Config, load_config
-from foundry.config_sources import CONFIG_NAME
-from foundry.doctor import Finding, examine
 from foundry.errors import BusyError, FoundryError, IndexUnusableError, RequestError
-from foundry.evaluating import (
-    EvaluationOptions,
-    EvaluationResult,
-    evaluate_server,
-    own_questions,
-)
-from foundry.exporting.checksums import CHECKSUMS
-from foundry.exporting.update import Update, update_export
-from foundry.exporting.verify import run_server, verify_export
-from foundry.exporting.write import Export, check_target, write_export
-from foundry.inspection import Selection, inspect_index
-from foundry.locking import hold_lock
-from foundry.package_names import is_taken
-from foundry.progress import Reporter
-from foundry.published import built_index, check_index, index_folder
-from foundry.publishing import publish_index
-from foundry.rendering.environment import render
-from foundry.rendering.preview import render_preview
-from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
-from foundry.runtime.evaluation_questions import read_questions
-from foundry.runtime.expansion import ExpansionWords
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.index import Index
-from foundry.runtime.layout import Manifest
-from foundry.shipping import check_origin, compose_export, diff_export, find_project
-from foundry.stores.publication import Publication, PublishOptions
-from foundry.watching import changes_of
+
+if TYPE_CHECKING:
+    from foundry.config import Config
+    from foundry.doctor import Finding
+    from foundry.evaluating import EvaluationResult
+    from foundry.evaluation.options import EvaluationOptions
+    from foundry.exporting.update import Update
+    from foundry.exporting.write import Export
+    from foundry.inspection import Selection
+    from foundry.progress import Reporter
+    from foundry.runtime.index import Index
+    from foundry.stores.publication import Publication, PublishOptions
 
 BUSY_SECONDS = 0.5
 """How long a watching build waits before it looks again whether another has ended."""
@@ -50,6 +36,11 @@ def init(project: Path, written: str) -> Path:
 
     `written` is the source: a url, or the path of a folder or a table.
     """
+    from foundry import config_web_sources
+    from foundry.config_sources import CONFIG_NAME
+    from foundry.package_names import is_taken
+    from foundry.rendering.environment import render
+
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
@@ -94,7 +85,10 @@ def build(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
-    config = load_config(project)
+    from foundry.building import build_index
+    from foundry.locking import hold_lock
+
+    config = _load_config(project)
     with hold_lock(config):
         return build_index(config, reporter, options)
 
@@ -103,7 +97,10 @@ def dry_run(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildPlan:
     """Read and split what has changed, and say what a build would do; nothing is kept."""
-    config = load_config(project)
+    from foundry.building import plan_build
+    from foundry.locking import hold_lock
+
+    config = _load_config(project)
     with hold_lock(config):
         return plan_build(config, reporter, options)
 
@@ -115,6 +112,8 @@ def watch(
 
     A build that fails leaves the index as it was.
     """
+    from foundry.watching import changes_of
+
     for _ in changes_of(project):
         while True:
             try:
@@ -132,7 +131,13 @@ def query(project: Path, arguments: list[str]) -> str:
 
     `arguments` are those of the server's own `search` command.
     """
-    config = load_config(project)
+    from foundry.exporting.verify import run_server
+    from foundry.published import built_index, index_folder
+    from foundry.rendering.preview import render_preview
+    from foundry.rendering.query_encoder import choose_query_encoder
+    from foundry.runtime.layout import Manifest
+
+    config = _load_config(project)
     manifest = Manifest.read(built_index(config) / "manifest.json")
     server = render_preview(config, choose_query_encoder(config, manifest))
     done = run_server(
@@ -149,7 +154,12 @@ def query(project: Path, arguments: list[str]) -> str:
 
 def evaluate(project: Path, options: EvaluationOptions, reporter: Reporter) -> EvaluationResult:
     """Ask the server that an export would be questions whose answers are known."""
-    config = load_config(project)
+    from foundry.evaluating import evaluate_server
+    from foundry.published import built_index
+    from foundry.rendering.query_encoder import choose_query_encoder
+    from foundry.runtime.layout import Manifest
+
+    config = _load_config(project)
     index = built_index(config)
     query_encoder = choose_query_encoder(config, Manifest.read(index / "manifest.json"))
     return evaluate_server(config, index, query_encoder, options, reporter)
@@ -157,7 +167,11 @@ def evaluate(project: Path, options: EvaluationOptions, reporter: Reporter) -> E
 
 def export(project: Path, output: Path | None, *, force: bool, trust: bool) -> Path:
     """Write the project's server as one folder that needs nothing of Foundry; returns it."""
-    config = load_config(project)
+    from foundry.exporting.write import check_target, write_export
+    from foundry.locking import hold_lock
+    from foundry.published import built_index
+
+    config = _load_config(project)
     built_index(config)
     target = check_target(output or config.default_export, config.root)
     with hold_lock(config):
@@ -167,7 +181,10 @@ def export(project: Path, output: Path | None, *, force: bool, trust: bool) -> P
 
 def check_export(project: Path, output: Path | None, *, trust: bool) -> str:
     """How an export differs from what `export` would write now, as a diff; "" if it does not."""
-    config = load_config(project)
+    from foundry.exporting.write import check_target
+    from foundry.shipping import diff_export
+
+    config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
     return diff_export(target, _compose(config, trust=trust))
 
@@ -176,7 +193,12 @@ def update(
     folder: Path, project: Path | None, *, force: bool, dry_run: bool, trust: bool
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
-    config = load_config(project or find_project(folder))
+    from foundry.exporting.update import update_export
+    from foundry.exporting.write import check_target
+    from foundry.locking import hold_lock
+    from foundry.shipping import check_origin, find_project
+
+    config = _load_config(project or find_project(folder))
     target = check_target(folder, config.root)
     check_origin(target, config)
     with hold_lock(config):
@@ -186,22 +208,34 @@ def update(
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
-    config = load_config(project)
+    from foundry.locking import hold_lock
+    from foundry.publishing import publish_index
+
+    config = _load_config(project)
     with hold_lock(config):
         return publish_index(config, reporter, options)
 
 
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
     """What is in the built index, line by line."""
-    index = Index.open(built_index(load_config(project)))
+    from foundry.inspection import inspect_index
+    from foundry.published import built_index
+    from foundry.runtime.index import Index
+
+    index = Index.open(built_index(_load_config(project)))
     yield from inspect_index(index, selection, as_json=as_json)
 
 
 def verify(folder: Path) -> list[dict[str, object]]:
     """Check an export, or a project's index and its export if it has one."""
+    from foundry.config_sources import CONFIG_NAME
+    from foundry.exporting.checksums import CHECKSUMS
+    from foundry.exporting.verify import verify_export
+    from foundry.published import built_index, check_index
+
     if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
         return [verify_export(folder)]
-    config = load_config(folder)
+    config = _load_config(folder)
     index = built_index(config)
     manifest = check_index(index, folder)
     checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
@@ -211,11 +245,25 @@ def verify(folder: Path) -> list[dict[str, object]]:
 
 def doctor(project: Path) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
+    from foundry.doctor import examine
+
     return examine(project)
+
+
+def _load_config(project: Path) -> Config:
+    from foundry.config import load_config
+
+    return load_config(project)
 
 
 def _compose(config: Config, *, trust: bool) -> Export:
     """The export of a project's current index, which is opened as its server will do."""
+    from foundry.published import built_index, check_index
+    from foundry.rendering.query_encoder import choose_query_encoder
+    from foundry.runtime.hybrid_index import HybridIndex
+    from foundry.runtime.index import Index
+    from foundry.shipping import compose_export
+
     index = built_index(config)
     query_encoder = choose_query_encoder(config, check_index(index, config.root))
     # An index of other options or versions is refused here.
@@ -225,16 +273,21 @@ def _compose(config: Config, *, trust: bool) -> Export:
 
 
 def _check_search_options(config: Config, index: Index) -> None:
+    from foundry.runtime.expansion import ExpansionWords
+
     if missing := set(config.index.filterable) - set(index.filters.columns):
         raise IndexUnusableError(
             f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
-            hint=f"build it again: foundry build {config.root}",
+            hint=f"build it again: {config.build_command}",
         )
     if config.stages["expansion"]:
         index.part(ExpansionWords.open)
 
 
 def _questions(config: Config) -> bytes | None:
+    from foundry.evaluating import own_questions
+    from foundry.runtime.evaluation_questions import read_questions
+
     file = own_questions(config)
     if file is None:
         return None

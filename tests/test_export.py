@@ -276,7 +276,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     project = make_project(NOTE, config=CONFIG + options)
     project.succeed("build", "--quiet")
     package = project.export() / "notes"
-    rendered = {"__init__", "__main__", "app", "custom", "search"}
+    rendered = {"__init__", "__main__", "app", "custom", "library", "search"}
     copied = {path.stem: path for path in package.glob("*.py") if path.stem not in rendered}
     assert not absent & set(copied)
     for name, path in copied.items():

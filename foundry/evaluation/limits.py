@@ -14,9 +14,6 @@ from foundry.evaluation.intervals import bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.runtime.evaluation_metrics import METRICS
 
-TOLERANCE = 0.01
-"""By how much a mean may be below the baseline's."""
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -1,0 +1,164 @@
+"""What a server does while it loads: interrupts are silent, and a library changes nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG, Project
+
+INTERRUPTED = """
+import os, runpy, signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+sys.path.insert(0, {folder!r})
+sys.argv = ["notes", {command!r}, *{arguments!r}]
+runpy.run_module("notes", run_name="__main__", alter_sys=True)
+"""
+LIBRARY = """
+import gc, json, os, signal, sys
+import notes
+before = sorted(name for name in sys.modules if name.partition(".")[0] in ("notes", "numpy"))
+from notes import Filters, Hit, SearchResponse, load, search_hybrid
+found = search_hybrid("seal")
+print(json.dumps({
+    "before": before,
+    "frozen": gc.get_freeze_count(),
+    "collects": gc.isenabled(),
+    "interrupts": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+    "threads": os.environ.get("OPENBLAS_NUM_THREADS"),
+    "found": isinstance(found, SearchResponse) and isinstance(found.hits[0], Hit),
+    "names": dir(notes) == notes.__all__,
+    "unknown": hasattr(notes, "unknown"),
+}))
+"""
+COMMAND = """
+import gc, json, os, signal, sys
+sys.path.insert(0, {folder!r})
+from notes.loading import loading
+with loading():
+    from notes import load
+    load()
+print(json.dumps({{
+    "collects": gc.isenabled(),
+    "frozen": gc.get_freeze_count() > 0,
+    "interrupts": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+    "ignored": signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+    "threads": os.environ["OPENBLAS_NUM_THREADS"],
+    "running": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self") else 1,
+}}))
+"""
+DEFERRED = """
+import json
+from notes.web_loading import load_fastapi
+load_fastapi()
+from fastapi.openapi.models import OpenAPI
+from starlette.testclient import TestClient
+from notes.app import create_app
+from notes.web_requests import SearchRequest
+complete = [model.__pydantic_complete__ for model in (OpenAPI, SearchRequest)]
+with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
+    asked = [
+        client.get("/search", params={"q": "seal"}),
+        client.post("/search", json={"query": "seal"}),
+        client.post("/chat", json={"messages": [{"role": "user", "content": "seal"}]}),
+        client.post("/search", json={"query": 1}),
+        client.get("/openapi.json"),
+    ]
+print(json.dumps({
+    "framework": complete[0],
+    "server": complete[1],
+    "asked": [answer.status_code for answer in asked],
+    "framework afterwards": OpenAPI.__pydantic_complete__,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = Project(tmp_path_factory.mktemp("loading"))
+    (project.root / "sources").mkdir()
+    (project.root / "sources" / "note.md").write_text("# Pumps\n\nReplace the seal.\n")
+    (project.root / "foundry.toml").write_text(CONFIG)
+    project.succeed("build", "--quiet")
+    return project.export()
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("notes.library", "search"),
+        ("numpy.linalg", "search"),
+        ("notes.commands", "search"),
+        ("pydantic.main", "serve"),
+        ("fastapi.routing", "serve"),
+        ("notes.app", "serve"),
+        ("uvicorn.protocols.http.httptools_impl", "serve"),
+        ("mcp.server.stdio", "mcp"),
+    ],
+)
+def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, command: str) -> None:
+    arguments = {"search": ["seal"], "serve": ["--port", "0"]}.get(command, [])
+    code = INTERRUPTED.format(
+        module=module, folder=str(export), command=command, arguments=arguments
+    )
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", LIBRARY], cwd=export, capture_output=True, check=True
+    )
+    assert json.loads(done.stdout) == {
+        "before": ["notes"],
+        "frozen": 0,
+        "collects": True,
+        "interrupts": True,
+        "threads": None,
+        "found": True,
+        "names": True,
+        "unknown": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("shell", "heeded", "threads"),
+    [("", True, "1"), ("trap '' INT; export OPENBLAS_NUM_THREADS=2;", False, "2")],
+)
+def test_command_is_as_usual_when_it_has_loaded(
+    export: Path, shell: str, heeded: bool, threads: str
+) -> None:
+    code = COMMAND.format(folder=str(export))
+    command = ["sh", "-c", f'{shell} exec "$@"', "sh", sys.executable, "-B", "-c", code]
+    done = subprocess.run(command, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert threads != "1" or found["running"] == 1
+    assert {**found, "running": 1} == {
+        "collects": True,
+        "frozen": True,
+        "interrupts": heeded,
+        "ignored": not heeded,
+        "threads": threads,
+        "running": 1,
+    }
+
+
+def test_validators_of_the_framework_wait_and_those_of_the_server_do_not(export: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-B", "-c", DEFERRED],
+        cwd=export,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {
+        "framework": False,
+        "server": True,
+        "asked": [200, 200, 200, 422, 200],
+        "framework afterwards": True,
+    }
