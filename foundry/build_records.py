@@ -1,10 +1,13 @@
 """What a build is asked for, and what it says it did."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
 
-from foundry.embedding.embedder import Estimate
-from foundry.runtime.layout import QueryFigures
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from foundry.embedding.embedder import Estimate
+    from foundry.runtime.layout import QueryFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,9 +15,13 @@ class BuildOptions:
     """How to build; none of it changes the index.
 
     `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
-    forgets what is known from before; `strict` publishes nothing if anything was left out.
+    forgets what is known from before; `strict` publishes nothing if anything was left out. `engine`
+    says what runs the workers: this machine, or a Ray cluster at `ray_address` (see
+    `distributed.cluster`).
     """
 
+    engine: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
     jobs: int | None = None
     fresh: bool = False
     strict: bool = False

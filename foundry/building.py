@@ -3,9 +3,9 @@
     survey     By names and stamps alone: is all as it was when the published index was made? Then
                nothing is opened, and nothing more is done.
     collect    Each document comes out of the cache, or is prepared (`preparing.preparer`): read,
-               split, its terms counted, embedded if that is by the built-in table. A few small ones
-               are prepared in this process, all others in worker processes. What depends on one
-               document alone belongs there; options that decide it belong into `Recipe`.
+               split, its terms counted, embedded if that is by the built-in table; in worker
+               processes of this machine, or of many (`engines`). What depends on one document
+               alone belongs there; options that decide it belong into `Recipe`.
     assemble   The prepared documents, in the sources' order, one at a time (`assembling`). What
                depends on several documents belongs there.
     write      Vectors by a model, the lanes, the query encoder, the manifest; and publish.
@@ -29,12 +29,12 @@ from foundry.config import Config
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
+from foundry.engines import Engine, closing_engine
 from foundry.errors import BuildError
 from foundry.indexing.publish import publish_version
 from foundry.indexing.writer import IndexWriter
 from foundry.preparing.cache import CACHE_NAME, CacheDamagedError, DocumentCache
 from foundry.preparing.inputs import Inputs, collect_inputs
-from foundry.preparing.pool import available_cores
 from foundry.preparing.recipe import Recipe
 from foundry.preparing.survey import survey
 from foundry.progress import Reporter
@@ -49,18 +49,25 @@ Outcome = TypeVar("Outcome")
 
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
     """Bring the published index up to date; the caller holds the project's lock."""
-    return _with_cache(config, options, lambda cache: _build(config, cache, reporter, options))
+    with closing_engine(options) as engine:
+        return _with_cache(
+            config, options, lambda cache: _build(config, cache, engine, reporter, options)
+        )
 
 
 def plan_build(config: Config, reporter: Reporter, options: BuildOptions) -> BuildPlan:
     """Read and split everything that has changed, and count; nothing of it is kept."""
-    return _with_cache(
-        config, options, lambda cache: _plan(config, cache, reporter, options), keeps_nothing=True
-    )
+    with closing_engine(options) as engine:
+        return _with_cache(
+            config,
+            options,
+            lambda cache: _plan(config, cache, engine, reporter, options),
+            keeps_nothing=True,
+        )
 
 
 def _build(
-    config: Config, cache: DocumentCache, reporter: Reporter, options: BuildOptions
+    config: Config, cache: DocumentCache, engine: Engine, reporter: Reporter, options: BuildOptions
 ) -> BuildResult:
     started = time.monotonic()
     recipe = Recipe.of(config)
@@ -68,8 +75,8 @@ def _build(
     if surveyed.digest is not None and (found := _published_from(config, cache, surveyed.digest)):
         changes = Changes(reused=surveyed.documents)
         return _unchanged(config, found, changes, started, options)
-    with _opened_embedder(config, reporter) as embedder:
-        inputs = _collect(config, recipe, cache, reporter, options, surveyed.documents)
+    with _opened_embedder(config, reporter, engine) as embedder:
+        inputs = _collect(config, recipe, cache, reporter, engine, surveyed.documents)
         changes = _changes(inputs, cache, inputs.embedded)
         if found := _published_from(config, cache, inputs.digest):
             return _unchanged(config, found, changes, started, options)
@@ -86,12 +93,12 @@ def _build(
 
 
 def _plan(
-    config: Config, cache: DocumentCache, reporter: Reporter, options: BuildOptions
+    config: Config, cache: DocumentCache, engine: Engine, reporter: Reporter, options: BuildOptions
 ) -> BuildPlan:
     recipe = Recipe.of(config)
     total = survey(config.sources, cache, recipe.key).documents
-    with _opened_embedder(config, reporter) as embedder, begun_version(config) as folder:
-        inputs = _collect(config, recipe, cache, reporter, options, total)
+    with _opened_embedder(config, reporter, engine) as embedder, begun_version(config) as folder:
+        inputs = _collect(config, recipe, cache, reporter, engine, total)
         with _opened_writer(folder, config) as writer:
             report = _assemble(config, inputs, cache, writer, None, reporter, options)
             needed = None if embedder is None else writer.estimate(embedder)
@@ -112,15 +119,15 @@ def _collect(
     recipe: Recipe,
     cache: DocumentCache,
     reporter: Reporter,
-    options: BuildOptions,
+    engine: Engine,
     total: int,
 ) -> Inputs:
     sources, coverage, traffic = fetch_all(config.sources, config.state, reporter.step)
-    jobs = options.jobs or available_cores()
     if coverage:
         total = sum(estimate(source) for source in sources)
     with reporter.step("Reading", "documents", total) as progress:
-        inputs = collect_inputs(sources, coverage, recipe, cache, jobs, progress)
+        pool = engine.open_pool(recipe)
+        inputs = collect_inputs(sources, coverage, recipe, cache, pool, progress)
     inputs.traffic = traffic
     return inputs
 
@@ -201,9 +208,11 @@ def _opened_writer(folder: Path, config: Config) -> Iterator[IndexWriter]:
             writer.close()
 
 
-def _opened_embedder(config: Config, reporter: Reporter) -> AbstractContextManager[Embedder | None]:
+def _opened_embedder(
+    config: Config, reporter: Reporter, engine: Engine
+) -> AbstractContextManager[Embedder | None]:
     return closing_embedder(
-        config.embedding, config.language, config.root, config.state, reporter.step
+        config.embedding, config.language, config.root, config.state, reporter.step, engine.place
     )
 
 

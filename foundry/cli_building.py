@@ -3,6 +3,7 @@
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -18,6 +19,19 @@ jobs_option = click.option(
     help="Worker processes that read documents.  [default: the cores there are]",
 )
 
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="What reads, splits and embeds: this machine, or the nodes of a Ray cluster.",
+)
+ray_address_option = click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS, or one that is started for this build]",
+)
+
 
 @click.command()
 @project_argument
@@ -25,6 +39,8 @@ jobs_option = click.option(
     "--dry-run", is_flag=True, help="Only say what would be read and embedded, and at what cost."
 )
 @jobs_option
+@engine_option
+@ray_address_option
 @click.option(
     "--fresh", is_flag=True, help="Read every document anew, whatever is known from before."
 )
@@ -39,6 +55,8 @@ def build(
     project: Path,
     dry_run: bool,
     jobs: int | None,
+    engine: Literal["local", "ray"],
+    ray_address: str | None,
     fresh: bool,
     strict: bool,
     as_json: bool,
@@ -48,7 +66,7 @@ def build(
 
     The version before it goes on serving until the new one is complete.
     """
-    options = BuildOptions(jobs=jobs, fresh=fresh, strict=strict)
+    options = BuildOptions(engine, ray_address, jobs, fresh, strict)
     if dry_run:
         _show_plan(pipeline.dry_run(project, Reporter(quiet=quiet), options), as_json=as_json)
         return

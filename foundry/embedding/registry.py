@@ -1,12 +1,13 @@
 """Embedders by the name that foundry.toml gives them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.embedder import Embedder
+from foundry.embedding.model import EmbeddingModel
 from foundry.embedding.static import StaticEmbedder
 from foundry.progress import StartStep
 
@@ -15,7 +16,12 @@ CACHE_NAME = "cache.sqlite"
 
 @contextmanager
 def closing_embedder(
-    options: EmbeddingOptions, language: str, root: Path, state: Path, step: StartStep
+    options: EmbeddingOptions,
+    language: str,
+    root: Path,
+    state: Path,
+    step: StartStep,
+    place: Callable[[EmbeddingModel, EmbeddingOptions], EmbeddingModel],
 ) -> Iterator[Embedder | None]:
     """The embedder that was chosen, closed in the end; None where there are to be no vectors.
 
@@ -25,6 +31,7 @@ def closing_embedder(
         root: The project's folder, from which the path of a model starts.
         state: The folder in which a model's vectors are kept from build to build.
         step: Begins a step of work that is worth showing.
+        place: Decides where a model runs, once it is opened by the options given with it.
     """
     if options.provider == "none":
         yield None
@@ -41,7 +48,7 @@ def closing_embedder(
     if not options.base_url and (root / options.model).is_dir():
         options = replace(options, model=str(root / options.model))
     batched = BatchedModel(
-        open_model(options),
+        place(open_model(options), options),
         VectorCache(state / CACHE_NAME),
         retry_seconds=options.retry_seconds,
         price_per_million_tokens=options.price_per_million_tokens,

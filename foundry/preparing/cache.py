@@ -178,7 +178,7 @@ class DocumentCache:
             if row is None or zlib.crc32(row[1]) != row[0]:
                 raise ValueError("a document is not what its checksum says")
             return parse(row[1])
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             self._file.replace(error)
             raise CacheDamagedError from None
 

@@ -4,13 +4,14 @@ import json
 import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from foundry.config_sources import RecordsSource, Source
 from foundry.deduplication.signature import Signature
 from foundry.prepared import PreparedDocument
 from foundry.preparing.cache import DocumentCache, Entry, KnownTable, stamp_text
-from foundry.preparing.pool import Made, Pool, Result
+from foundry.preparing.pool import Made, Preparing, Result
 from foundry.preparing.recipe import Recipe
 from foundry.preparing.survey import KnownDocuments, SourceDigest, join_digests, table_origin
 from foundry.preparing.wire import content_key
@@ -92,17 +93,17 @@ def collect_inputs(
     coverage: Mapping[str, object],
     recipe: Recipe,
     cache: DocumentCache,
-    jobs: int,
+    pool: AbstractContextManager[Preparing],
     progress: Progress,
 ) -> Inputs:
-    """Bring the cache up to date with the sources, in at most `jobs` worker processes.
+    """Bring the cache up to date with the sources; `pool` prepares what has changed.
 
     What was prepared is kept, even when this is interrupted.
     """
     collector = _Collector(recipe, cache, progress)
     try:
-        with Pool(recipe, jobs) as pool:
-            for (place, raw), made in pool.prepare(collector.changed(sources)):
+        with pool as preparing:
+            for (place, raw), made in preparing.prepare(collector.changed(sources)):
                 collector.store(place, raw, made)
     finally:
         cache.commit()

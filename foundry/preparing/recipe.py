@@ -91,6 +91,13 @@ def program_hash() -> str:
     return digest.hexdigest()
 
 
+def installation() -> dict[str, str]:
+    """What `program_hash` is over, but for Foundry's code: names and versions."""
+    named = (library.rpartition(" ") for library in _libraries())
+    own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
+    return {**own, **{name: number for name, _, number in named}}
+
+
 def _libraries() -> list[str]:
     found = []
     try:

@@ -5,9 +5,9 @@ from typing import Any
 
 from foundry.preparing.preparer import Preparer
 from foundry.preparing.recipe import Recipe
-from foundry.preparing.wire import encode_result
+from foundry.preparing.wire import encode_result, raw_document
 from foundry.readers.wire import run_reader
-from foundry.records import RawDocument, Reading
+from foundry.records import Reading
 
 
 class _Here:
@@ -23,9 +23,7 @@ def open_task(options: str) -> Callable[[dict[str, Any], bytes], bytes]:
     preparer = Preparer(Recipe.from_json(options), _Here())
 
     def answer(request: dict[str, Any], content: bytes) -> bytes:
-        values = dict(request["document"])
-        values["tags"] = tuple(values["tags"])
-        raw = RawDocument(**values, content=content)
+        raw = raw_document(request["document"], content)
         return encode_result(raw, preparer.prepare(raw))
 
     return answer

@@ -4,7 +4,7 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -85,6 +85,12 @@ def raw_fields(raw: RawDocument) -> dict[str, Any]:
     """All that a source knows about a document beside its content and its stamp."""
     values = {name: getattr(raw, name) for name in _FIELDS}
     return {**values, "metadata": dict(raw.metadata)}
+
+
+def raw_document(values: Mapping[str, Any], content: bytes) -> RawDocument:
+    """The document that `raw_fields` tells of, without its stamp."""
+    lists = {name: tuple(values[name]) for name in ("tags", "metadata_keys")}
+    return RawDocument(**{**values, **lists}, content=content)
 
 
 def content_key(raw: RawDocument) -> bytes:

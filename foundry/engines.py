@@ -1,0 +1,65 @@
+"""What a build's heavy work runs on: this machine, or many of them.
+
+Both engines call the same functions, so that an index is the same, byte for byte, whichever made
+it. What has been done is kept by the build itself, in its caches, and never by an engine.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
+from typing import Protocol
+
+from foundry.build_records import BuildOptions
+from foundry.config_embedding import EmbeddingOptions
+from foundry.embedding.model import EmbeddingModel
+from foundry.errors import BuildError, RequestError
+from foundry.preparing.pool import Pool, Preparing, available_cores
+from foundry.preparing.recipe import Recipe
+
+
+class Engine(Protocol):
+    """Runs what takes long."""
+
+    def open_pool(self, recipe: Recipe) -> AbstractContextManager[Preparing]:
+        """What prepares documents by a recipe."""
+        ...
+
+    def place(self, model: EmbeddingModel, options: EmbeddingOptions) -> EmbeddingModel:
+        """The model, where it is to run; `options` are those that it was opened by."""
+        ...
+
+
+class LocalEngine:
+    """Worker processes of this machine; models run in this process."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def open_pool(self, recipe: Recipe) -> AbstractContextManager[Preparing]:
+        """See `Engine`."""
+        return Pool(recipe, self._jobs)
+
+    def place(self, model: EmbeddingModel, options: EmbeddingOptions) -> EmbeddingModel:
+        """See `Engine`."""
+        del options
+        return model
+
+
+@contextmanager
+def closing_engine(options: BuildOptions) -> Iterator[Engine]:
+    """The engine that was asked for, closed in the end.
+
+    Raises RequestError where the options contradict each other, BuildError where Ray is missing.
+    """
+    if options.engine == "local":
+        if options.ray_address is not None:
+            raise RequestError("--ray-address: is for Ray only", hint="add --engine ray")
+        yield LocalEngine(options.jobs or available_cores())
+        return
+    if find_spec("ray") is None:
+        raise BuildError("Ray is not installed", hint="pip install 'rag-foundry[ray]'")
+    # Imported when needed: few builds are for many machines.
+    from foundry.distributed.engine import RayEngine
+
+    with RayEngine(options.ray_address, options.jobs) as engine:
+        yield engine

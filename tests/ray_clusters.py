@@ -1,0 +1,124 @@
+"""Ray clusters of several nodes on loopback, in a process of their own.
+
+Run as a script, it starts a head node that runs no tasks, prints its address, and obeys a line of
+standard input at a time: `add` starts a node of one processor, `kill` kills the oldest of them as
+a power cut would. It ends with its input.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+VARIABLES = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": "0123456789abcdef" * 4,
+    # Of Ray's own sign of life: the death of a node is noticed after some ten seconds otherwise.
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_initial_delay_ms": "500",
+}
+
+
+class RunningCluster:
+    """A cluster, and what builds need in their environment to use it."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.address = self._answer()
+        self.variables = {**VARIABLES, "RAY_ADDRESS": self.address}
+
+    def add_node(self) -> None:
+        """Start a node, and wait until it is there."""
+        self._obey("add")
+
+    def kill_node(self) -> list[int]:
+        """Kill the oldest node that runs tasks; returns its workers that were reading documents."""
+        return [int(worker) for worker in self._obey("kill").split()]
+
+    def _obey(self, command: str) -> str:
+        assert self._process.stdin
+        print(command, file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def _answer(self) -> str:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if line.startswith("> "):
+                return line.removeprefix("> ").strip()
+        raise EOFError("the cluster has ended")
+
+
+@contextmanager
+def ray_cluster(
+    folder: Path, variables: Mapping[str, str] | None = None
+) -> Iterator[RunningCluster]:
+    """A cluster without nodes that run tasks; `variables` are for the processes of its nodes."""
+    with (folder / "cluster.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, **VARIABLES, **(variables or {})},
+        )
+        try:
+            yield RunningCluster(process)
+        finally:
+            process.communicate(timeout=240)
+
+
+def main() -> None:
+    """Start the head node, and obey."""
+    # Sockets are in it, whose paths must be short.
+    with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
+        os.environ["RAY_TMPDIR"] = folder
+        Path(folder, "ray").mkdir()
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 0, "include_dashboard": False}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        nodes = []
+        answer(cluster.address)
+        for line in sys.stdin:
+            if line.strip() == "add":
+                nodes.append(cluster.add_node(num_cpus=1))
+                answer("")
+            else:
+                node = nodes.pop(0)
+                (raylet,) = node.all_processes["raylet"]
+                workers = [pid for pid in descendants(raylet.process.pid) if is_worker(pid)]
+                cluster.remove_node(node, allow_graceful=False)
+                answer(" ".join(map(str, workers)))
+        cluster.shutdown()
+
+
+def descendants(process: int) -> Iterator[int]:
+    """The processes that a process has started, and those that they have."""
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in map(int, task.read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+def is_worker(process: int) -> bool:
+    """Whether a process is a sandboxed worker of Foundry's."""
+    with suppress(OSError):
+        return b"readers/worker.py" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
+
+
+def answer(text: str) -> None:
+    """Write a line for the process that has started this one."""
+    sys.stdout.write(f"> {text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

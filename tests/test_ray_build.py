@@ -1,0 +1,347 @@
+"""Builds on a Ray cluster: the bytes of a local build, whatever happens to a node."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+from document_files import Text, docx, paragraph, pdf
+from processes import FOUNDRY, foundry, snapshot
+from ray_clusters import RunningCluster, descendants, is_worker, ray_cluster
+
+import foundry as package
+from foundry.build_records import BuildOptions
+from foundry.cli import main
+from foundry.config import ChunkingOptions
+from foundry.config_embedding import EmbeddingOptions
+from foundry.config_search import DEFAULT_FIELDS
+from foundry.distributed import tasks
+from foundry.distributed.embedding import CALLS, RayModel
+from foundry.distributed.mismatches import check_installation
+from foundry.distributed.preparing import AHEAD, RayPool
+from foundry.embedding.models import open_model
+from foundry.engines import closing_engine
+from foundry.errors import BuildError, RequestError
+from foundry.preparing.cache import CACHE_NAME
+from foundry.preparing.pool import Made
+from foundry.preparing.preparer import Preparer
+from foundry.preparing.recipe import Recipe, installation
+from foundry.preparing.wire import encode_result
+from foundry.records import RawDocument
+from foundry.runtime.embedding_replies import EmbeddingFailure
+
+SECONDS = 240
+"""Until something is taken for stuck."""
+
+PAGE = [[Text(10, 600, "some words about a pump")]]
+ROW = "/DecodeParms<</Predictor 12/Columns 2147483647/Colors 32/BitsPerComponent 16>>"
+FILES = {
+    "a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
+    "copy of a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
+    "sources/deep/größe.html": "<title>Valves</title><h1>Valves</h1><p>Close them slowly.",
+    "tool.py": 'def max_connections():\n    """Set the limit."""\n',
+    "d.json": '{"note": "written words"}',
+    "manual.pdf": pdf(PAGE),
+    "handbook.docx": docx(paragraph("How to open a valve", "heading 1")),
+    "empty.txt": "",
+    "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+    "bomb.docx": docx(paragraph("words"), **{"word/media/a.bin": bytes(300_000_000)}),
+    "huge.pdf": pdf(PAGE, objects={11: f"<</Length 0{ROW}>>stream\n\nendstream".encode()}),
+    "torn.pdf": pdf(PAGE)[:200],
+    "foundry/rows.jsonl": '{"id": "1", "title": "One", "text": "First row", "tags": ["x", "y"]}\n',
+}
+TABLE = """
+[[sources]]
+type = "records"
+name = "rows"
+path = "foundry/rows.jsonl"
+"""
+
+
+def build(project: Project, *arguments: str, **variables: str) -> dict[str, Any]:
+    done = foundry("build", project.root, "--quiet", "--json", *arguments, variables=variables)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def begin(project: Project, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*FOUNDRY, "build", str(project.root), "--quiet", "--json", "--engine", "ray", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, **variables},
+    )
+
+
+def prepared(project: Project) -> int:
+    """How many documents the cache holds for good."""
+    cache = project.root / ".foundry" / CACHE_NAME
+    if not cache.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables < 4:
+            return 0
+        return int(connection.execute("SELECT count(*) FROM prepared").fetchone()[0])
+
+
+def wait_until_some(project: Project, process: "subprocess.Popen[str]") -> int:
+    """Wait until the cache holds documents of a build that goes on; returns how many."""
+    deadline = time.monotonic() + SECONDS
+    while not (count := prepared(project)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return count
+
+
+def many(count: int) -> Mapping[str, str]:
+    """Documents that take a worker some hundredths of a second each."""
+    return {
+        f"sources/many/{number:04}.md": f"# Note {number}\n\n"
+        + "\n\n".join(" ".join(f"word{number + i + j}" for i in range(120)) for j in range(40))
+        for number in range(count)
+    }
+
+
+def test_ray_that_is_missing_is_named(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    project = make_project({"a.md": "# Words"})
+    result = project.run("build", "--engine", "ray")
+    assert result.exit_code == 1
+    assert "Ray is not installed" in result.output
+    assert "pip install 'rag-foundry[ray]'" in result.output
+    project.succeed("build", "--quiet")
+
+
+def test_options_that_cannot_be_are_refused(make_project: MakeProject) -> None:
+    with (
+        pytest.raises(RequestError, match="ray-address"),
+        closing_engine(BuildOptions(ray_address="auto")),
+    ):
+        pass
+    project = make_project({"a.md": "# Words"})
+    result = project.run("build", "--ray-address", "127.0.0.1:6379")
+    assert (result.exit_code, "--engine ray" in result.output) == (2, True)
+    assert project.run("build", "--engine", "dask").exit_code == 2
+
+
+def test_help_names_the_engines() -> None:
+    said = CliRunner().invoke(main, ["build", "--help"]).output
+    assert "[local|ray]" in said
+    assert "--ray-address HOST:PORT" in said
+
+
+def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "# Words"})
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    for given in (address, "ray://127.0.0.1:10001", "nonsense", "127.0.0.1:99999999"):
+        result = project.run("build", "--engine", "ray", "--ray-address", given)
+        assert result.exit_code == 1
+        assert given in result.output
+        assert "hint: give HOST:PORT" in result.output
+
+
+def test_node_of_another_installation_is_named() -> None:
+    own = installation()
+    assert check_installation([b"answer"]) == [b"answer"]
+    with pytest.raises(BuildError, match="it has other code under the same version"):
+        check_installation(own)
+    with pytest.raises(BuildError) as caught:
+        check_installation({**own, "Python": "3.99.0", "numpy": "1.0"})
+    assert f"Python 3.99.0 (here {own['Python']})" in caught.value.message
+    assert f"numpy 1.0 (here {own['numpy']})" in caught.value.message
+    assert "Foundry" not in caught.value.message
+
+
+class Here:
+    """A cluster of this process, which runs a task when its result is asked for."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self._waiting: dict[int, tuple[Callable[..., object], tuple[object, ...]]] = {}
+
+    def submit(
+        self, function: Callable[..., object], *arguments: object, **_processors: int
+    ) -> int:
+        self._waiting[number := len(self._waiting) + self.most * 1000] = (function, arguments)
+        self.most = max(self.most, len(self._waiting))
+        return number
+
+    def wait(self, references: Sequence[int], *, at_once: bool = False) -> list[int]:
+        return [] if at_once else [references[-1]]
+
+    def get(self, reference: int) -> object:
+        function, arguments = self._waiting.pop(reference)
+        return function(*arguments)
+
+    def slots(self) -> int:
+        return 1
+
+    def least_processors(self) -> int:
+        return 1
+
+
+def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe("english", ChunkingOptions("headings", 1200, 0), DEFAULT_FIELDS, 0)
+    raws = [RawDocument("s", f"{n}.md", f"{n}.md", b"# Pump %d\n\nWords." % n) for n in range(100)]
+    raws[7] = RawDocument("s", "7.md", "7.md", b"word " * 120_000)
+    raws[8] = RawDocument("s", "8.pdf", "8.pdf", pdf(PAGE)[:200])
+    # Answers of two documents fill a batch, whose others are sent once more.
+    monkeypatch.setattr(tasks, "ANSWER_BYTES", 800)
+    cluster = Here()
+    pool = RayPool(cluster, recipe)  # type: ignore[arg-type]
+    made = dict[int, Made]()
+    for (place, raw), result in pool.prepare(enumerate(raws)):
+        assert place not in made
+        assert raw is raws[place]
+        made[place] = result
+    assert sorted(made) == list(range(100))
+    assert cluster.most <= AHEAD + 1
+    preparer = Preparer(recipe)
+    for place in (0, 7, 8, 99):
+        assert made[place].content == encode_result(raws[place], preparer.prepare(raws[place]))
+
+
+def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    # A service stands for the builder's own copy of the model, which is never asked for vectors.
+    service = EmbeddingOptions(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
+    opened = open_model(service)
+    options = EmbeddingOptions(provider="fastembed", model="some/model")
+    model = RayModel(opened, options, Here())  # type: ignore[arg-type]
+    assert model.limits == replace(opened.limits, calls=CALLS)
+    with pytest.raises(EmbeddingFailure, match="fastembed") as caught:
+        model.embed(["words"], "document")
+    assert caught.value.hint == "pip install 'rag-foundry[fastembed]'"
+
+
+def listening(process: int) -> set[str]:
+    """Addresses on which a process and those that it started listen, as the kernel writes them."""
+    inodes = set()
+    for member in [process, *descendants(process)]:
+        try:
+            for link in Path(f"/proc/{member}/fd").iterdir():
+                inodes.add(str(link.readlink()))
+        except OSError:
+            continue
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            columns = line.split()
+            if columns[3] == "0A" and f"socket:[{columns[9]}]" in inodes:
+                found.add(columns[1].partition(":")[0])
+    return found
+
+
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
+def test_started_here_it_listens_on_loopback_and_writes_the_same(make_project: MakeProject) -> None:
+    project = make_project({**FILES, **many(60)}, config=CONFIG + TABLE)
+    local = make_project({**FILES, **many(60)}, config=CONFIG + TABLE, name="local")
+    told = build(local)
+    assert len(told["skipped"]) >= 4
+    process = begin(project, "--jobs", "2")
+    wait_until_some(project, process)
+    assert listening(process.pid)
+    assert listening(process.pid) <= LOOPBACK
+    printed, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, said
+    assert not said
+    result = json.loads(printed)
+    assert snapshot(project.index) == snapshot(local.index)
+    assert result["skipped"] == told["skipped"]
+    assert result["changes"]["read"] == told["changes"]["read"]
+    assert not list(Path("/tmp").glob(f"foundry-ray-*/session_*_{process.pid}"))
+    # What one engine has prepared is known to the other.
+    os.utime(project.root / "sources" / "a.md", (1e9, 1e9))
+    again = build(project, "--jobs", "1")
+    assert (again["unchanged"], again["changes"]["read"]) == (True, 0)
+
+
+@pytest.mark.slow
+def test_interrupted_it_goes_on_where_it_ended(make_project: MakeProject) -> None:
+    project = make_project(many(200))
+    process = begin(project, "--jobs", "1")
+    wait_until_some(project, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130, said
+    done = prepared(project)
+    assert 0 < done < 200
+    result = build(project)
+    assert result["changes"]["read"] == 200 - done
+    assert result["changes"]["reused"] == done
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
+    with ray_cluster(tmp_path) as running:
+        yield running
+
+
+@pytest.mark.slow
+def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCluster) -> None:
+    files = {**FILES, **many(120)}
+    project = make_project(files, config=CONFIG + TABLE)
+    local = make_project(files, config=CONFIG + TABLE, name="local")
+    count = build(local)["changes"]["read"]
+    cluster.add_node()
+    cluster.add_node()
+    process = begin(project, **cluster.variables)
+    before = wait_until_some(project, process)
+    killed = cluster.kill_node()
+    assert process.poll() is None
+    assert killed
+    printed, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, said
+    result = json.loads(printed)
+    assert before < result["changes"]["read"] == count
+    assert snapshot(project.index) == snapshot(local.index)
+    assert not any(is_worker(worker) for worker in killed)
+    # The second node goes on where a build of this machine ended.
+    (local.root / "sources" / "new.md").write_text("# New\n\nWords.")
+    result = build(local, "--engine", "ray", "--ray-address", cluster.address, **cluster.variables)
+    assert (result["changes"]["read"], result["changes"]["reused"]) == (1, count)
+
+
+@pytest.mark.slow
+def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(
+        Path(package.__file__).parent,
+        other / "foundry",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    (other / "foundry" / "__init__.py").write_text('"""Other."""\n\n__version__ = "0.0.1"\n')
+    project = make_project({"a.md": "# Words"})
+    with ray_cluster(tmp_path, {"PYTHONPATH": str(other)}) as cluster:
+        cluster.add_node()
+        process = begin(project, **cluster.variables)
+        _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 1
+    assert f"Foundry 0.0.1 (here {package.__version__})" in said
+    assert "install the same Foundry" in said
+    build(project)
