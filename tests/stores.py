@@ -1,7 +1,12 @@
-"""Engines for tests: a real PostgreSQL, and the local mode of Qdrant's client or a live Qdrant."""
+"""Engines for tests: a real PostgreSQL, and three that may be had of Qdrant.
+
+`qdrant` is the local mode of its client, or a live server where QDRANT_URL names one; `edge` is its
+native shard, which the client asks over HTTP.
+"""
 
 import os
 import tempfile
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import psycopg
 import pytest
+from relays import Relay
 
 from foundry.progress import Reporter
 from foundry.runtime.store import Engine
@@ -22,6 +29,7 @@ from foundry.stores.publication import Publication, PublishOptions
 
 QUIET = Reporter(quiet=True)
 ENGINES = ("pgvector", "qdrant")
+KINDS = (*ENGINES, "edge")
 TIMEOUT = 2.0
 
 
@@ -43,6 +51,16 @@ def running_postgres() -> Iterator[str]:
                 yield server.get_uri()
             finally:
                 server.cleanup()
+
+
+def own_name() -> str:
+    """A name under which nobody else publishes."""
+    return f"notes_{uuid.uuid4().hex[:8]}"
+
+
+def qdrant_address(folder: Path) -> str:
+    """A live Qdrant where QDRANT_URL names one; else a folder for the local mode of its client."""
+    return os.environ.get("QDRANT_URL") or folder.as_uri()
 
 
 class Place:
@@ -124,9 +142,59 @@ class Place:
             with self._client() as client:
                 client.delete_collection(f"{self.name}_{version}")
 
+    def empty(self, version: str) -> None:
+        """Take the content of a version away, and leave what holds it."""
+        if self.kind == "pgvector":
+            with psycopg.connect(self.address) as connection:
+                connection.execute(f"TRUNCATE {self.name}.postings_{version}")
+                connection.execute(f"TRUNCATE {self.name}.chunks_{version}")
+        else:
+            with self._client() as client:
+                collection = f"{self.name}_{version}"
+                client.delete(collection, list(range(client.count(collection).count)))
+
+    def preferring_graphs(self) -> "Place":
+        """The same place asked so that few chunks are no reason to leave the graph alone."""
+        if self.kind != "pgvector":
+            return self
+        with psycopg.connect(self.address) as connection:
+            connection.execute(f"CREATE ROLE {self.name} SUPERUSER LOGIN")
+            connection.execute(f"ALTER ROLE {self.name} SET enable_seqscan = off")
+            connection.execute(f"ALTER ROLE {self.name} SET enable_sort = off")
+        return Place(self.kind, self.name, self.address.replace("postgres:@", f"{self.name}:@"))
+
+    def has_used_graph(self, version: str) -> bool:
+        """Whether the graph of a version was built, and read where the engine counts that."""
+        if self.kind == "pgvector":
+            with psycopg.connect(self.address) as connection:
+                row = connection.execute(
+                    "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = %s",
+                    [f"graph_{version}"],
+                ).fetchone()
+            return row is not None and row[0] > 0
+        with self._client() as client:
+            found = client.get_collection(f"{self.name}_{version}")
+        return bool(found.config.hnsw_config.m and found.indexed_vectors_count)
+
+    @contextmanager
+    def relayed(self) -> Iterator[tuple["Place", Relay]]:
+        """The same place behind a relay, which may be held and cut."""
+        parts = urlsplit(self.address)
+        if self.kind == "pgvector":
+            folder = parse_qs(parts.query)["host"][0]
+            relay = Relay(f"{folder}/.s.PGSQL.5432")
+            address = f"postgresql://postgres@127.0.0.1:{relay.port}/postgres"
+        else:
+            relay = Relay((str(parts.hostname), int(parts.port or 0)))
+            address = f"http://127.0.0.1:{relay.port}"
+        try:
+            yield Place(self.kind, self.name, address), relay
+        finally:
+            relay.close()
+
     @contextmanager
     def _client(self) -> Iterator[Any]:
-        from foundry.runtime.store_qdrant import open_client
+        from foundry.runtime.store_qdrant_client import open_client
 
         with patch.dict(os.environ, self.variables):
             client = open_client(self.settings())

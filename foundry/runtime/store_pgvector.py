@@ -13,8 +13,8 @@ they hold 16,000 terms at most. A graph (HNSW) finds candidates only; what it fi
 exactly.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, LiteralString
 
 import numpy as np
@@ -22,7 +22,7 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from .errors import ConfigurationError
 from .lanes import LaneHits, best
@@ -32,11 +32,10 @@ from .store import (
     StoreSlowError,
     StoreUnreachableError,
     VersionMissingError,
+    is_short,
 )
+from .store_pgvector_connections import Answer, Connections, PatientConnection
 from .store_settings import StoreSettings, read_address
-
-CONNECTIONS = 16
-"""Of one process at most; further calls wait for one of them."""
 
 GRAPH_DEPTH = 200
 """Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
@@ -57,6 +56,11 @@ _SEARCH_GRAPH = (
     f"SELECT chunk, {_COSINE} AS score FROM (SELECT * FROM {{chunks}} WHERE scale > 0 AND"
     " {allowed} ORDER BY vector <=> %(vector)s::halfvec LIMIT %(count)s) AS near"
 )
+# Filtered chunks do not count: the graph is read on until enough have passed.
+_REACH = (
+    "SELECT set_config('hnsw.ef_search', %s, true),"
+    " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
 _SCORE_VECTOR = f"SELECT chunk, {_COSINE} FROM {{chunks}} WHERE chunk = ANY(%(wanted)s)"
 _READ_VECTOR = "SELECT vector::real[] FROM {chunks} WHERE chunk = %(chunk)s"
 _SEARCH_TERMS = (
@@ -75,22 +79,8 @@ class PgvectorEngine:
     def __init__(self, address: str, settings: StoreSettings) -> None:
         """Nothing is connected before the first call."""
         self._settings = settings
-        milliseconds = int(settings.timeout * 1000)
-        self._options: dict[str, Any] = {
-            "connect_timeout": max(2, round(settings.timeout)),
-            "options": f"-c statement_timeout={milliseconds}",
-            "application_name": "foundry-server",
-        }
         self._address = address
-        self._pool = ConnectionPool(
-            address,
-            kwargs={**self._options, "autocommit": True},
-            min_size=1,
-            max_size=CONNECTIONS,
-            timeout=settings.timeout,
-            check=ConnectionPool.check_connection,
-            open=False,
-        )
+        self._connections = Connections(address, settings)
 
     def search_vector(
         self,
@@ -102,10 +92,12 @@ class PgvectorEngine:
     ) -> LaneHits:
         """The `count` chunks of highest cosine; those without a vector are no hits."""
         asked = {**_vector(vector, scale), **_bits(allowed), "count": count}
-        if self._settings.exact:
-            return best(*self._ask(version, _SEARCH_VECTOR, asked), count)
-        asked["count"] = 2 * count
-        return best(*self._ask(version, _SEARCH_GRAPH, asked, depth=2 * count), count)
+        if not self._settings.exact:
+            depth = 2 * count
+            near = self._ask(version, _SEARCH_GRAPH, {**asked, "count": depth}, depth)
+            if not is_short(hits := best(*near, count), count, allowed):
+                return hits
+        return best(*self._ask(version, _SEARCH_VECTOR, asked), count)
 
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
@@ -146,7 +138,7 @@ class PgvectorEngine:
         """Ask whether this version can be searched, over a connection of its own."""
         with (
             translated(version),
-            psycopg.connect(self._address, **self._options) as connection,
+            PatientConnection.open(self._address, self._settings) as connection,
         ):
             query = self._compose(version, _CHECK, {})
             row = connection.execute(query, {"version": version}).fetchone()
@@ -155,12 +147,11 @@ class PgvectorEngine:
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._pool.close()
+        self._connections.close()
 
-    def connection(self) -> AbstractContextManager[psycopg.Connection]:
-        """A connection for one query."""
-        self._pool.open()
-        return self._pool.connection()
+    def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
+        """What a call answers on a connection that nobody else uses meanwhile."""
+        return self._connections.use(call)
 
     def _ask(
         self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
@@ -174,16 +165,19 @@ class PgvectorEngine:
         self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
     ) -> list[tuple[Any, ...]]:
         query = self._compose(version, template, asked)
-        with translated(version), self.connection() as connection, connection.transaction():
-            if depth:
+
+        def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]]:
+            if not depth:
+                return connection.execute(query, asked).fetchall()
+            # Sent together, which makes them one transaction: the reach is set for it alone.
+            with connection.pipeline():
                 reach = min(1000, max(GRAPH_DEPTH, depth))
-                # Filtered chunks do not count: the graph is read on until enough have passed.
-                connection.execute(
-                    "SELECT set_config('hnsw.ef_search', %s, true),"
-                    " set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-                    [str(reach)],
-                )
-            return connection.execute(query, asked).fetchall()
+                connection.execute(_REACH, [str(reach)])
+                found = connection.execute(query, asked)
+            return found.fetchall()
+
+        with translated(version):
+            return self.use(fetch)
 
     def _compose(
         self, version: str, template: LiteralString, asked: dict[str, Any]
@@ -223,7 +217,7 @@ def translated(version: str) -> Iterator[None]:
         yield
     except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
         raise _missing(version) from error
-    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
+    except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
         raise StoreSlowError(
             f"PostgreSQL did not answer in time: {_first_line(error)}",
             hint="see what it is busy with, or set a longer store.timeout_ms",

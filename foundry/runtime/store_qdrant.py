@@ -6,32 +6,25 @@ the embedded index to about 1e-6. The keyword lane is always exact: Qdrant reads
 full.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
-from qdrant_client.http.exceptions import (
-    ApiException,
-    ResponseHandlingException,
-    UnexpectedResponse,
-)
+from qdrant_client.http.exceptions import ResponseHandlingException
 
-from .errors import ConfigurationError
 from .lanes import LaneHits, best
-from .store import (
-    Engine,
-    StoreError,
-    StoreSlowError,
-    StoreUnreachableError,
-    VersionMissingError,
+from .store import Engine, is_short
+from .store_qdrant_client import (
+    is_timeout,
+    missing_version,
+    open_client,
+    plays_engine,
+    translated,
+    whole_seconds,
 )
-from .store_settings import StoreSettings, read_address
+from .store_settings import StoreSettings
 
 DENSE = "dense"
 SPARSE = "bm25"
@@ -43,8 +36,11 @@ GRAPH_DEPTH = 512
 SPARE = 20
 """Candidates beyond those wanted, among which chunk numbers settle ties at the end."""
 
-BITS = 20
+BITS = 22
 """Of a score that are kept, of the 24 that float32 has, so that what is equal ties."""
+
+
+Answer = TypeVar("Answer")
 
 
 class QdrantEngine:
@@ -57,7 +53,7 @@ class QdrantEngine:
         self._client = client
         self._is_local = is_local
         self._settings = settings
-        self._timeout = max(1, round(settings.timeout))
+        self._timeout = whole_seconds(settings)
 
     def search_vector(
         self,
@@ -69,27 +65,38 @@ class QdrantEngine:
     ) -> LaneHits:
         """The `count` chunks of highest cosine; those without a vector are no hits."""
         query, exact = _unit(vector, scale), self._settings.exact
-        return self._search(version, DENSE, query, count, allowed, exact=exact)
+        hits = self._search(version, DENSE, query, count, allowed, exact=exact)
+        if exact or not is_short(hits, count, allowed):
+            return hits
+        return self._search(version, DENSE, query, count, allowed, exact=True)
 
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
-        return self._score(version, DENSE, _unit(vector, scale), chunks)
+        scores, count = self._score(version, DENSE, _unit(vector, scale), chunks)
+        # Those that were not found have no vector, or are not there.
+        if count < len(chunks) and self._count(version, _only(chunks)) < len(chunks):
+            raise missing_version(version)
+        return scores
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
         """A vector (d,) in the direction of a chunk's; zero where it has none."""
-        with translated(version):
-            points = self._client.retrieve(
-                self._collection(version), [chunk], with_payload=False, with_vectors=[DENSE]
-            )
-            size = self._client.get_collection(self._collection(version)).config.params.vectors
+        collection = self._collection(version)
+        points = self._read(
+            version,
+            lambda: self._client.retrieve(
+                collection, [chunk], with_payload=False, with_vectors=[DENSE]
+            ),
+        )
         if not points:
-            raise _missing(version)
-        assert isinstance(size, dict)
+            raise missing_version(version)
         vectors = points[0].vector
-        found = vectors.get(DENSE) if isinstance(vectors, dict) else None
-        return np.zeros(size[DENSE].size, np.float32) if found is None else np.array(found, "f4")
+        if isinstance(vectors, dict) and DENSE in vectors:
+            return np.array(vectors[DENSE], dtype=np.float32)
+        found = self._read(version, lambda: self._client.get_collection(collection))
+        assert isinstance(found.config.params.vectors, dict)
+        return np.zeros(found.config.params.vectors[DENSE].size, dtype=np.float32)
 
     def search_terms(
         self,
@@ -105,16 +112,15 @@ class QdrantEngine:
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
-        return self._score(version, SPARSE, _sparse(terms), chunks)
+        return self._score(version, SPARSE, _sparse(terms), chunks)[0]
 
     def check(self, version: str) -> None:
-        """Ask whether this version can be searched."""
-        with translated(version):
-            points = self._client.scroll(
-                self._collection(version), limit=1, with_payload=False, timeout=self._timeout
-            )[0]
-        if not points:
-            raise _missing(version)
+        """Ask whether this version can be searched: all of it, not what was loaded so far."""
+        collection = self._collection(version)
+        found = self._read(version, lambda: self._client.get_collection(collection))
+        state = found.config.metadata or {}
+        if not state.get("complete") or self._count(version, None) != state.get("chunks"):
+            raise missing_version(version)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -144,14 +150,15 @@ class QdrantEngine:
         using: str,
         query: list[float] | models.SparseVector,
         chunks: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
+    ) -> tuple[NDArray[np.float64], int]:
+        """The scores (m,) of given chunks (m,), and how many of them have one."""
         if not len(chunks):
-            return np.zeros(0)
-        wanted = models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
-        numbers, found = self._query(version, using, query, len(chunks), wanted, exact=True)
+            return np.zeros(0), 0
+        size = len(chunks)
+        numbers, found = self._query(version, using, query, size, _only(chunks), exact=True)
         scores = np.zeros(len(chunks))
         scores[np.searchsorted(chunks, numbers)] = found
-        return scores
+        return scores, len(numbers)
 
     def _query(
         self,
@@ -164,104 +171,59 @@ class QdrantEngine:
         exact: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Chunks (m,) and their scores (m,), best first; noise of float32 is rounded away."""
-        with translated(version):
-            points = self._client.query_points(
+        points = self._read(
+            version,
+            lambda: self._client.query_points(
                 self._collection(version),
                 query=query,
                 using=using,
                 query_filter=restriction,
                 limit=count,
                 with_payload=False,
-                search_params=self._params(exact, count),
+                search_params=self._params(exact, count, restriction),
                 timeout=self._timeout,
-            ).points
+            ),
+        ).points
         numbers = np.array([point.id for point in points], dtype=np.int64)
         scores = np.array([point.score for point in points], dtype=np.float64)
         return numbers, _rounded(scores)
 
-    def _params(self, exact: bool, count: int) -> models.SearchParams | None:
+    def _count(self, version: str, restriction: models.Filter | None) -> int:
+        collection = self._collection(version)
+        return self._read(
+            version,
+            lambda: self._client.count(collection, restriction, exact=True, timeout=self._timeout),
+        ).count
+
+    def _read(self, version: str, call: Callable[[], Answer]) -> Answer:
+        """What a call answers that only reads."""
+        with translated(version):
+            try:
+                return call()
+            except ResponseHandlingException as error:
+                if is_timeout(error):
+                    raise
+                # A connection that stood idle may have been closed by the other side.
+                return call()
+
+    def _params(
+        self, exact: bool, count: int, restriction: models.Filter | None
+    ) -> models.SearchParams | None:
         if self._is_local:
             return None
-        return models.SearchParams(exact=exact, hnsw_ef=None if exact else max(GRAPH_DEPTH, count))
+        if exact:
+            return models.SearchParams(exact=True)
+        # A graph falls apart where a filter takes most of it away; ACORN steps over what it took.
+        steps = models.AcornSearchParams(enable=restriction is not None)
+        return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
 
     def _collection(self, version: str) -> str:
         return f"{self._settings.name}_{version}"
 
 
-def open_client(settings: StoreSettings) -> QdrantClient:
-    """A client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
-
-    A file:// address is a folder in which the client itself plays the engine, for one process at a
-    time: good for trying out, not for serving. Raises ConfigurationError.
-    """
-    address = read_address("QDRANT_URL", "http://localhost:6333")
-    parts = urlsplit(address)
-    if parts.scheme == "file":
-        return QdrantClient(path=url2pathname(parts.path))
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
-        raise ConfigurationError(
-            "QDRANT_URL must be http or https, without a user",
-            hint="set it such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY beside it",
-        )
-    key = os.environ.get("QDRANT_API_KEY", "").strip() or None
-    # The version of the server would be asked for here and now.
-    return QdrantClient(
-        url=address, api_key=key, timeout=max(1, round(settings.timeout)), check_compatibility=False
-    )
-
-
 def open_engine(settings: StoreSettings) -> Engine:
     """The engine that QDRANT_URL names. Raises ConfigurationError."""
     return QdrantEngine(open_client(settings), settings, is_local=plays_engine())
-
-
-def plays_engine() -> bool:
-    """Whether QDRANT_URL is a folder, in which the client plays the engine."""
-    return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
-
-
-@contextmanager
-def translated(version: str) -> Iterator[None]:
-    """Raise what goes wrong in Qdrant as StoreError."""
-    try:
-        yield
-    except UnexpectedResponse as error:
-        if error.status_code == 404:
-            raise _missing(version) from None
-        if error.status_code in {408, 504}:
-            raise _slow(error) from None
-        raise StoreError(
-            f"Qdrant refused a request: {error.status_code} {error.reason_phrase}",
-            hint="check QDRANT_API_KEY and the state of the cluster",
-        ) from None
-    except ResponseHandlingException as error:
-        # The source is an error of the library beneath, which may be another one some day.
-        if any("Timeout" in kind.__name__ for kind in type(error.source).__mro__):
-            raise _slow(error.source) from None
-        raise StoreUnreachableError(
-            f"Qdrant cannot be reached: {error.source}", hint="start it, or correct QDRANT_URL"
-        ) from None
-    except ApiException as error:
-        raise StoreError(f"Qdrant failed: {error}", hint="see the log of the engine") from None
-    except ValueError as error:
-        # The client's local mode, of a collection that is not there.
-        if "not found" not in str(error):
-            raise
-        raise _missing(version) from None
-
-
-def _slow(error: Exception) -> StoreSlowError:
-    return StoreSlowError(
-        f"Qdrant did not answer in time: {type(error).__name__}",
-        hint="see what it is busy with, or set a longer store.timeout_ms",
-    )
-
-
-def _missing(version: str) -> VersionMissingError:
-    return VersionMissingError(
-        f"Qdrant does not hold index {version}, or not all of it",
-        hint="publish it: foundry publish; or deploy the export of the version that is there",
-    )
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -280,6 +242,10 @@ def _sparse(terms: Sequence[tuple[int, int]]) -> models.SparseVector:
     return models.SparseVector(
         indices=[number for number, _ in ordered], values=[float(times) for _, times in ordered]
     )
+
+
+def _only(chunks: NDArray[np.int64]) -> models.Filter:
+    return models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
 
 
 def _restrict(allowed: NDArray[np.bool_] | None) -> models.Filter | None:

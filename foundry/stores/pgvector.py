@@ -1,7 +1,7 @@
 """Publishes an index into PostgreSQL: one transaction, so all of it or nothing."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import LiteralString
 
 import psycopg
@@ -10,6 +10,7 @@ from psycopg import errors, sql
 from foundry.errors import BusyError, PublishError
 from foundry.progress import Reporter
 from foundry.runtime.store_pgvector import PgvectorEngine, check_address
+from foundry.runtime.store_pgvector_connections import Answer
 from foundry.runtime.store_settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content
@@ -68,9 +69,9 @@ class _Unpublished(PgvectorEngine):
         super().__init__(address, settings)
         self._connection = connection
 
-    def connection(self) -> AbstractContextManager[psycopg.Connection]:
-        """The one connection."""
-        return nullcontext(self._connection)
+    def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
+        """What a call answers on the one connection."""
+        return call(self._connection)
 
 
 def publish(

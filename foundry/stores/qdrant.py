@@ -12,14 +12,8 @@ from qdrant_client import QdrantClient, models
 from foundry.errors import PublishError
 from foundry.progress import Reporter
 from foundry.runtime.store import StoreError
-from foundry.runtime.store_qdrant import (
-    DENSE,
-    SPARSE,
-    QdrantEngine,
-    open_client,
-    plays_engine,
-    translated,
-)
+from foundry.runtime.store_qdrant import DENSE, SPARSE, QdrantEngine
+from foundry.runtime.store_qdrant_client import open_client, plays_engine, translated
 from foundry.runtime.store_settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
@@ -32,7 +26,11 @@ PATIENCE = 60.0
 """Seconds that one call of a publication may take."""
 
 INDEXING_SECONDS = 3600.0
-"""How long the engine may take to finish a graph."""
+"""How long the engine may take to finish a graph, and how often it is looked at."""
+
+LOOK_SECONDS = 1.0
+SETTLED_LOOKS = 3
+"""How often a collection must be green, one after the other: it takes up a graph a moment late."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
@@ -65,7 +63,7 @@ def publish(
                     exact=settings.exact,
                 )
                 progress.advance()
-            _switch(client, collection, settings, agreement)
+            _switch(client, collection, len(content.scales), settings, agreement)
             dropped = _drop_stale(client, settings.name, collection, options.grace)
     finally:
         client.close()
@@ -146,19 +144,26 @@ def _prepare_graph(
     )
     with reporter.step("Linking", "graphs", 1) as progress:
         limit = time.monotonic() + INDEXING_SECONDS
-        while client.get_collection(collection).status != models.CollectionStatus.GREEN:
-            if time.monotonic() > limit:
+        looks = 0
+        while looks < SETTLED_LOOKS:
+            status = client.get_collection(collection).status
+            if status == models.CollectionStatus.RED or time.monotonic() > limit:
                 raise PublishError(
-                    f"Qdrant, {collection}: its graph is not finished after"
-                    f" {INDEXING_SECONDS / 60:.0f} minutes; nothing was switched",
+                    f"Qdrant, {collection}: its graph is not finished, and the collection is"
+                    f" {status.value}; nothing was switched",
                     hint="see the log of the engine, then publish again",
                 )
-            time.sleep(1)
+            looks = looks + 1 if status == models.CollectionStatus.GREEN else 0
+            time.sleep(LOOK_SECONDS)
         progress.advance()
 
 
 def _switch(
-    client: QdrantClient, collection: str, settings: StoreSettings, agreement: Agreement
+    client: QdrantClient,
+    collection: str,
+    chunks: int,
+    settings: StoreSettings,
+    agreement: Agreement,
 ) -> None:
     """Move the alias in one call; what it pointed at is superseded from now on."""
     former = {alias.alias_name: alias.collection_name for alias in client.get_aliases().aliases}
@@ -166,7 +171,14 @@ def _switch(
     for other in _versions(client, settings.name):
         if other != collection and _state(client, other).get("superseded") is None:
             _describe(client, other, superseded=time.time())
-    _describe(client, collection, complete=True, recall=agreement.recall, superseded=None)
+    _describe(
+        client,
+        collection,
+        complete=True,
+        chunks=chunks,
+        recall=agreement.recall,
+        superseded=None,
+    )
     operations: list[models.AliasOperations] = []
     if settings.name in former:
         delete = models.DeleteAlias(alias_name=settings.name)

@@ -1,0 +1,315 @@
+"""Qdrant for tests where no server can be had: its native shard behind the REST calls that we make.
+
+Vectors, sparse vectors, filters and graphs are those of the engine itself (Qdrant Edge); aliases,
+metadata and HTTP are played. One request at a time is worked on.
+"""
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import qdrant_edge as edge
+from qdrant_client import models
+
+SMALL = 1
+"""Kilobytes from which on a graph is built and used: small tests are to use one."""
+
+
+class _Collection:
+    """One shard, and what a server keeps beside it."""
+
+    def __init__(self, folder: Path, asked: dict[str, Any]) -> None:
+        ((self.dense, parameters),) = asked["vectors"].items()
+        (self.sparse,) = asked["sparse_vectors"]
+        self.size = parameters["size"]
+        self.links = asked["hnsw_config"]["m"]
+        self.depth = 100
+        self.metadata = asked["metadata"]
+        self.folder = folder
+        self.shard = edge.EdgeShard.create(str(folder), self._configuration())
+
+    def link(self, links: int, depth: int) -> None:
+        """Build the graph, as a server does when it is told of other parameters."""
+        self.links, self.depth = links, depth
+        self.shard.flush()
+        self.shard.close()
+        self.shard = edge.EdgeShard.load(str(self.folder), self._configuration())
+        self.shard.optimize()
+
+    def describe(self) -> models.CollectionInfo:
+        """What a server says of it."""
+        vectors = models.VectorParams(size=self.size, distance=models.Distance.COSINE)
+        info = self.shard.info()
+        return models.CollectionInfo(
+            status=models.CollectionStatus.GREEN,
+            optimizer_status=models.OptimizersStatusOneOf.OK,
+            indexed_vectors_count=info.indexed_vectors_count,
+            points_count=info.points_count,
+            segments_count=info.segments_count,
+            payload_schema={},
+            config=models.CollectionConfig(
+                params=models.CollectionParams(vectors={self.dense: vectors}),
+                hnsw_config=models.HnswConfig(
+                    m=self.links, ef_construct=self.depth, full_scan_threshold=SMALL
+                ),
+                optimizer_config=models.OptimizersConfig(
+                    deleted_threshold=0.2,
+                    vacuum_min_vector_number=1000,
+                    default_segment_number=0,
+                    flush_interval_sec=5,
+                ),
+                metadata=self.metadata,
+            ),
+        )
+
+    def _configuration(self) -> edge.EdgeConfig:
+        dense = edge.EdgeVectorParams(size=self.size, distance=edge.Distance.Cosine)
+        return edge.EdgeConfig(
+            vectors={self.dense: dense},
+            sparse_vectors={self.sparse: edge.EdgeSparseVectorParams()},
+            hnsw_config=edge.HnswIndexConfig(
+                m=self.links, ef_construct=self.depth, full_scan_threshold=SMALL
+            ),
+            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=SMALL),
+            max_search_threads=1,
+        )
+
+
+class MissingError(Exception):
+    """There is no such collection."""
+
+
+class NativeQdrant:
+    """The collections and aliases of one server.
+
+    Attributes:
+        address: Where it listens.
+        failure: The status that every request is answered with, if any.
+        asked: How many requests came.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.address = ""
+        self.failure: int | None = None
+        self.asked = 0
+        self.collections: dict[str, _Collection] = {}
+        self._aliases: dict[str, str] = {}
+        folder.mkdir()
+        self._folder = folder
+        self._made = 0
+        self._lock = threading.Lock()
+
+    def answer(self, method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
+        """Status and result of a request."""
+        with self._lock:
+            self.asked += 1
+            if self.failure:
+                return self.failure, None
+            for verb, pattern, act in _ROUTES:
+                if verb == method and (match := re.fullmatch(pattern, path)):
+                    try:
+                        return 200, act(self, asked, *match.groups())
+                    except MissingError as error:
+                        return 404, f"Not found: Collection `{error}` doesn't exist!"
+        return 405, f"{method} {path} is not played"
+
+    def close(self) -> None:
+        """Close all shards."""
+        for collection in self.collections.values():
+            collection.shard.close()
+
+    def _of(self, name: str) -> _Collection:
+        collection = self.collections.get(self._aliases.get(name, name))
+        if collection is None:
+            raise MissingError(name)
+        return collection
+
+    def _list(self, _asked: dict[str, Any]) -> Any:
+        return {"collections": [{"name": name} for name in self.collections]}
+
+    def _exists(self, _asked: dict[str, Any], name: str) -> Any:
+        return {"exists": self._aliases.get(name, name) in self.collections}
+
+    def _create(self, asked: dict[str, Any], name: str) -> Any:
+        self._made += 1
+        self.collections[name] = _Collection(self._folder / str(self._made), asked)
+        return True
+
+    def _update(self, asked: dict[str, Any], name: str) -> Any:
+        collection = self._of(name)
+        collection.metadata = {**collection.metadata, **(asked.get("metadata") or {})}
+        if graph := asked.get("hnsw_config"):
+            collection.link(graph["m"], graph["ef_construct"])
+        return True
+
+    def _delete(self, _asked: dict[str, Any], name: str) -> Any:
+        collection = self.collections.pop(name, None)
+        if collection is None:
+            return False
+        collection.shard.close()
+        shutil.rmtree(collection.folder)
+        self._aliases = {key: name_ for key, name_ in self._aliases.items() if name_ != name}
+        return True
+
+    def _describe(self, _asked: dict[str, Any], name: str) -> Any:
+        return self._of(name).describe().model_dump(mode="json")
+
+    def _list_aliases(self, _asked: dict[str, Any]) -> Any:
+        found = self._aliases.items()
+        return {"aliases": [{"alias_name": key, "collection_name": name} for key, name in found]}
+
+    def _move(self, asked: dict[str, Any]) -> Any:
+        for action in asked["actions"]:
+            if deleted := action.get("delete_alias"):
+                del self._aliases[deleted["alias_name"]]
+            if created := action.get("create_alias"):
+                self._of(created["collection_name"])
+                self._aliases[created["alias_name"]] = created["collection_name"]
+        return True
+
+    def _upsert(self, asked: dict[str, Any], name: str) -> Any:
+        points = [
+            edge.Point(
+                id=point["id"],
+                vector={key: _vector(vector) for key, vector in point["vector"].items()},
+            )
+            for point in asked["points"]
+        ]
+        self._of(name).shard.update(edge.UpdateOperation.upsert_points(points))
+        return {"operation_id": 0, "status": "completed"}
+
+    def _remove(self, asked: dict[str, Any], name: str) -> Any:
+        self._of(name).shard.update(edge.UpdateOperation.delete_points(asked["points"]))
+        return {"operation_id": 0, "status": "completed"}
+
+    def _count(self, asked: dict[str, Any], name: str) -> Any:
+        request = edge.CountRequest(exact=asked["exact"], filter=_filter(asked.get("filter")))
+        return {"count": self._of(name).shard.count(request)}
+
+    def _retrieve(self, asked: dict[str, Any], name: str) -> Any:
+        found = self._of(name).shard.retrieve(asked["ids"], False, asked["with_vector"])
+        return [{"id": record.id, "vector": record.vector or {}} for record in found]
+
+    def _query(self, asked: dict[str, Any], name: str) -> Any:
+        chosen = asked["params"]
+        request = edge.QueryRequest(
+            limit=asked["limit"],
+            query=edge.Query.Nearest(_vector(asked["query"]["nearest"]), using=asked["using"]),
+            filter=_filter(asked.get("filter")),
+            params=edge.SearchParams(
+                exact=bool(chosen.get("exact")),
+                hnsw_ef=chosen.get("hnsw_ef"),
+                acorn=(
+                    edge.AcornSearchParams(enable=chosen["acorn"]["enable"])
+                    if chosen.get("acorn")
+                    else None
+                ),
+            ),
+        )
+        found = self._of(name).shard.query(request)
+        return {"points": [{"id": hit.id, "version": 0, "score": hit.score} for hit in found]}
+
+
+def _vector(written: Any) -> Any:
+    if isinstance(written, dict):
+        return edge.SparseVector(indices=written["indices"], values=written["values"])
+    return written
+
+
+def _filter(written: dict[str, Any] | None) -> edge.Filter | None:
+    if written is None:
+        return None
+    return edge.Filter(must=_ids(written.get("must")), must_not=_ids(written.get("must_not")))
+
+
+def _ids(written: list[dict[str, Any]] | None) -> Any:
+    return [edge.HasIdCondition(set(condition["has_id"])) for condition in written or []] or None
+
+
+_Act = Callable[..., Any]
+_ONE = "/collections/([^/]+)"
+_ROUTES: tuple[tuple[str, str, _Act], ...] = (
+    ("GET", "/collections", NativeQdrant._list),
+    ("GET", f"{_ONE}/exists", NativeQdrant._exists),
+    ("GET", "/aliases", NativeQdrant._list_aliases),
+    ("POST", "/collections/aliases", NativeQdrant._move),
+    ("PUT", _ONE, NativeQdrant._create),
+    ("PATCH", _ONE, NativeQdrant._update),
+    ("DELETE", _ONE, NativeQdrant._delete),
+    ("GET", _ONE, NativeQdrant._describe),
+    ("PUT", f"{_ONE}/points", NativeQdrant._upsert),
+    ("POST", f"{_ONE}/points", NativeQdrant._retrieve),
+    ("POST", f"{_ONE}/points/delete", NativeQdrant._remove),
+    ("POST", f"{_ONE}/points/count", NativeQdrant._count),
+    ("POST", f"{_ONE}/points/query", NativeQdrant._query),
+)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Head and body of an answer leave together.
+    wbufsize = 1 << 16
+    disable_nagle_algorithm = True
+    server: "_Server"
+
+    def _reply(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        asked = json.loads(body) if body else {}
+        status, result = self.server.engine.answer(self.command, self.path.partition("?")[0], asked)
+        answer = {"result": result, "status": "ok", "time": 0.0}
+        if status != 200:
+            answer = {"status": {"error": result or "as the test wants it"}, "time": 0.0}
+        written = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(written)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(written)
+
+    def do_GET(self) -> None:
+        self._reply()
+
+    def do_POST(self) -> None:
+        self._reply()
+
+    def do_PUT(self) -> None:
+        self._reply()
+
+    def do_PATCH(self) -> None:
+        self._reply()
+
+    def do_DELETE(self) -> None:
+        self._reply()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is written."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    engine: NativeQdrant
+
+
+@contextmanager
+def running_qdrant(folder: Path) -> Iterator[NativeQdrant]:
+    """Serve an engine that keeps its files in `folder`."""
+    engine = NativeQdrant(folder)
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        server.engine = engine
+        engine.address = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield engine
+        finally:
+            server.shutdown()
+            thread.join()
+            engine.close()

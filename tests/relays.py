@@ -1,0 +1,104 @@
+"""A relay of TCP connections that can be held or cut, as networks and engines can."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Relay:
+    """Passes bytes on to an address, as long as it is let."""
+
+    def __init__(self, target: str | tuple[str, int]) -> None:
+        """`target` is the path of a Unix socket, or a host and a port."""
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._ends: set[socket.socket] = set()
+        self._passing: list[threading.Thread] = []
+        self._flowing = threading.Event()
+        self._flowing.set()
+        self._is_cut = False
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Connections stand, and new ones are accepted, but no byte comes through."""
+        self._flowing.clear()
+        try:
+            yield
+        finally:
+            self._flowing.set()
+
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        """Connections are closed, and new ones at once."""
+        self._is_cut = True
+        self.drop()
+        try:
+            yield
+        finally:
+            self._is_cut = False
+
+    def drop(self) -> None:
+        """Close the connections that there are."""
+        for end in list(self._ends):
+            _shut(end)
+
+    def close(self) -> None:
+        """Close everything."""
+        _shut(self._listener)
+        self._listener.close()
+        self._accepting.join()
+        self._flowing.set()
+        self.drop()
+        for passing in self._passing:
+            passing.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near = self._listener.accept()[0]
+            except OSError:
+                return
+            if self._is_cut:
+                near.close()
+                continue
+            passing = threading.Thread(target=self._pass_both, args=(near, self._connect()))
+            self._passing.append(passing)
+            passing.start()
+
+    def _connect(self) -> socket.socket:
+        if not isinstance(self._target, str):
+            return socket.create_connection(self._target)
+        connected = socket.socket(socket.AF_UNIX)
+        connected.connect(self._target)
+        return connected
+
+    def _pass_both(self, near: socket.socket, far: socket.socket) -> None:
+        with near, far:
+            self._ends |= {near, far}
+            back = threading.Thread(target=self._pass, args=(far, near))
+            back.start()
+            self._pass(near, far)
+            back.join()
+            self._ends -= {near, far}
+
+    def _pass(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while piece := source.recv(1 << 16):
+                self._flowing.wait()
+                sink.sendall(piece)
+        except OSError:
+            pass
+        _shut(source)
+        _shut(sink)
+
+
+def _shut(end: socket.socket) -> None:
+    try:
+        end.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        # It was closed by the other side.
+        return
