@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -92,7 +93,7 @@ def main() -> None:
 def init(project: Path, source: str) -> None:
     """Write a commented foundry.toml that builds as it is."""
     file = pipeline.init(project, source)
-    click.echo(f"{file} written; next: foundry build {project}")
+    click.echo(f"{file} written; next: foundry build {quote(str(project))}")
 
 
 @main.command(context_settings={"ignore_unknown_options": False})

@@ -1,9 +1,10 @@
 """Options that commands share, and how results for programs are printed."""
 
-import json
 from pathlib import Path
 
 import click
+
+from foundry.runtime.json_output import format_json
 
 project_argument = click.argument(
     "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)
@@ -19,4 +20,4 @@ def printable(text: str) -> str:
 
 def print_json(value: object) -> None:
     """Print a value for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(format_json(value, indent=2))

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -110,6 +111,11 @@ class Config:
         """Where the server goes unless told otherwise."""
         return self.root / "dist" / self.name
 
+    @property
+    def build_command(self) -> str:
+        """What a shell is told to build this project."""
+        return f"foundry build {quote(str(self.root))}"
+
 
 def load_config(project: Path) -> Config:
     """Read and resolve `project/foundry.toml`.
@@ -120,9 +126,8 @@ def load_config(project: Path) -> Config:
     try:
         written = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
-        raise ConfigError(
-            str(file), ["no such file"], hint=f"create one: foundry init {project} --source PATH"
-        ) from None
+        hint = f"create one: foundry init {quote(str(project))} --source PATH"
+        raise ConfigError(str(file), ["no such file"], hint=hint) from None
     except OSError as error:
         raise ConfigError(str(file), [f"cannot be read: {error.strerror}"]) from None
     except (ValueError, RecursionError) as error:

@@ -160,7 +160,7 @@ def _project(config: Config) -> Iterator[Finding]:
     yield Finding("project", f"{config.name}: {count} source{'s' if count != 1 else ''}")
     yield Finding("embedding", config.embedding.provider)
     folder = config.state / "index"
-    build = f"foundry build {config.root}"
+    build = config.build_command
     if not (folder / "CURRENT").exists():
         yield Finding("index", "not built yet", hint=build)
         return

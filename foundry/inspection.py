@@ -1,6 +1,5 @@
 """What is in a built index, as its server sees it: facts, documents, chunks, terms, vectors."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -13,6 +12,7 @@ from foundry.errors import FoundryError
 from foundry.inspection_text import show_chunk, show_document, show_documents, show_index
 from foundry.runtime.arrays import open_array, open_bytes
 from foundry.runtime.index import Index
+from foundry.runtime.json_output import format_json
 from foundry.runtime.layout import FORMAT_VERSION
 from foundry.runtime.records import ChunkRecord, DocumentRecord, Place
 from foundry.runtime.vocabulary import Vocabulary
@@ -199,7 +199,7 @@ class _Inside:
 
 
 def _json_lines(value: Mapping[str, Any]) -> Iterator[str]:
-    yield json.dumps(value, ensure_ascii=False, indent=2)
+    yield format_json(value, indent=2)
 
 
 def _json_list(values: Iterator[Mapping[str, Any]]) -> Iterator[str]:
@@ -207,7 +207,7 @@ def _json_list(values: Iterator[Mapping[str, Any]]) -> Iterator[str]:
     if first is None:
         yield "[]"
         return
-    yield "[\n" + json.dumps(first, ensure_ascii=False)
+    yield "[\n" + format_json(first)
     for value in values:
-        yield "," + json.dumps(value, ensure_ascii=False)
+        yield "," + format_json(value)
     yield "]"

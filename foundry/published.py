@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 from foundry.config import Config
 from foundry.errors import BuildError, FoundryError, IndexUnusableError
@@ -23,14 +24,14 @@ def built_index(config: Config) -> Path:
     folder = index_folder(config)
     if not (folder / "CURRENT").exists():
         raise IndexUnusableError(
-            f"{config.root}: has no index yet", hint=f"build it: foundry build {config.root}"
+            f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
         )
     index = resolve_version(folder)
     built_with = Manifest.read(index / "manifest.json").tokenizer_version
     if built_with != TOKENIZER_VERSION:
         raise IndexUnusableError(
             f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
-            hint=f"build it again: foundry build {config.root}",
+            hint=f"build it again: {config.build_command}",
         )
     return index
 
@@ -40,7 +41,7 @@ def check_index(index: Path, project: Path) -> Manifest:
     manifest = Manifest.read(index / "manifest.json")
     if findings := verify_files(index, manifest):
         raise IndexUnusableError(
-            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {project}"
+            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {quote(str(project))}"
         )
     return manifest
 

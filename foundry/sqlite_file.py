@@ -133,4 +133,6 @@ class SqliteFile:
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in DAMAGED
+    code = getattr(error, "sqlite_errorcode", None)
+    # Text that is not UTF-8 is noticed by Python, which has no code for it.
+    return isinstance(error, sqlite3.OperationalError) if code is None else code & 0xFF in DAMAGED

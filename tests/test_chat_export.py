@@ -216,6 +216,7 @@ def test_unrelated_question_finds_nothing(extractive: str, question: str) -> Non
         (conversation(*["x"] * 10_001), "messages"),
         (conversation(QUESTION, top_k=21), "top_k"),
         (conversation(QUESTION, filters={"colour": "red"}), "filters.colour"),
+        (conversation(QUESTION, filters={"source": "nowhere"}), "filters.source"),
         (conversation("\ud800"), "messages.0.content"),
     ],
 )
@@ -229,7 +230,7 @@ def test_impossible_request_names_its_field(
 
 
 def test_filters_narrow_the_sources(extractive: str) -> None:
-    filters = {"source": "nowhere"}
+    filters = {"path": "nowhere"}
     with open_post(extractive, "/chat", conversation(QUESTION, filters=filters)) as reply:
         wanted = post(f"{extractive}/search", {"query": QUESTION, "filters": {}})
         assert wanted["results"]

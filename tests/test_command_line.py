@@ -2,7 +2,9 @@
 
 import errno
 import io
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import MakeProject
+from conftest import CONFIG, MakeProject
 
 from foundry import published
 from foundry.cli import main
@@ -50,6 +52,27 @@ def test_messages_hold_no_commands_to_a_terminal(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "a\\x1b[31mb" in result.stderr
     assert "\x1b" not in result.stderr
+
+
+def test_json_holds_no_commands_to_a_terminal(make_project: MakeProject) -> None:
+    commands = "".join(map(chr, (0x1B, *range(0x7F, 0xA0), 0x200E, 0x202E, 0x2028, 0x2066)))
+    text = f"# Pumps {commands}\n\nReplace the seal"
+    table = json.dumps({"id": "a", "title": text, "text": text}) + "\n"
+    config = CONFIG.replace('"folder"', '"records"').replace('"sources"', '"table.jsonl"')
+    project = make_project({"./table.jsonl": table}, config=config)
+    project.succeed("build")
+    for arguments in (
+        ("query", f"pumps {commands}", "--json"),
+        ("inspect", "--documents", "--json"),
+        ("inspect", "--document", "a", "--json"),
+        ("inspect", "--json"),
+        ("build", "--json"),
+        ("verify", "--json"),
+    ):
+        printed = project.succeed(*arguments).stdout
+        assert not set(printed) & set(commands), arguments
+        json.loads(printed)
+    assert "\x1b" in project.ask(f"pumps {commands}")["query"]
 
 
 def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject) -> None:
@@ -92,6 +115,20 @@ def test_bad_questions_are_named_by_their_place(command: str, make_project: Make
     result = project.run(command)
     assert result.exit_code == 1
     assert f"{questions}: is not a file" in result.stderr
+
+
+def test_commands_in_hints_are_what_a_shell_takes(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text(NOTE["note.md"])
+    project = tmp_path / "it's my project"
+    said = CliRunner().invoke(main, ["query", str(project), "pumps"]).stderr
+    *command, _ = shlex.split(said.partition("create one: ")[2])
+    assert command == ["foundry", "init", str(project), "--source"]
+    done = CliRunner().invoke(main, [*command[1:], str(tmp_path / "notes")])
+    command = shlex.split(done.stdout.partition("next: ")[2])
+    assert command == ["foundry", "build", str(project)]
+    said = CliRunner().invoke(main, ["query", str(project), "pumps"]).stderr
+    assert shlex.split(said.partition("build it: ")[2]) == command
 
 
 def test_doctor_says_that_there_is_no_project(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ copies of foundry/runtime/ in all cases but `WHOLE`, only the hashes in SHA256SU
 import json
 import shutil
 import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from packaging.markers import Marker
 
 import foundry.runtime
 from foundry.cli import main
+from foundry.config import load_config
 from foundry.exporting.check import diff_folder
 from foundry.exporting.checksums import list_files
 
@@ -90,12 +93,27 @@ def test_export_answers_in_a_clean_environment(case: str, tmp_path: Path) -> Non
     bill = json.loads((export / "sbom.cdx.json").read_bytes())
     assert installed_packages(tmp_path / "environment") == packages_here(bill)
     lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    with serving([command]) as address:
+    with engine_of(tmp_path / case) as variables, serving([command], **variables) as address:
         for line in lines:
             question = json.loads(line)
             query = urllib.parse.quote(question["query"])
             answer = get(f"{address}/search?q={query}&top_k=5")
             assert is_answered(question, answer), (question, answer)
+
+
+@contextmanager
+def engine_of(project: Path) -> Iterator[dict[str, str]]:
+    """What the server needs to find its engine, into which its index was published."""
+    if load_config(project).store.is_embedded:
+        yield {}
+        return
+    from stores import running_postgres
+
+    with running_postgres() as address:
+        variables = {"DATABASE_URL": address}
+        result = CliRunner().invoke(main, ["publish", str(project)], env=variables)
+        assert result.exit_code == 0, result.output
+        yield variables
 
 
 def packages_here(bill: dict[str, Any]) -> dict[str, str]:

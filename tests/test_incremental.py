@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
@@ -42,7 +43,7 @@ type = "records"
 name = "rows"
 path = "rows.csv"
 """
-FILES = {
+FILES: dict[str, str | bytes] = {
     "a.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse little of it.\n",
     "b.txt": "Pumps are tested on Mondays.",
     "deep/c.html": "<title>Valves</title><h1>Valves</h1><p>Close them slowly.",
@@ -254,8 +255,27 @@ def damage_result(path: Path) -> None:
         connection.execute("UPDATE prepared SET result = zeroblob(40) WHERE id % 2")
 
 
+def damage_kind(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE prepared SET result = 'text' WHERE id % 2")
+
+
+def damage_text(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE documents SET recipe = CAST(x'66ff66' AS TEXT) WHERE id % 2")
+
+
 @pytest.mark.parametrize(
-    "damage", [damage_nothing, damage_start, damage_middle, damage_half, damage_result]
+    "damage",
+    [
+        damage_nothing,
+        damage_start,
+        damage_middle,
+        damage_half,
+        damage_result,
+        damage_kind,
+        damage_text,
+    ],
 )
 def test_a_damaged_cache_is_thrown_away(
     damage: Callable[[Path], None], project: Project, caplog: pytest.LogCaptureFixture
@@ -326,6 +346,7 @@ def test_workers_and_this_process_give_the_same(
 ) -> None:
     expected = fresh_index(project)
     monkeypatch.setattr(pool, "FEW", 0)
+    monkeypatch.setattr(pool, "LITTLE", (0, 0))
     build(project, "--jobs", jobs)
     assert snapshot(project.index) == expected
 
@@ -333,6 +354,7 @@ def test_workers_and_this_process_give_the_same(
 def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """However many documents there are, few of them are waiting at any time."""
     monkeypatch.setattr(pool, "FEW", 0)
+    monkeypatch.setattr(pool, "LITTLE", (0, 0))
     alive, most = 0, 0
 
     def tasks() -> Any:
@@ -471,3 +493,22 @@ def test_many_edits_give_the_bytes_of_a_fresh_build(
     edits: list[list[tuple[str, str, Any]]],
 ) -> None:
     check_edits(edits)
+
+
+@pytest.mark.parametrize(("little", "workers"), [((8, 10_000), 1), ((7, 10_000), 2), ((8, 99), 2)])
+def test_little_is_done_by_one_worker(
+    little: tuple[int, int], workers: int, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Counted(ThreadPoolExecutor):
+        def __init__(self, threads: int, thread_name_prefix: str) -> None:
+            started.append(threads)
+            super().__init__(threads, thread_name_prefix)
+
+    for number in range(8):
+        write(project, f"m{number}.py", f"def function{number}():\n    return {number}\n")
+    monkeypatch.setattr(pool, "ThreadPoolExecutor", Counted)
+    monkeypatch.setattr(pool, "LITTLE", little)
+    assert build(project, "--jobs", "2")["documents"] == 14
+    assert started == [workers]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from foundry.errors import FoundryError
@@ -62,7 +63,9 @@ def _read_judgements(file: Path) -> Iterator[tuple[str, str, str, float]]:
         place, fields = f"{file}, line {number}", line.split("\t")
         try:
             query, document, grade = fields
-            yield place, query, document, float(grade)
+            if not isfinite(value := float(grade)):
+                raise ValueError(grade)
+            yield place, query, document, value
         except ValueError:
             is_heading = number == 1 and len(fields) == 3
             if not is_heading:

@@ -1,7 +1,7 @@
 """sbom.cdx.json: what the code of a server consists of, as CycloneDX 1.6.
 
-Made from the lock alone, so that it is the same on every machine and on every day; it has no
-timestamp and no serial number, which the specification leaves optional.
+Made from the lock and a table of licences alone, so that it is the same on every machine and on
+every day; it has no timestamp and no serial number, which the specification leaves optional.
 
 Source: ECMA-424, https://cyclonedx.org/specification/overview/.
 """
@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from foundry.exporting.licences import LICENCES
 from foundry.exporting.resolution import Selection, format_condition
 
 SBOM = "sbom.cdx.json"
@@ -64,6 +65,8 @@ def _component(item: Selection) -> dict[str, Any]:
         "version": item.package.version,
         "purl": reference,
     }
+    if licence := LICENCES.get(item.package.name):
+        component["licenses"] = [{"expression": licence, "acknowledgement": "declared"}]
     if marker := format_condition(item.condition):
         component["properties"] = [{"name": MARKER_PROPERTY, "value": marker}]
     return component

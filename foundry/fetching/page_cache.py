@@ -65,7 +65,9 @@ class PageCache:
             return found
 
         row = self._run(key, find)
-        if row is None or _checksum(key, row[0], row[1]) != row[2]:
+        if row is None or not isinstance(row[1], bytes):
+            return None
+        if _checksum(key, row[0], row[1]) != row[2]:
             return None
         return CachedPage(json.loads(row[0]), zlib.decompress(row[1]))
 

@@ -106,7 +106,11 @@ class PostingsBuilder:
 def _heading_impacts(
     vocabulary: list[bytes], idf: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:
-    """The first heading term of a sorted vocabulary, and the impacts of it and those after it."""
+    """The first heading term of a sorted vocabulary, and the impacts of it and those after it.
+
+    What a heading consists of need not be a term of a text, as the whole of `shop.Store.size` is
+    not where it is put together from its parts: then it is as rare as the heading.
+    """
     mark = HEADING_MARK.encode()
     first = bisect_left(vocabulary, mark)
     last = bisect_left(vocabulary, bytes([mark[0] + 1]))
@@ -117,7 +121,9 @@ def _heading_impacts(
         else:
             total = 0.0
             for part in vocabulary[number][1:].split(b" "):
-                total += float(idf[bisect_left(vocabulary, part)])
+                place = bisect_left(vocabulary, part)
+                is_term = place < len(vocabulary) and vocabulary[place] == part
+                total += float(idf[place if is_term else number])
         impacts[number - first] = HEADING_FACTOR * total
     return first, impacts
 

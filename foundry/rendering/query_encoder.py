@@ -55,7 +55,7 @@ def choose_query_encoder(config: Config, manifest: Manifest) -> QueryEncoder:
     provider = config.embedding.provider
     if provider == "none":
         return QUERY_ENCODERS["none"]
-    hint = f"build it again: foundry build {config.root}"
+    hint = f"build it again: {config.build_command}"
     if manifest.dense is None:
         raise IndexUnusableError(
             f"{config.root}: the index has no vectors, and foundry.toml asks for them", hint=hint

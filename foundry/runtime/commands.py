@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from typing import Protocol
 from . import evaluation_command
 from .errors import ConfigurationError, InvalidRequestError, ServerError
 from .filters import read_pairs
+from .json_output import format_json
 from .result_explanation import explain_response
 from .result_text import format_response
 from .results import MAX_TOP_K, SearchResponse
@@ -45,10 +45,10 @@ def run(
 
     There is a command `mcp` if `serve_mcp` is given.
     """
-    chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
+        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
             port = settings().port if chosen.port is None else chosen.port
             serve(
@@ -155,7 +155,7 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
     filters = current_index().filters.parse(wanted) if is_filtered else None
     response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
     if chosen.json:
-        _print(_to_json(response.to_json()))
+        _print(format_json(response.to_json()))
     else:
         _print(explain_response(response) if chosen.explain else format_response(response))
     return 0
@@ -163,7 +163,7 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
 
 def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
     report, text = evaluation_command.evaluate(chosen, search, current_index())
-    _print(_to_json(report) if chosen.json else text)
+    _print(format_json(report) if chosen.json else text)
     return 1 if report["failures"] else 0
 
 
@@ -182,16 +182,12 @@ def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
             "chunks": index.chunk_count,
             "findings": findings,
         }
-        _print(_to_json(report))
+        _print(format_json(report))
     else:
         files, questions = len(index.manifest.files), len(index.manifest.known_items)
         _print(f"index {index.version}: {files} files, {questions} known queries checked")
         _print("\n".join(findings) or "everything is as it should be")
     return 1 if findings else 0
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _print(text: str) -> None:

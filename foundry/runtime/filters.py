@@ -1,6 +1,6 @@
 """Filters: which chunks a search may return, decided before anything is ranked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,6 +15,9 @@ UNKNOWN_TIME = np.iinfo(np.int64).min
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
+
+MAX_NAMED = 20
+"""Sources that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,19 @@ class FilterColumns:
         )
 
     def parse(self, values: Mapping[str, object]) -> Filters:
-        """A request's filters. Raises InvalidRequestError; see `Filters.from_json`."""
-        return Filters.from_json(values, self.columns)
+        """A request's filters.
+
+        Raises InvalidRequestError as `Filters.from_json` does, and for a source that was not
+        indexed: sources are few and named by the owner, so that it can only be a mistake.
+        """
+        filters = Filters.from_json(values, self.columns)
+        for name in filters.source:
+            if name not in self._sources:
+                raise InvalidRequestError(
+                    f"there is no source {name!r}; known: {_shorten(self._sources)}",
+                    field="filters.source",
+                )
+        return filters
 
     def known_values(self, name: str, most: int) -> list[str]:
         """The values that a filter can have, sorted; none if there are more than `most`."""
@@ -164,6 +178,12 @@ def parse_time(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return int(moment.timestamp())
+
+
+def _shorten(names: Collection[str]) -> str:
+    left_out = len(names) - MAX_NAMED
+    more = [f"and {left_out:,} more"] if left_out > 0 else []
+    return ", ".join([*sorted(names)[:MAX_NAMED], *more])
 
 
 def _check_column(name: str, columns: Sequence[str]) -> None:

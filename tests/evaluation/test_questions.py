@@ -95,6 +95,8 @@ def test_beir(tmp_path: Path) -> None:
     [
         (QUERIES, "query-id\tcorpus-id\tscore\n", "no document is relevant"),
         (QUERIES, "q1\td1\t1\nq1\td1\thigh\n", "line 2"),
+        (QUERIES, "q1\td1\t1\nq1\td1\tinf\n", "line 2"),
+        (QUERIES, "q1\td1\t1\nq1\td1\tnan\n", "line 2"),
         (QUERIES, "q1 d1 1\n", "line 1"),
         (QUERIES, "q9\td1\t1\n", "no query 'q9'"),
         ('{"_id": "q1"}\n', "q1\td1\t1\n", "line 1: not a query"),

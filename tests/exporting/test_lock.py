@@ -1,5 +1,6 @@
 """Locks: each server's is the one that uv itself would write, and pip can install from it."""
 
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -14,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from foundry.errors import RenderError
+from foundry.exporting.licences import LICENCES
 from foundry.exporting.lock import (
     Asked,
     format_lock,
@@ -237,6 +239,52 @@ def test_bill_of_materials_has_what_the_lock_has(tmp_path: Path) -> None:
     }
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     assert "timestamp" not in json.dumps(bill)
+
+
+def declared_licence(package: str) -> str | None:
+    """The SPDX expression that an installed package declares; None if there is no telling."""
+    metadata = importlib.metadata.metadata(package)
+    stated = [
+        text.removeprefix("License :: OSI Approved :: ")
+        for field in ("License-Expression", "License", "Classifier")
+        for text in metadata.get_all(field) or []
+    ]
+    synonyms = {
+        "Apache 2.0": "Apache-2.0",
+        "Apache Software License": "Apache-2.0",
+        "MIT License": "MIT",
+        "The MIT License (MIT)": "MIT",
+        "3-Clause BSD License": "BSD-3-Clause",
+    }
+    expressions = [synonyms.get(text, text) for text in stated]
+    return next((known for known in expressions if known in set(LICENCES.values())), None)
+
+
+def test_licences_are_those_that_packages_declare() -> None:
+    locked = {
+        item.package.name
+        for project in PROJECTS
+        for item in select_packages(RESOLUTION, read_asked(project.encode()))
+    }
+    assert set(LICENCES) <= locked
+    installed = {
+        re.sub(r"[-_.]+", "-", found.name).lower() for found in importlib.metadata.distributions()
+    }
+    assert {"numpy", "fastapi", "uvicorn"} <= installed
+    for package in set(LICENCES) & installed:
+        assert LICENCES[package] == declared_licence(package), package
+
+
+def test_bill_of_materials_names_licences() -> None:
+    selected = select_packages(RESOLUTION, read_asked(PROJECTS[0].encode()))
+    bill = json.loads(format_sbom("acme-docs", "0.1.0", [], selected, "1"))
+    assert bill["components"]
+    unnamed = {entry["name"] for entry in bill["components"] if "licenses" not in entry}
+    # Neither is installed where exports are tested.
+    assert unnamed <= {"colorama", "tzdata", "pywin32"}
+    numpy, *_ = [entry for entry in bill["components"] if entry["name"] == "numpy"]
+    (licence,) = numpy["licenses"]
+    assert licence["expression"].startswith("BSD-3-Clause")
 
 
 @pytest.mark.slow

@@ -55,13 +55,22 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "victim").exists()
 
 
-@pytest.mark.parametrize("column", ["headers", "content", "checksum"])
-def test_a_damaged_page_is_not_there(column: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "headers = substr(headers, 2)",
+        "content = substr(content, 2)",
+        "checksum = substr(checksum, 2)",
+        "content = 'text'",
+        "headers = CAST(x'66ff66' AS TEXT)",
+    ],
+)
+def test_a_damaged_page_is_not_there(change: str, tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "web")
     cache.store(URL, PAGE)
     cache.close()
     with sqlite3.connect(tmp_path / "web" / FILE_NAME) as connection:
-        connection.execute(f"UPDATE pages SET {column} = substr({column}, 2)")
+        connection.execute(f"UPDATE pages SET {change}")
     connection.close()
     cache = PageCache(tmp_path / "web")
     assert cache.load(URL) is None
