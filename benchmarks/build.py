@@ -2,57 +2,26 @@
 
 FOLDER is copied, built with the default configuration, built again unchanged, and after one file
 was changed, removed and added. Every build is a process of its own. Memory is the most that the
-process and its workers hold together (proportional set size, sampled ten times a second).
+process and its workers hold together (proportional set size, sampled ten times a second). Builds of
+generated corpora, of up to a million chunks, are `scale.py`'s.
 """
 
 import argparse
-import json
-import resource
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from common import machine, make_project
+from common import machine, make_project, row
+from timed_build import timed_build
 
-SAMPLE_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One build: its own result, seconds of wall and of processor, megabytes, rows it wrote."""
-
-    result: dict[str, Any]
-    seconds: float
-    processor: float
-    megabytes: float
-    rows: int
-
-
-def children(pid: int) -> list[int]:
-    """A process and all below it."""
-    found = [pid]
-    for process in found:
-        for task in Path(f"/proc/{process}/task").glob("*/children"):
-            found += [int(child) for child in task.read_text().split()]
-    return found
-
-
-def megabytes_of(pid: int) -> float:
-    """What a process and all below it hold; pages that several share are counted once."""
-    total = 0
-    for process in children(pid):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                total += int(line.split()[1])
-    return total / 1024
+TEXTS = (".md", ".mdx", ".txt")
+"""What one sentence more can be written to."""
 
 
 def rows_of(project: Path) -> set[tuple[Any, ...]]:
@@ -66,31 +35,23 @@ def rows_of(project: Path) -> set[tuple[Any, ...]]:
     return {*documents, *prepared}
 
 
-def run(project: Path, jobs: int | None) -> Run:
-    """Build in a process of its own."""
+def measure(name: str, project: Path, jobs: int | None) -> None:
+    """Build, and print a row."""
     before = rows_of(project)
-    command = [sys.executable, "-m", "foundry", "build", str(project), "--json", "--quiet"]
-    command += ["--jobs", str(jobs)] if jobs else []
-    most = 0.0
-    used = processor_seconds()
-    start = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            # A process may have ended meanwhile.
-            with suppress(OSError):
-                most = max(most, megabytes_of(process.pid))
-            time.sleep(SAMPLE_SECONDS)
-        seconds = time.perf_counter() - start
-        assert process.stdout is not None
-        result = json.loads(process.stdout.read())
-    used = processor_seconds() - used
-    return Run(result, seconds, used, most, len(before ^ rows_of(project)))
-
-
-def processor_seconds() -> float:
-    """What all processes that have ended below this one took."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    built = timed_build(project, jobs)
+    changes = built.changes
+    row(
+        name,
+        f"{built.seconds:.1f}",
+        ", ".join(f"{stage.lower()} {seconds:.1f}" for stage, seconds in built.stages.items()),
+        f"{built.processor:.1f}",
+        *(f"{changes.read:,}", f"{changes.reused:,}", f"{changes.removed:,}"),
+        f"{changes.embedded:,}",
+        f"{len(before ^ rows_of(project)):,}",
+        f"{built.memory.held:.0f}",
+        f"{built.documents / built.seconds:,.0f}",
+        f"{built.chunks / built.seconds:,.0f}",
+    )
 
 
 def main() -> int:
@@ -99,12 +60,16 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
-    print(machine())
+    print(machine(), end="\n\n")
     with tempfile.TemporaryDirectory() as work:
         project = make_project(Path(work) / "project", 'type = "folder"\npath = "sources"')
         sources = project / "sources"
         shutil.copytree(arguments.folder, sources)
-        paths = sorted(path for path in sources.rglob("*.md") if path.stat().st_size > 2_000)
+        paths = sorted(
+            path
+            for path in sources.rglob("*")
+            if path.suffix in TEXTS and path.stat().st_size > 2_000
+        )
         changed, removed = paths[len(paths) // 3], paths[len(paths) // 2]
 
         def change() -> None:
@@ -115,26 +80,19 @@ def main() -> int:
             ("nothing changed", lambda: None),
             ("one file changed", change),
             ("one file removed", removed.unlink),
-            ("one file added", lambda: shutil.copy(changed, sources / "zz-added.md")),
+            ("one file added", lambda: shutil.copy(changed, sources / f"zz-added{changed.suffix}")),
         ]
         # Old enough for the stamps of all files to be trusted.
         time.sleep(2)
         columns = (
-            "build|seconds|processor|read|reused|removed|embedded|rows written|MB|chunks/s".split(
-                "|"
-            )
-        )
-        print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+            "build|seconds|by stage|processor|read|reused|removed|embedded|rows written|MB"
+            "|files/s|chunks/s"
+        ).split("|")
+        row(*columns)
+        row(*["---"] * len(columns))
         for name, step in steps:
             step()
-            done = run(project, arguments.jobs)
-            changes = done.result["changes"]
-            rate = done.result["chunks"] / done.seconds
-            print(
-                f"| {name} | {done.seconds:.1f} | {done.processor:.1f} | {changes['read']:,}"
-                f" | {changes['reused']:,} | {changes['removed']:,} | {changes['embedded']:,}"
-                f" | {done.rows:,} | {done.megabytes:.0f} | {rate:,.0f} |"
-            )
+            measure(name, project, arguments.jobs)
     return 0
 
 

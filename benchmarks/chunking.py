@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import build, load_server, machine, make_project
+from numpy.typing import NDArray
 
 SIZES = (400, 800, 1200)
 STRATEGIES = ("windows", "headings", "recursive", "sentences", "parent")
@@ -95,7 +96,7 @@ def find(server: Any, strategy: str, question: str) -> Found:
     return list(dict.fromkeys(found))
 
 
-def measure(questions: Iterable[Question], server: Any, strategy: str) -> np.ndarray:
+def measure(questions: Iterable[Question], server: Any, strategy: str) -> NDArray[np.float64]:
     """Mean recall, precision and IoU, and the mean length of what is found."""
     rows = []
     for question in questions:
@@ -110,7 +111,8 @@ def measure(questions: Iterable[Question], server: Any, strategy: str) -> np.nda
         both, length = len(relevant & covered), sum(end - start for _, start, end in found)
         union = len(relevant) + length - both
         rows.append((both / len(relevant), both / length, both / union, length / len(found)))
-    return np.array(rows).mean(axis=0)
+    means: NDArray[np.float64] = np.array(rows).mean(axis=0)
+    return means
 
 
 def compare(folder: Path, work: Path, strategies: list[str]) -> None:
@@ -153,7 +155,9 @@ def read_names(folder: Path) -> dict[str, list[tuple[str, int]]]:
     names: dict[str, list[tuple[str, int]]] = {}
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for outer in (tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))):
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+        scopes: list[ast.Module | ast.ClassDef] = [tree, *classes]
+        for outer in scopes:
             for node in outer.body:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     prefix = f"{outer.name}." if isinstance(outer, ast.ClassDef) else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foundry import __version__, pipeline
+from foundry.build_records import BuildResult
 from foundry.config import load_config
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
@@ -66,13 +67,18 @@ def make_project(root: Path, source: str, extra: str = "", *, language: str = "e
     return root
 
 
-def build(project: Path, *, quiet: bool = True) -> pipeline.BuildResult:
+def build(project: Path, *, quiet: bool = True) -> BuildResult:
     """Build a project."""
     return pipeline.build(project, Reporter(quiet=quiet))
 
 
-def load_server(project: Path, package: str, search_options: str = "") -> Any:
-    """Render a project's server as `package`, with other [search] options, and import it."""
+def row(*cells: object) -> None:
+    """Print a line of a table."""
+    print("|", " | ".join(str(cell) for cell in cells), "|", flush=True)
+
+
+def render_server(project: Path, package: str, search_options: str = "") -> Path:
+    """Render a built project's server as `package`, with other [search] options; its folder."""
     file = project / "foundry.toml"
     written = file.read_text(encoding="utf-8")
     file.write_text(
@@ -90,10 +96,16 @@ def load_server(project: Path, package: str, search_options: str = "") -> Any:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    return folder
+
+
+def load_server(project: Path, package: str, search_options: str = "") -> Any:
+    """Render a project's server as `package`, with other [search] options, and import it."""
+    folder = render_server(project, package, search_options)
     sys.path.insert(0, str(folder))
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
     server = importlib.import_module(package)
     sys.path.remove(str(folder))
-    server.load(index)
+    server.load(project / ".foundry" / "index")
     return server

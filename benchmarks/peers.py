@@ -1,4 +1,4 @@
-"""What users would take in place of a generated server, each over the same corpus and vectors.
+"""What users would take in place of a generated server, each over the same texts and vectors.
 
 Settings are the defaults of the peer's own documentation for hybrid search; query vectors are made
 beforehand, or by a callback where the peer insists on embedding. All return ten passages with
@@ -6,12 +6,13 @@ their text.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from indexed import IndexedCorpus
 from numpy.typing import NDArray
-from synthetic import Corpus
 
 TOP = 10
 DEPTH = 100
@@ -20,15 +21,35 @@ RRF_CONSTANT = 60
 Ask = Callable[[str, NDArray[np.float32]], Any]
 """Of a query and its vector: ten passages."""
 
-Open = Callable[[Corpus, Path], Ask]
+Open = Callable[[IndexedCorpus, Path], Ask]
 """Builds what the peer needs in a new folder."""
 
 
-def open_bm25s(corpus: Corpus, folder: Path) -> Ask:
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What a peer is, and up to how many chunks it is asked.
+
+    Attributes:
+        packages: Distributions whose versions are printed, and whose size is measured.
+        module: What is imported to see whether it is there.
+        lanes: What it searches, by the name of our mode.
+        open: Builds it.
+        most_chunks: With more, `limit` says why it is not run.
+    """
+
+    packages: tuple[str, ...]
+    module: str
+    lanes: str
+    open: Open
+    most_chunks: int
+    limit: str
+
+
+def open_bm25s(corpus: IndexedCorpus, folder: Path) -> Ask:
     """Keywords alone, in memory."""
     import bm25s
 
-    texts = [text for document in corpus.documents() for text in document.texts]
+    texts = [*corpus.texts()]
     retriever = bm25s.BM25(corpus=texts)
     retriever.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
     retriever.save(folder)
@@ -40,7 +61,7 @@ def open_bm25s(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-def open_tantivy(corpus: Corpus, folder: Path) -> Ask:
+def open_tantivy(corpus: IndexedCorpus, folder: Path) -> Ask:
     """Keywords alone, on disk."""
     import tantivy
 
@@ -48,9 +69,8 @@ def open_tantivy(corpus: Corpus, folder: Path) -> Ask:
     builder.add_text_field("text", stored=True, tokenizer_name="en_stem")
     index = tantivy.Index(builder.build(), path=str(folder))
     writer = index.writer(num_threads=1)
-    for document in corpus.documents():
-        for text in document.texts:
-            writer.add_document(tantivy.Document(text=[text]))
+    for text in corpus.texts():
+        writer.add_document(tantivy.Document(text=[text]))
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
@@ -63,7 +83,7 @@ def open_tantivy(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-def open_sqlite(corpus: Corpus, folder: Path) -> Ask:
+def open_sqlite(corpus: IndexedCorpus, folder: Path) -> Ask:
     """FTS5 and sqlite-vec, joined by reciprocal ranks."""
     import sqlite_vec
 
@@ -82,8 +102,8 @@ def open_sqlite(corpus: Corpus, folder: Path) -> Ask:
         f" vec0(embedding float[{corpus.dimensions}] distance_metric=cosine)"
     )
     number = 0
-    for document in corpus.documents():
-        for text, vector in zip(document.texts, document.vectors, strict=True):
+    for texts, vectors in corpus.batches():
+        for text, vector in zip(texts, vectors, strict=True):
             number += 1
             connection.execute("INSERT INTO texts(rowid, text) VALUES (?, ?)", (number, text))
             connection.execute(
@@ -113,7 +133,7 @@ def open_sqlite(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-def open_lancedb(corpus: Corpus, folder: Path) -> Ask:
+def open_lancedb(corpus: IndexedCorpus, folder: Path) -> Ask:
     """Its hybrid query with its default reranker; vectors are scanned, as without an index."""
     import lancedb
     import pyarrow
@@ -122,10 +142,10 @@ def open_lancedb(corpus: Corpus, folder: Path) -> Ask:
     schema = pyarrow.schema([("text", pyarrow.string()), ("vector", vector_type)])
 
     def batches() -> Any:
-        for document in corpus.documents():
-            flat = pyarrow.array(document.vectors.ravel())
-            vectors = pyarrow.FixedSizeListArray.from_arrays(flat, corpus.dimensions)
-            yield pyarrow.record_batch([pyarrow.array(document.texts), vectors], schema=schema)
+        for texts, vectors in corpus.batches():
+            flat = pyarrow.array(vectors.ravel())
+            column = pyarrow.FixedSizeListArray.from_arrays(flat, corpus.dimensions)
+            yield pyarrow.record_batch([pyarrow.array(texts), column], schema=schema)
 
     rows = pyarrow.Table.from_batches(batches(), schema=schema)
     table = lancedb.connect(folder).create_table("chunks", rows)
@@ -137,13 +157,15 @@ def open_lancedb(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-def open_txtai(corpus: Corpus, folder: Path) -> Ask:
+def open_txtai(corpus: IndexedCorpus, folder: Path) -> Ask:
     """Its hybrid index (Faiss and its own BM25) with stored content."""
     from txtai import Embeddings
 
-    texts = [text for document in corpus.documents() for text in document.texts]
-    vectors = np.concatenate([document.vectors for document in corpus.documents()])
-    known = dict(zip(texts, vectors, strict=True))
+    known = {
+        text: vector
+        for texts, vectors in corpus.batches()
+        for text, vector in zip(texts, vectors, strict=True)
+    }
 
     def embed(wanted: list[str]) -> NDArray[np.float32]:
         return np.array([known[text] for text in wanted])
@@ -151,7 +173,7 @@ def open_txtai(corpus: Corpus, folder: Path) -> Ask:
     embeddings = Embeddings(
         {"method": "external", "transform": embed, "hybrid": True, "content": True}
     )
-    embeddings.index(texts)
+    embeddings.index([*known])
     embeddings.save(str(folder / "index"))
 
     def ask(query: str, vector: NDArray[np.float32]) -> Any:
@@ -161,7 +183,7 @@ def open_txtai(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-def open_llama_index(corpus: Corpus, folder: Path) -> Ask:
+def open_llama_index(corpus: IndexedCorpus, folder: Path) -> Ask:
     """QueryFusionRetriever over its BM25 retriever and its default vector store, in memory."""
     from llama_index.core import StorageContext, VectorStoreIndex
     from llama_index.core.embeddings import MockEmbedding
@@ -172,8 +194,8 @@ def open_llama_index(corpus: Corpus, folder: Path) -> Ask:
 
     nodes = [
         TextNode(text=text, embedding=vector.tolist())
-        for document in corpus.documents()
-        for text, vector in zip(document.texts, document.vectors, strict=True)
+        for texts, vectors in corpus.batches()
+        for text, vector in zip(texts, vectors, strict=True)
     ]
     embedding = MockEmbedding(embed_dim=corpus.dimensions)
     index = VectorStoreIndex(
@@ -198,12 +220,42 @@ def open_llama_index(corpus: Corpus, folder: Path) -> Ask:
     return ask
 
 
-PEERS: dict[str, tuple[str, str, Open]] = {
-    "bm25s": ("bm25s", "keyword", open_bm25s),
-    "tantivy": ("tantivy", "keyword", open_tantivy),
-    "SQLite FTS5 + sqlite-vec, RRF": ("sqlite_vec", "hybrid", open_sqlite),
-    "LanceDB hybrid": ("lancedb", "hybrid", open_lancedb),
-    "txtai hybrid": ("txtai", "hybrid", open_txtai),
-    "LlamaIndex fusion": ("llama_index.retrievers.bm25", "hybrid", open_llama_index),
+ANY = 10_000_000
+
+PEERS = {
+    "bm25s": Peer(
+        ("bm25s",), "bm25s", "keyword", open_bm25s, 100_000, "seven minutes to build, in memory"
+    ),
+    "tantivy": Peer(("tantivy",), "tantivy", "keyword", open_tantivy, ANY, ""),
+    "SQLite FTS5 + sqlite-vec, RRF": Peer(
+        ("sqlite-vec", "pysqlite3-binary"),
+        "sqlite_vec",
+        "hybrid",
+        open_sqlite,
+        100_000,
+        "scans every vector: a second a query",
+    ),
+    "LanceDB hybrid": Peer(
+        ("lancedb",),
+        "lancedb",
+        "hybrid",
+        open_lancedb,
+        100_000,
+        "scans every vector, and 12 minutes to build",
+    ),
+    "txtai hybrid": Peer(
+        ("txtai",), "txtai", "hybrid", open_txtai, 100_000, "half an hour to build, in memory"
+    ),
+    "LlamaIndex fusion": Peer(
+        ("llama-index-core", "llama-index-retrievers-bm25"),
+        "llama_index.retrievers.bm25",
+        "hybrid",
+        open_llama_index,
+        10_000,
+        "a second a query, vectors as lists of Python's floats in memory",
+    ),
 }
-"""By name: the module that it needs, the lanes that it searches, and what opens it."""
+UNOBTAINABLE = {
+    "docs-mcp-server": "an npm package (@arabold/docs-mcp-server) that the registry this machine"
+    " reaches does not have (404)",
+}

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from foundry import pipeline
 from foundry.config_search import DEFAULT_FIELDS
-from foundry.evaluating import EvaluationOptions, QuestionFiles
+from foundry.evaluating import EvaluationResult
+from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
 from foundry.runtime.candidates import candidate_count
 from foundry.runtime.evaluation_metrics import METRICS
@@ -133,7 +134,7 @@ def rank(scores: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.
     return numbers[np.argsort(-scores[numbers], kind="stable")]
 
 
-def measure(folder: Path, work: Path) -> tuple[dict[str, float], pipeline.EvaluationResult]:
+def measure(folder: Path, work: Path) -> tuple[dict[str, float], EvaluationResult]:
     """All columns for one collection."""
     collection, language = read_collection(folder), language_of(folder)
     project = make_project(

@@ -1,129 +1,239 @@
-"""Builds of generated corpora, from a thousand chunks up: `python benchmarks/scale.py`.
+"""What grows with a corpus, from a thousand chunks to a million: `python benchmarks/scale.py`.
 
-For each of `--chunks` a table of records (see `synthetic`; eight chunks' text a record) is built
-with the default configuration by `foundry build`'s own code in a process of its own: seconds by
-stage, the most memory that the process and its workers hold together, and the bytes of the index by
-file. `--writer` writes the corpora with the index writer alone, over vectors that are there, in one
-process: what it takes without reading, splitting and embedding.
+For each of `--chunks` a generated corpus (see `synthetic`) is built end to end by `foundry build`'s
+own code, then searched by the server rendered for it, then built again unchanged and with one of
+its records changed, each in a process of its own. What is measured is added to `--results`, a line
+of JSON a size and part, at once: what is there already is not measured again, so a run that was
+stopped goes on, and a size is measured anew once its lines are deleted. The tables, and the plots
+in an SVG beside the results, are made from these lines; `--draw` does nothing else.
 """
 
 import argparse
 import json
-import subprocess
+import shutil
 import sys
-import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from build import megabytes_of
-from common import machine, make_project
-from synthetic import Corpus
+from common import machine, render_server, row
+from drawing import Plot, Series, draw
+from searching import measure_searches
+from size import COLUMNS, index_parts
+from synthetic import built_project, generated_project
+from timed_build import TimedBuild, timed_build
 
-from foundry import pipeline
-from foundry.progress import Progress, Reporter
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+RESULTS = Path(__file__).parent / "scale.jsonl"
+STAMP_SECONDS = 2.5
+"""After which the stamp of a file that was written is trusted."""
 
-SAMPLE_SECONDS = 0.2
-GROUPS = {
-    "chunks": "texts",
-    "documents": "documents",
-    "terms": "postings",
-    "postings": "postings",
-    "vectors": "vectors",
-    "sketch": "vectors",
-    "encoder": "encoder",
+BUILD_TARGET = 1_500.0
+OPEN_TARGET = 20.0
+MEMORY_TARGET = 1_024.0
+
+Found = dict[str, Any]
+
+
+def measure_build(folder: Path, chunks: int) -> Found:
+    """The first build, and the bytes of the index by part."""
+    project = generated_project(folder, chunks)
+    shutil.rmtree(project / ".foundry", ignore_errors=True)
+    found = _figures(timed_build(project))
+    return {**found, "bytes": index_parts(project / ".foundry" / "index")}
+
+
+def measure_search(folder: Path, chunks: int) -> Found:
+    """Opening and searching the index."""
+    project = built_project(folder, chunks)
+    rendered = render_server(project, "benchmark_scale")
+    return measure_searches(rendered, project / ".foundry" / "index", project / "queries.json")
+
+
+def measure_rebuilds(folder: Path, chunks: int) -> Found:
+    """A build with nothing changed, and one with a word more in the middle of the corpus.
+
+    The corpus is as it was afterwards; the index has the word.
+    """
+    project = built_project(folder, chunks)
+    corpus = project / "corpus.jsonl"
+    original = corpus.with_suffix(".original")
+    if original.exists():
+        # A run was killed in the middle of this.
+        original.replace(corpus)
+    time.sleep(STAMP_SECONDS)
+    unchanged = _figures(timed_build(project))
+    corpus.rename(original)
+    middle = original.stat().st_size // 2
+    with original.open(encoding="utf-8") as old, corpus.open("w", encoding="utf-8") as new:
+        place = 0
+        for line in old:
+            is_chosen = place <= middle < place + len(line)
+            place += len(line)
+            new.write(line.replace('"text": "', '"text": "changed ') if is_chosen else line)
+    try:
+        time.sleep(STAMP_SECONDS)
+        changed = _figures(timed_build(project))
+    finally:
+        original.replace(corpus)
+    return {"unchanged": unchanged, "changed": changed}
+
+
+PARTS: dict[str, Callable[[Path, int], Found]] = {
+    "build": measure_build,
+    "search": measure_search,
+    "rebuilds": measure_rebuilds,
 }
-"""What the files of an index are part of, by the first word of their names."""
 
 
-class TimedSteps(Reporter):
-    """Says nothing, and notes when each step began."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=True)
-        self.begun: list[tuple[str, float]] = []
-
-    def step(self, label: str, unit: str, total: int | None = None) -> Progress:
-        """Begin a step."""
-        self.begun.append((label, time.monotonic()))
-        return super().step(label, unit, total)
+def _figures(built: TimedBuild) -> Found:
+    names = ("documents", "chunks", "stages", "seconds", "processor")
+    return {name: getattr(built, name) for name in names} | {"memory": asdict(built.memory)}
 
 
-def build_here(project: Path) -> dict[str, object]:
-    """Build in this process: chunks, and the seconds of each step."""
-    steps = TimedSteps()
-    result = pipeline.build(project, steps)
-    ends = [begun for _, begun in steps.begun[1:]] + [time.monotonic()]
-    seconds = {label: end - begun for (label, begun), end in zip(steps.begun, ends, strict=True)}
-    return {"chunks": result.chunks, "seconds": seconds, "index": result.index}
+def read_results(path: Path) -> dict[int, dict[str, Found]]:
+    """What has been measured, by size and part."""
+    found: dict[int, dict[str, Found]] = {}
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for entry in map(json.loads, lines):
+        found.setdefault(entry["size"], {})[entry["part"]] = entry["found"]
+    return dict(sorted(found.items()))
 
 
-def write_here(chunks: int, folder: Path) -> dict[str, object]:
-    """Write an index in this process: chunks, and the seconds of CPU."""
-    corpus = Corpus(chunks)
-    used = time.process_time()
-    corpus.write_index(folder)
-    seconds = {"Writing": time.process_time() - used}
-    return {"chunks": chunks, "seconds": seconds, "index": str(folder)}
+def measure(sizes: list[int], folder: Path, results: Path) -> None:
+    """Measure what is not in the results yet, and add it to them."""
+    for size in sizes:
+        for part, measure_part in PARTS.items():
+            if part in read_results(results).get(size, {}):
+                continue
+            begun = time.monotonic()
+            found = measure_part(folder, size)
+            entry = {"machine": machine(), "size": size, "part": part, "found": found}
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+            seconds = time.monotonic() - begun
+            print(f"{size:,} {part}: {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def measure(chunks: int, work: Path, *, writer: bool) -> None:
-    """Build one corpus, and print its row and the sizes of its files."""
-    if writer:
-        job = ["--write", str(work / "index"), "--chunks", str(chunks)]
-    else:
-        project = make_project(work / "project", 'type = "records"\npath = "corpus.jsonl"')
-        Corpus(chunks).write_records(project / "corpus.jsonl")
-        job = ["--build", str(project)]
-    most = 0.0
-    command = [sys.executable, __file__, *job]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            # A process may have ended meanwhile.
-            with suppress(OSError):
-                most = max(most, megabytes_of(process.pid))
-            time.sleep(SAMPLE_SECONDS)
-        assert process.stdout is not None
-        found = json.loads(process.stdout.read().splitlines()[-1])
-    count, seconds = found["chunks"], found["seconds"]
-    total = sum(seconds.values())
-    sizes: dict[str, int] = {}
-    index = Path(found["index"])
-    for path in index.rglob("*"):
-        if path.is_file():
-            name = path.relative_to(index).parts[0].partition(".")[0]
-            group = GROUPS.get(name, "others")
-            sizes[group] = sizes.get(group, 0) + path.stat().st_size
-    stages = ", ".join(f"{label} {taken:.1f}" for label, taken in seconds.items())
-    parts = ", ".join(f"{name} {size / count:.0f}" for name, size in sorted(sizes.items()))
-    print(
-        f"| {count:,} | {total:.1f} | {stages} | {count / total:,.0f} | {most:.0f}"
-        f" | {sum(sizes.values()) / 1e6:.0f} | {sum(sizes.values()) / count:.0f}: {parts} |",
-        flush=True,
-    )
+def print_tables(results: dict[int, dict[str, Found]]) -> None:
+    """The tables of builds, of searches and of the index."""
+    columns = "chunks|build, s|by stage|processor, s|chunks/s|most MB|nothing changed, s"
+    row(*f"{columns}|one record changed, s".split("|"))
+    row(*["---"] * 8)
+    for size, parts in results.items():
+        if found := parts.get("build"):
+            stages = (f"{name.lower()} {taken:.1f}" for name, taken in found["stages"].items())
+            again = parts.get("rebuilds")
+            row(
+                *(f"{size:,}", f"{found['seconds']:.1f}", ", ".join(stages)),
+                *(f"{found['processor']:.1f}", f"{found['chunks'] / found['seconds']:,.0f}"),
+                f"{found['memory']['held']:.0f}",
+                f"{again['unchanged']['seconds']:.1f}" if again else "",
+                f"{again['changed']['seconds']:.1f}" if again else "",
+            )
+    print()
+    columns = "chunks|opens, ms|hybrid p50, ms|p95|p99|keyword p50|p99|semantic p50|p99"
+    row(*f"{columns}|answers/s, 1 thread|2 threads|MB opened|MB searching|of it private".split("|"))
+    row(*["---"] * 14)
+    for size, parts in results.items():
+        if found := parts.get("search"):
+            lanes = [found[lane][name] for lane in ("keyword", "semantic") for name in _MIDDLE_LAST]
+            row(
+                f"{size:,}",
+                f"{found['open']:.1f}",
+                *(f"{found['hybrid'][name]:.2f}" for name in ("p50", "p95", "p99")),
+                *(f"{value:.2f}" for value in lanes),
+                *(f"{found[name]['rate']:.0f}" for name in ("hybrid", "two threads")),
+                f"{found['idle']['held']:.0f}",
+                f"{found['searching']['held']:.0f}",
+                f"{found['searching']['private']:.0f}",
+            )
+    print()
+    row("chunks", "index MB", "bytes a chunk", *COLUMNS)
+    row(*["---"] * (3 + len(COLUMNS)))
+    for size, parts in results.items():
+        if found := parts.get("build"):
+            total = sum(found["bytes"].values())
+            each = (f"{found['bytes'][name] / size:,.0f}" for name in COLUMNS)
+            row(f"{size:,}", f"{total / 1e6:.0f}", f"{total / size:,.0f}", *each)
+
+
+_MIDDLE_LAST = ("p50", "p99")
+
+
+def draw_plots(results: dict[int, dict[str, Found]]) -> str:
+    """The plots as SVG."""
+
+    def series(name: str, part: str, value: Callable[[Found], float]) -> Series:
+        points = [
+            (float(size), value(parts[part])) for size, parts in results.items() if part in parts
+        ]
+        return Series(name, points)
+
+    plots = [
+        Plot(
+            "Search, ms",
+            [
+                series("hybrid p50", "search", lambda found: found["hybrid"]["p50"]),
+                series("hybrid p99", "search", lambda found: found["hybrid"]["p99"]),
+                series("keyword p50", "search", lambda found: found["keyword"]["p50"]),
+            ],
+        ),
+        Plot(
+            "Opening the index, ms",
+            [series("wall, median", "search", lambda found: found["open"])],
+            OPEN_TARGET,
+        ),
+        Plot(
+            "Memory, MB",
+            [
+                series("building", "build", lambda found: found["memory"]["held"]),
+                series("searching", "search", lambda found: found["searching"]["held"]),
+                series("of it private", "search", lambda found: found["searching"]["private"]),
+            ],
+            MEMORY_TARGET,
+        ),
+        Plot(
+            "Builds, seconds",
+            [
+                series("first", "build", lambda found: found["seconds"]),
+                series("unchanged", "rebuilds", lambda found: found["unchanged"]["seconds"]),
+                series("one changed", "rebuilds", lambda found: found["changed"]["seconds"]),
+            ],
+        ),
+        Plot(
+            "Chunks built a second",
+            [series("first build", "build", lambda found: found["chunks"] / found["seconds"])],
+            BUILD_TARGET,
+        ),
+        Plot(
+            "Index, MB",
+            [series("all", "build", lambda found: sum(found["bytes"].values()) / 1e6)],
+        ),
+    ]
+    return draw([plot for plot in plots if any(one.points for one in plot.series)], "chunks")
 
 
 def main() -> int:
-    """Print a table."""
+    """Measure, print the tables and write the plots."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--chunks", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--folder", type=Path, help="where to work; temporary unless given")
-    parser.add_argument("--writer", action="store_true", help="the index writer alone")
-    parser.add_argument("--build", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--chunks", type=int, nargs="+", default=[*SIZES])
+    parser.add_argument("--folder", type=Path, help="where corpora and indexes are kept")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="default: %(default)s")
+    parser.add_argument("--draw", action="store_true", help="only tables and plots, from results")
     chosen = parser.parse_args()
-    if chosen.build:
-        print(json.dumps(build_here(chosen.build)))
-        return 0
-    if chosen.write:
-        print(json.dumps(write_here(chosen.chunks[0], chosen.write)))
-        return 0
-    print(machine())
-    columns = "chunks|seconds|by stage|chunks/s|most MB|index MB|bytes a chunk".split("|")
-    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    for chunks in chosen.chunks:
-        with tempfile.TemporaryDirectory(dir=chosen.folder) as work:
-            measure(chunks, Path(work), writer=chosen.writer)
+    if not chosen.draw:
+        if chosen.folder is None:
+            parser.error("--folder is needed: a million chunks take some 5 GB")
+        measure(chosen.chunks, chosen.folder, chosen.results)
+    lines = chosen.results.read_text(encoding="utf-8").splitlines()
+    print("\n".join(dict.fromkeys(json.loads(line)["machine"] for line in lines)), end="\n\n")
+    results = read_results(chosen.results)
+    print_tables(results)
+    drawing = chosen.results.with_suffix(".svg")
+    drawing.write_text(draw_plots(results), encoding="utf-8")
     return 0
 
 

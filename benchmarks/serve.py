@@ -1,15 +1,13 @@
-"""Throughput, overload, reloads and start-up of an exported server: `python benchmarks/serve.py`.
+"""Throughput, overload, memory, reloads and start-up of a server: `python benchmarks/serve.py`.
 
-Builds and exports a generated corpus (seeded, one chunk a record), runs the export as a process
-with the interpreter that runs this, and loads it over loopback with wrk. Needs wrk
-(`apt-get install wrk`). With one core for the server and one for wrk the figures are those of one
-worker.
+Generated corpora (see `synthetic`) of `--chunks` chunks are built, or taken from `--folder` if they
+are there, and exported; the export runs as a process of the interpreter that runs this, and is
+loaded over loopback with wrk (`apt-get install wrk`). With one core for the server and one for wrk
+the figures are those of one worker. Starts are timed from spawning the process.
 """
 
 import argparse
 import json
-import os
-import random
 import re
 import shutil
 import statistics
@@ -22,73 +20,49 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from common import build, machine, make_project
+from common import machine, row
+from processes import Memory, MemoryWatch, cpu_seconds, memory_of
+from synthetic import built_project, queries_of
+from wrk import Load, load, version, write_script
 
 from foundry import pipeline
 
-SEED = 20261121
-WORDS = 70
-QUERIES = 400
 CONNECTIONS = 32
 LOADS = (1, 2, 10)
 RELOADS = 50
 STARTS = 7
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 START = (
     "import runpy, sys; sys.path.insert(0, {folder!r});"
     " runpy.run_module('benchmark', run_name='__main__', alter_sys=True)"
 )
-SCRIPT = """
-local queries = {{{queries}}}
-local place = 0
-request = function()
-  place = place % #queries + 1
-  return wrk.format("POST", "/search", {{["Content-Type"] = "application/json"}}, queries[place])
-end
-"""
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "benchmark", "version": "1"},
+    },
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What wrk measured: answers a second, those of them that were refused or failed, ms."""
-
-    rate: float
-    refused: float
-    errors: int
-    median: float
-    p99: float
-
-
-def write_corpus(folder: Path, chunks: int) -> list[str]:
-    """Write `chunks` records of words as frequent as in a text; return queries for them."""
-    chooser = random.Random(SEED)
-    table = Path(__file__).parents[1] / "foundry/models/static-en/pieces.txt"
-    pieces = table.read_text(encoding="utf-8").split()
-    words = [word for word in pieces if re.fullmatch("[a-z]{4,12}", word)]
-    chooser.shuffle(words)
-    weights = [1 / (rank + 3) for rank in range(len(words))]
-    queries = []
-    with (folder / "corpus.jsonl").open("w", encoding="utf-8") as file:
-        for number in range(chunks):
-            text = chooser.choices(words, weights, k=WORDS)
-            record = {"id": f"r{number}", "title": " ".join(text[:4]), "text": " ".join(text)}
-            file.write(json.dumps(record) + "\n")
-            if number % max(1, chunks // QUERIES) == 0:
-                queries.append(" ".join(chooser.sample(text, 5)))
-    return queries[:QUERIES]
+def command(export: Path) -> list[str]:
+    """What runs an export."""
+    return [sys.executable, "-c", START.format(folder=str(export))]
 
 
 @contextmanager
 def running(export: Path, *arguments: str, **variables: str) -> Iterator[tuple[str, int]]:
     """Run an export's server; its address and process id."""
-    command = [sys.executable, "-c", START.format(folder=str(export)), "serve", "--port", "0"]
     process = subprocess.Popen(
-        [*command, *arguments],
+        [*command(export), "serve", "--port", "0", *arguments],
         stderr=subprocess.PIPE,
         text=True,
-        env={"PATH": "/usr/bin:/bin", **variables},
+        env=ENVIRONMENT | variables,
     )
     assert process.stderr is not None
     try:
@@ -104,62 +78,52 @@ def running(export: Path, *arguments: str, **variables: str) -> Iterator[tuple[s
     reader.join()
 
 
-def load(url: str, connections: int, seconds: float, script: Path | None = None) -> Load:
-    """Ask for `seconds` over `connections`, each with one request at a time."""
-    command = ["wrk", "--latency", "-t1", f"-c{connections}", f"-d{seconds:.0f}s", "--timeout=10s"]
-    if script:
-        command += ["-s", str(script)]
-    said = subprocess.run([*command, url], check=True, capture_output=True, text=True).stdout
-    requests, took, unit = re.findall(r"(\d+) requests in ([\d.]+)(s|m)", said)[0]
-    took = float(took) * (60 if unit == "m" else 1)
-    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", said)
-    errors = re.search(r"connect (\d+), read (\d+), write (\d+), timeout (\d+)", said)
-    return Load(
-        int(requests) / took,
-        int(refused[1]) / took if refused else 0.0,
-        sum(map(int, errors.groups())) if errors else 0,
-        _milliseconds(said, "50"),
-        _milliseconds(said, "99"),
-    )
-
-
-def cpu_seconds(pid: int) -> float:
-    """What a process has used so far: on a busy machine, a steadier measure than its rate."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _milliseconds(said: str, share: str) -> float:
-    number, unit = re.findall(rf"{share}%\s+([\d.]+)(us|ms|s)", said)[0]
-    return float(number) * {"us": 0.001, "ms": 1.0, "s": 1000.0}[unit]
-
-
-def measure_loads(export: Path, queries: list[str], seconds: float, work: Path) -> None:
-    """The empty endpoint, and searches at each load."""
+def measure_loads(
+    chunks: int, export: Path, queries: list[str], seconds: float, work: Path
+) -> None:
+    """Rows for the empty endpoint, and for searches at each load."""
     script = work / "search.lua"
-    bodies = ", ".join(f"[[{json.dumps({'query': query})}]]" for query in queries)
-    script.write_text(SCRIPT.format(queries=bodies), encoding="utf-8")
+    write_script(script, queries)
     with running(export, LOG_LEVEL="warning") as (address, pid):
         load(address, CONNECTIONS, 2, script)
-        empty = load(f"{address}/healthz", CONNECTIONS, seconds)
-        print(f"/healthz: {empty.rate:.0f}/s, p99 {empty.p99:.1f} ms")
-        peak = 0.0
-        for times in LOADS:
+        empty, used, memory = measure_load(f"{address}/healthz", pid, CONNECTIONS, seconds)
+        print_load(f"{chunks:,}", f"/healthz, {CONNECTIONS}", empty, empty.rate, used, memory)
+        for connections in (times * CONNECTIONS for times in LOADS):
             with health_checks(address) as waits:
-                used = cpu_seconds(pid)
-                found = load(address, CONNECTIONS * times, seconds, script)
-                used = cpu_seconds(pid) - used
-            good = found.rate - found.refused
-            peak = peak or good
-            print(
-                f"/search at {times:2} x {CONNECTIONS} connections: {good:.0f}/s"
-                f" ({good / peak:.2f} of the first, {good / empty.rate:.2f} of /healthz),"
-                f" {used / seconds / good * 1000:.2f} ms of CPU each,"
-                f" median {found.median:.1f} ms, p99 {found.p99:.1f} ms,"
-                f" {found.refused:.0f}/s refused, {found.errors} errors;"
-                f" /healthz meanwhile at most {max(waits):.0f} ms"
-            )
-        print(f"memory after that: {proportional_megabytes(pid):.0f} MB (PSS)")
+                found, used, memory = measure_load(address, pid, connections, seconds, script)
+            name = f"/search, {connections}"
+            slowest = f"{max(waits):.0f} ms"
+            print_load("", name, found, empty.rate, used, memory, slowest)
+
+
+def measure_load(
+    url: str, pid: int, connections: int, seconds: float, script: Path | None = None
+) -> tuple[Load, float, Memory]:
+    """A load, the milliseconds of processor for an answer, and the most memory meanwhile."""
+    before = cpu_seconds(pid)
+    with MemoryWatch(pid) as watch:
+        found = load(url, connections, seconds, script)
+    used = (cpu_seconds(pid) - before) / seconds / (found.rate - found.refused)
+    return found, used * 1000, watch.most
+
+
+def print_load(
+    chunks: str,
+    name: str,
+    found: Load,
+    empty: float,
+    used: float,
+    memory: Memory,
+    slowest: str = "",
+) -> None:
+    """Print the row of a load; `empty` is the rate of the empty endpoint."""
+    good = found.rate - found.refused
+    row(
+        *(chunks, name, f"{good:,.0f}", f"{good / empty:.2f}", f"{used:.2f} ms"),
+        *(f"{found.median:.1f} ms", f"{found.p99:.1f} ms"),
+        *(f"{found.refused:.0f}/s", found.errors, slowest),
+        f"{memory.held:.0f}, {memory.private:.0f}",
+    )
 
 
 @contextmanager
@@ -186,7 +150,8 @@ def health_checks(address: str) -> Iterator[list[float]]:
 
 def measure_reloads(project: Path, export: Path, work: Path) -> None:
     """Publish again and again while the server is under load: no answer may fail."""
-    published = project / ".foundry" / "index"
+    published = work / "published"
+    shutil.copytree(project / ".foundry" / "index", published)
     names = [(published / "CURRENT").read_text().strip()]
     copy = published / "v999999"
     shutil.copytree(published / names[0], copy)
@@ -227,81 +192,105 @@ def _version(address: str) -> str:
         return str(json.load(reply)["index_version"])
 
 
-def measure_starts(export: Path) -> None:
-    """From spawning the process to the first answer, and memory when idle."""
-    times, memory, memory_mcp = [], [], []
+def measure_starts(chunks: int, export: Path) -> None:
+    """A row: from spawning a process to its first answers, over HTTP and over stdio; memory."""
+    found: dict[str, list[float]] = {}
     for _ in range(STARTS):
         begun = time.perf_counter()
         with running(export) as (address, pid):
+            found.setdefault("listening", []).append(_since(begun))
             with urllib.request.urlopen(f"{address}/search?q=first", timeout=60) as reply:
                 reply.read()
-            times.append((time.perf_counter() - begun) * 1000)
+            found.setdefault("answer", []).append(_since(begun))
+            found.setdefault("processor", []).append(cpu_seconds(pid) * 1000)
             time.sleep(1)
-            memory.append(proportional_megabytes(pid))
-            if touch_mcp(address):
-                memory_mcp.append(proportional_megabytes(pid))
-    print(f"first answer after spawning: median {statistics.median(times):.0f} ms")
-    print(f"idle memory: {statistics.median(memory):.0f} MB (PSS)")
-    if memory_mcp:
-        print(f"idle memory after an MCP call: {statistics.median(memory_mcp):.0f} MB (PSS)")
+            idle = memory_of(pid)
+            found.setdefault("held", []).append(idle.held)
+            found.setdefault("private", []).append(idle.private)
+            touch_mcp(address)
+            found.setdefault("with MCP", []).append(memory_of(pid).held)
+        found.setdefault("initialized", []).append(time_stdio(export))
+    middle = {name: statistics.median(values) for name, values in found.items()}
+    row(
+        f"{chunks:,}",
+        *(f"{middle[name]:.0f} ms" for name in ("listening", "answer", "processor")),
+        f"{max(found['answer']):.0f} ms",
+        f"{middle['initialized']:.0f} ms",
+        f"{middle['held']:.0f}, {middle['private']:.0f}",
+        f"{middle['with MCP']:.0f}",
+    )
 
 
-def touch_mcp(address: str) -> bool:
-    """Initialise an MCP session; whether the server has that door."""
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "benchmark", "version": "1"},
-        },
-    }
+def _since(begun: float) -> float:
+    return (time.perf_counter() - begun) * 1000
+
+
+def time_stdio(export: Path) -> float:
+    """Milliseconds from spawning `mcp` to its answer to `initialize`."""
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        [*command(export), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(INITIALIZE) + "\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        taken = _since(begun)
+        assert "serverInfo" in answer["result"], answer
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    return taken
+
+
+def touch_mcp(address: str) -> None:
+    """Initialise an MCP session over HTTP."""
     fields = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
     }
-    request = urllib.request.Request(f"{address}/mcp", json.dumps(body).encode(), fields)
-    try:
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return bool(reply.read())
-    except urllib.error.HTTPError:
-        return False
-
-
-def proportional_megabytes(pid: int) -> float:
-    """Memory of a process, shared pages divided among those that share them."""
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    match = re.search(r"(?m)^Pss:\s+(\d+) kB", rollup)
-    assert match is not None
-    return int(match[1]) / 1024
+    request = urllib.request.Request(f"{address}/mcp", json.dumps(INITIALIZE).encode(), fields)
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        assert reply.read()
 
 
 def main() -> int:
-    """Print one figure a line."""
+    """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--chunks", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--chunks", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--folder", type=Path, help="keep the corpora here, and use them again")
     parser.add_argument("--seconds", type=float, default=8.0, help="of each load (%(default)s)")
     parser.add_argument("--reloads", action="store_true", help="reload under load as well")
     chosen = parser.parse_args()
     if shutil.which("wrk") is None:
         parser.error("wrk is not installed")
-    print(machine())
-    for chunks in chosen.chunks:
-        with tempfile.TemporaryDirectory() as folder:
-            work = Path(folder)
-            queries = write_corpus(work, chunks)
-            project = make_project(
-                work / "project", f'type = "records"\npath = "{work / "corpus.jsonl"}"'
-            )
-            result = build(project)
-            export = pipeline.export(project, None, force=False, trust=False)
-            print(f"\n{result.chunks} chunks")
-            measure_starts(export)
-            measure_loads(export, queries, chosen.seconds, work)
-            if chosen.reloads:
-                measure_reloads(project, export, work)
+    print(machine(), version(), sep=", ", end="\n\n")
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        exports: list[tuple[int, Path, Path]] = []
+        for chunks in chosen.chunks:
+            project = built_project(chosen.folder or work, chunks)
+            target = work / f"export-{chunks}"
+            export = pipeline.export(project, target, force=False, trust=False)
+            exports.append((chunks, project, export))
+        columns = "chunks|listening|first answer|processor|slowest|stdio MCP initialized"
+        row(*f"{columns}|idle MB, private|with MCP".split("|"))
+        row(*["---"] * 8)
+        for chunks, _, export in exports:
+            measure_starts(chunks, export)
+        print()
+        columns = "chunks|load, connections|answers/s|to /healthz|CPU each|median|p99"
+        row(*f"{columns}|refused|errors|slowest /healthz meanwhile|MB, private".split("|"))
+        row(*["---"] * 11)
+        for chunks, project, export in exports:
+            measure_loads(chunks, export, queries_of(project), chosen.seconds, work)
+        print()
+        for _, project, export in exports[:1] if chosen.reloads else []:
+            measure_reloads(project, export, work)
     return 0
 
 

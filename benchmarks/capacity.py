@@ -1,0 +1,177 @@
+"""Capacity on paper: `python benchmarks/capacity.py`.
+
+Computed, not measured: what 10 million, 100 million and a billion chunks need, from the constants
+that are printed first. Those of the index and of builds are those of the largest corpus in
+`--results`, which `scale.py` has measured.
+"""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from common import row
+from scale import RESULTS, Found, read_results
+
+SIZES = (10_000_000, 100_000_000, 1_000_000_000)
+MACHINES = (16, 64, 256)
+"""Gigabytes of one machine with an embedded index."""
+
+DIMENSIONS = 256
+LATENCY_LIMIT = 25.0
+"""Milliseconds of median at which the embedded index should be left."""
+
+NODE_GIGABYTES = 64
+USABLE = 0.8
+REPLICAS = 2
+HEADROOM = 1.5
+"""Qdrant's own rule: half of the vectors again, for versions of points and for optimising."""
+
+LINKS = 2 * 32 * 4
+"""Bytes of a point's links in the lowest layer of a graph with m = 32, as Foundry asks for."""
+
+POSTING_DISK, POSTING_MEMORY = 8, 12
+"""A term of a sparse vector in Qdrant: number and weight; in its index the next maximum too."""
+
+VECTORS = {"float32": 4.0, "int8 in memory": 1.0, "one bit in memory": 0.125}
+"""Bytes of a dimension that are held in memory; the original is on disk."""
+
+NODES = (1, 4, 16)
+MODEL_SECONDS = 0.030
+"""Of one core, for 128 tokens through a network of MiniLM-L6's shape (README, Stages)."""
+
+CORES = 2
+TOKENS = 128
+TOKENS_A_MINUTE = 1_000_000
+"""What a service lets through, as an example."""
+
+
+def print_constants(found: Found, size: int) -> None:
+    """What everything else is computed from."""
+    row("constant", "value", "from")
+    row("---", "---", "---")
+    parts, each = found["build"]["bytes"], _bytes_of(found)
+    here = f"`scale.py`, {size:,} chunks"
+    for name, value in each.items():
+        row(f"{name}, bytes a chunk", f"{value:,.0f}", here)
+    row("query encoder, MB", f"{parts['encoder'] / 1e6:.1f}", f"{here}; does not grow")
+    row("postings a chunk", f"{_postings(found):.0f}", f"{here}: bytes of postings / 8")
+    row("search, ms for a million chunks", f"{_slope(found, size):.1f}", here)
+    reading, rest = _seconds(found, size)
+    row(f"reading, ms a chunk, {CORES} cores", f"{reading * 1000:.3f}", f"{here}, embedding too")
+    row("assembling and indexing, ms a chunk", f"{rest * 1000:.3f}", here)
+    model = f"{MODEL_SECONDS * 1000:.0f} ms of a core, {TOKENS} tokens"
+    row("a chunk through MiniLM-L6", model, "Stages, reranking")
+    row("a service", f"{TOKENS_A_MINUTE:,} tokens a minute", "an example of a limit")
+    row("a node of Qdrant", f"{NODE_GIGABYTES} GB, {USABLE:.0%} of it usable", "assumed")
+
+
+def print_machines(found: Found, size: int) -> None:
+    """How many chunks one machine holds, by memory and by time."""
+    each = _bytes_of(found)
+    lanes = each["vectors"] + each["postings"]
+    row("memory", "chunks whose lanes stay in memory", "their index on disk", "median then")
+    row(*["---"] * 4)
+    for gigabytes in MACHINES:
+        chunks = gigabytes * 1e9 * USABLE / lanes
+        row(
+            f"{gigabytes} GB",
+            f"{chunks / 1e6:,.0f} M",
+            f"{chunks * sum(each.values()) / 1e9:,.0f} GB",
+            f"{_slope(found, size) * chunks / 1e6:,.0f} ms",
+        )
+    most = LATENCY_LIMIT / _slope(found, size)
+    print(f"\nA median of {LATENCY_LIMIT:.0f} ms is reached at {most:.1f} million chunks.")
+
+
+def print_engine(found: Found) -> None:
+    """Memory, disk, nodes and shards of Qdrant."""
+    postings = _postings(found)
+    each = _bytes_of(found)
+    columns = "chunks|vectors|bytes a chunk in memory|memory, all replicas|disk, all replicas"
+    row(*f"{columns}|nodes and shards|chunks a shard|records on each server".split("|"))
+    row(*["---"] * 8)
+    records = sum(value for name, value in each.items() if name not in ("vectors", "postings"))
+    for size in SIZES:
+        for name, width in VECTORS.items():
+            held = HEADROOM * width * DIMENSIONS + LINKS + postings * POSTING_MEMORY
+            kept = DIMENSIONS * (4 + (width if width < 4 else 0)) + LINKS
+            kept += postings * (POSTING_DISK + POSTING_MEMORY)
+            memory = size * held * REPLICAS
+            nodes = max(REPLICAS, math.ceil(memory / (NODE_GIGABYTES * 1e9 * USABLE)))
+            row(
+                *(f"{size / 1e6:,.0f} M", name, f"{held:,.0f}", _gigabytes(memory)),
+                *(_gigabytes(size * kept * REPLICAS), nodes, f"{size / nodes / 1e6:.1f} M"),
+                _gigabytes(size * records),
+            )
+
+
+def print_builds(found: Found, size: int) -> None:
+    """Hours of a build from nothing, by embedder and machines."""
+    reading, rest = _seconds(found, size)
+    model = MODEL_SECONDS / CORES
+    service = TOKENS / TOKENS_A_MINUTE * 60
+    columns = [f"{nodes} machine{'s' if nodes > 1 else ''}" for nodes in NODES]
+    row("chunks", "embedder", *columns, "tokens")
+    row(*["---"] * (3 + len(NODES)))
+    for chunks in SIZES:
+        for name, spread, alone in (
+            ("static", reading, rest),
+            ("MiniLM-L6 on processors", reading + model, rest),
+            ("a service", reading, rest + service),
+        ):
+            hours = (chunks * (spread / nodes + alone) / 3600 for nodes in NODES)
+            tokens = f"{chunks * TOKENS / 1e9:,.1f} billion" if name != "static" else ""
+            row(f"{chunks / 1e6:,.0f} M", name, *(f"{value:,.1f} h" for value in hours), tokens)
+
+
+def _bytes_of(found: Found) -> dict[str, float]:
+    """Bytes a chunk of what grows with the corpus."""
+    build = found["build"]
+    return {
+        name: size / build["chunks"] for name, size in build["bytes"].items() if name != "encoder"
+    }
+
+
+def _postings(found: Found) -> float:
+    """Postings a chunk: each has a number and a weight of four bytes."""
+    return _bytes_of(found)["postings"] / 8
+
+
+def _slope(found: Found, size: int) -> float:
+    """Milliseconds of a hybrid search for a million chunks, as if all of it grew with them."""
+    return float(found["search"]["hybrid"]["p50"]) / size * 1e6
+
+
+def _seconds(found: Found, size: int) -> tuple[float, float]:
+    """Seconds a chunk of reading, which machines share, and of what one machine does alone."""
+    stages = found["build"]["stages"]
+    return stages["Reading"] / size, (sum(stages.values()) - stages["Reading"]) / size
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e12:,.1f} TB" if size >= 1e12 else f"{size / 1e9:,.0f} GB"
+
+
+def main() -> int:
+    """Print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--results", type=Path, default=RESULTS, help="default: %(default)s")
+    results = read_results(parser.parse_args().results)
+    complete = [size for size, parts in results.items() if {"build", "search"} <= parts.keys()]
+    if not complete:
+        parser.error("no size has been built and searched; run scale.py first")
+    size = max(complete)
+    found = results[size]
+    print_constants(found, size)
+    print()
+    print_machines(found, size)
+    print()
+    print_engine(found)
+    print()
+    print_builds(found, size)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

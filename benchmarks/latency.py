@@ -1,0 +1,63 @@
+"""How long questions take: percentiles of wall time and of processor time, in milliseconds."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+WARM = 20
+SECONDS = 20.0
+"""What is slow is asked fewer queries."""
+
+Percentiles = dict[str, float]
+Ask = Callable[[str], object]
+
+
+def percentiles(times: list[float]) -> Percentiles:
+    """The median, p95 and p99."""
+    cuts = np.percentile(times, [50, 95, 99]).tolist()
+    return dict(zip(("p50", "p95", "p99"), cuts, strict=True))
+
+
+def ask_all(ask: Ask, queries: list[str]) -> Percentiles:
+    """Milliseconds of wall (p50, p95, p99) and of processor (cpu, cpu p99); answers a second."""
+    begun = time.perf_counter()
+    for query in queries[:WARM]:
+        ask(query)
+        if time.perf_counter() - begun > SECONDS / 2:
+            break
+    times: list[float] = []
+    used: list[float] = []
+    begun = time.perf_counter()
+    for query in queries:
+        started, before = time.perf_counter(), time.process_time()
+        ask(query)
+        used.append((time.process_time() - before) * 1000)
+        times.append((time.perf_counter() - started) * 1000)
+        if time.perf_counter() - begun > SECONDS:
+            break
+    rate = len(times) / (time.perf_counter() - begun)
+    cpu, cpu_p99 = np.percentile(used, [50, 99]).tolist()
+    return {**percentiles(times), "cpu": cpu, "cpu p99": cpu_p99, "rate": rate}
+
+
+def ask_in_threads(ask: Ask, queries: list[str], count: int) -> Percentiles:
+    """The same of wall time when `count` threads ask at once, each all queries."""
+    times: list[float] = []
+
+    def work() -> None:
+        for query in queries:
+            started = time.perf_counter()
+            ask(query)
+            times.append((time.perf_counter() - started) * 1000)
+
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    used, begun = time.process_time(), time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rate = len(times) / (time.perf_counter() - begun)
+    cpu = (time.process_time() - used) * 1000 / len(times)
+    return {**percentiles(times), "cpu": cpu, "rate": rate}

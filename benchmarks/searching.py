@@ -1,0 +1,106 @@
+"""Searches of a rendered server, in a process of its own.
+
+`python searching.py FOLDER PACKAGE INDEX QUERIES` prints JSON: how long opening the index takes,
+the latency of each mode and stage and of two threads, and memory. Nothing but the server and numpy
+is imported, so that the memory is that of a process that only searches.
+"""
+
+import importlib
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from latency import ask_all, ask_in_threads, percentiles
+from processes import memory_of, run_script
+
+MODES = ("keyword", "semantic", "hybrid")
+OPENINGS = 9
+LIBRARY_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "LANCE_CPU_THREADS",
+)
+
+
+def measure_searches(
+    rendered: Path, index: Path, queries: Path, threads: int = 1
+) -> dict[str, Any]:
+    """Start this script for a server rendered as the package that `rendered` is named after."""
+    limits = dict.fromkeys(LIBRARY_THREADS, str(threads))
+    arguments = (str(rendered), rendered.name, str(index), str(queries))
+    return run_script(Path(__file__), *arguments, variables=limits).said
+
+
+def _measure(server: Any, index: Path, queries: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    begun = time.perf_counter()
+    opened = server.load(index)
+    found["first open"] = (time.perf_counter() - begun) * 1000
+    found["open"], found["open cpu"] = _open_again(type(opened), index)
+    server.search_hybrid(queries[0])
+    found["idle"] = asdict(memory_of(os.getpid()))
+    for mode in MODES:
+        found[mode] = ask_all(
+            lambda query, mode=mode: server.search_hybrid(query, mode=mode),  # type: ignore[misc]
+            queries,
+        )
+    found["two threads"] = ask_in_threads(server.search_hybrid, queries, 2)
+    found["searching"] = asdict(memory_of(os.getpid()))
+    found["stages"] = _observe(server, queries)
+    manifest = opened.manifest
+    found["chunks"] = manifest.chunks
+    found["candidates"] = manifest.dense.candidates
+    found["recall"] = manifest.dense.recall_at_20
+    return found
+
+
+def _open_again(kind: Any, index: Path) -> tuple[float, float]:
+    """Milliseconds of wall and of processor that opening takes, median."""
+    wall, used = [], []
+    for _ in range(OPENINGS):
+        begun, before = time.perf_counter(), time.process_time()
+        kind.open(index)
+        used.append((time.process_time() - before) * 1000)
+        wall.append((time.perf_counter() - begun) * 1000)
+    return float(np.median(wall)), float(np.median(used))
+
+
+def _observe(server: Any, queries: list[str]) -> dict[str, dict[str, float]]:
+    """How long each stage of `search_hybrid` takes."""
+    search = importlib.import_module(f"{server.__name__}.search")
+    stages = importlib.import_module(f"{server.__name__}.stages")
+    for name, function in (
+        ("completion", "complete_lanes"),
+        ("fusion", "fuse_linear"),
+        ("records", "respond"),
+    ):
+        setattr(search, function, stages.stage(name)(getattr(search, function)))
+    times: dict[str, list[float]] = {}
+    stages.observe_stages(
+        lambda name, begun, ended: times.setdefault(name, []).append((ended - begun) / 1e6)
+    )
+    for query in queries:
+        server.search_hybrid(query)
+    return {name: percentiles(values) for name, values in times.items()}
+
+
+def main() -> int:
+    """Measure here, and print JSON."""
+    folder, package, index, queries = sys.argv[1:]
+    sys.path.insert(0, folder)
+    server = importlib.import_module(package)
+    asked = json.loads(Path(queries).read_bytes())
+    print(json.dumps(_measure(server, Path(index), asked)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

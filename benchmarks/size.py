@@ -1,0 +1,165 @@
+"""How large an index and an installation are: `python benchmarks/size.py [FOLDER ...]`.
+
+Each FOLDER, and a generated corpus of `--chunks` chunks, is built and exported with the default
+configuration: bytes a chunk of the index, by part. Then the megabytes that are installed for
+Foundry, for an exported server and for each peer: the files of its distribution and of all that it
+requires, in the environment that runs this, without compiled caches.
+"""
+
+import argparse
+import importlib.metadata
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from common import build, machine, make_project, row
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from peers import PEERS, UNOBTAINABLE
+from synthetic import built_project
+
+import foundry
+from foundry import pipeline
+from foundry.runtime.index import resolve_version
+from foundry.runtime.layout import Manifest
+
+PARTS = {
+    "chunks": "texts",
+    "documents": "documents",
+    "terms": "postings",
+    "postings": "postings",
+    "vectors": "vectors",
+    "sketch": "vectors",
+    "encoder": "encoder",
+}
+"""What the files of an index are part of, by the first word of their names."""
+
+OTHERS = "others"
+COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
+
+
+def index_parts(index: Path) -> dict[str, int]:
+    """Bytes of the published index by part."""
+    root = resolve_version(index)
+    sizes = dict.fromkeys(COLUMNS, 0)
+    for path in root.rglob("*"):
+        if path.is_file():
+            first = path.relative_to(root).parts[0].partition(".")[0]
+            sizes[PARTS.get(first, OTHERS)] += path.stat().st_size
+    return sizes
+
+
+def installed(requirements: Iterable[str]) -> dict[str, int]:
+    """Bytes of every distribution that is installed for requirements, by name."""
+    sizes: dict[str, int] = {}
+    wanted = [Requirement(text) for text in requirements]
+    for requirement in wanted:
+        name = canonicalize_name(requirement.name)
+        extras = {name, *(f"{name}[{extra}]" for extra in requirement.extras)}
+        if extras <= sizes.keys():
+            continue
+        found = importlib.metadata.distribution(name)
+        sizes |= dict.fromkeys(extras, 0) | {name: _bytes_of(found)}
+        for text in found.requires or ():
+            further = Requirement(text)
+            marker = further.marker
+            if marker is None or any(
+                marker.evaluate({"extra": extra}) for extra in ("", *requirement.extras)
+            ):
+                wanted.append(further)
+    return sizes
+
+
+def _bytes_of(distribution: importlib.metadata.Distribution) -> int:
+    paths = (Path(str(file.locate())) for file in distribution.files or ())
+    return sum(path.stat().st_size for path in paths if path.suffix != ".pyc" and path.is_file())
+
+
+def _folder_bytes(*folders: Path) -> int:
+    paths = (path for folder in folders for path in folder.rglob("*") if path.suffix != ".pyc")
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def report_index(name: str, project: Path, export: Path) -> None:
+    """Print the row of a project that was built and exported."""
+    index = project / ".foundry" / "index"
+    parts = index_parts(index)
+    chunks = Manifest.read(resolve_version(index) / "manifest.json").chunks
+    total = sum(parts.values())
+    row(
+        name,
+        f"{chunks:,}",
+        f"{total / chunks:,.0f}",
+        *(f"{size / chunks:,.0f}" for size in parts.values()),
+        f"{total / 1e6:.0f}",
+        f"{(_folder_bytes(export) - total) / 1e6:.1f}",
+    )
+
+
+def report_installation(export: Path) -> None:
+    """Print a row each for Foundry, an exported server and the peers."""
+    project = tomllib.loads((export / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted: dict[str, list[str]] = {
+        "Foundry": ["rag-foundry"],
+        "an exported server": project["dependencies"],
+        **{name: list(peer.packages) for name, peer in PEERS.items()},
+    }
+    measured: dict[str, Mapping[str, int] | str] = {}
+    for name, requirements in wanted.items():
+        try:
+            measured[name] = installed(requirements)
+        except importlib.metadata.PackageNotFoundError as error:
+            measured[name] = f"left out: {error}"
+    if not isinstance(ours := measured["Foundry"], str):
+        # An editable installation has no files of its own.
+        package = Path(foundry.__file__).parent
+        size = _folder_bytes(package, package.parent / "templates")
+        measured["Foundry"] = {**ours, "rag-foundry": size}
+    server = measured["an exported server"]
+    for name, found in measured.items():
+        if isinstance(found, str):
+            row(name, found, "", "", "")
+            continue
+        largest = sorted(found, key=lambda package: -found[package])[:3]
+        total = sum(found.values()) / 1e6
+        ratio = "" if isinstance(server, str) else f"{total * 1e6 / sum(server.values()):.2f}"
+        shares = ", ".join(f"{package} {found[package] / 1e6:.0f}" for package in largest)
+        row(name, len(found), f"{total:.0f}", ratio, shares)
+    for name, reason in UNOBTAINABLE.items():
+        row(name, f"left out: {reason}", "", "", "")
+
+
+def main() -> int:
+    """Print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
+    parser.add_argument("--chunks", type=int, nargs="+", default=[100_000])
+    parser.add_argument("--folder", type=Path, help="keep generated corpora here, use them again")
+    chosen = parser.parse_args()
+    print(machine(), end="\n\n")
+    row("corpus", "chunks", "bytes a chunk", *COLUMNS, "index MB", "export beside it, MB")
+    row(*["---"] * (5 + len(COLUMNS)))
+    with tempfile.TemporaryDirectory() as work:
+        exports = []
+        for number, folder in enumerate(chosen.folders):
+            source = f'type = "folder"\npath = "{folder.resolve()}"'
+            project = make_project(Path(work) / f"project-{number}", source)
+            build(project)
+            exports.append(pipeline.export(project, None, force=False, trust=False))
+            report_index(folder.name, project, exports[-1])
+        for chunks in chosen.chunks:
+            project = built_project(chosen.folder or Path(work), chunks)
+            target = Path(work) / f"export-{chunks}"
+            exports.append(pipeline.export(project, target, force=False, trust=False))
+            report_index("generated", project, exports[-1])
+        print()
+        row("installed", "distributions", "MB", "to an exported server", "the largest, MB")
+        row(*["---"] * 5)
+        report_installation(exports[0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

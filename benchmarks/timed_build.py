@@ -1,0 +1,80 @@
+"""`foundry build` by stage, in a process of its own: `python timed_build.py PROJECT [JOBS]`."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import Memory, run_script
+
+from foundry import pipeline
+from foundry.build_records import BuildOptions, Changes
+from foundry.progress import Progress, Reporter
+
+
+@dataclass(frozen=True, slots=True)
+class TimedBuild:
+    """A build: what came of it, seconds of each stage, of all of it by wall and by processor."""
+
+    index: Path
+    documents: int
+    chunks: int
+    changes: Changes
+    stages: dict[str, float]
+    seconds: float
+    processor: float
+    memory: Memory
+
+
+class _TimedSteps(Reporter):
+    """Says nothing, and notes when each step began."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self.begun: list[tuple[str, float]] = []
+
+    def step(self, label: str, unit: str, total: int | None = None) -> Progress:
+        """Begin a step."""
+        self.begun.append((label, time.monotonic()))
+        return super().step(label, unit, total)
+
+
+def timed_build(project: Path, jobs: int | None = None) -> TimedBuild:
+    """Build a project in a process of its own, which is started, and measured, from outside."""
+    ended = run_script(Path(__file__), str(project), *([str(jobs)] if jobs else []), watched=True)
+    said = ended.said
+    return TimedBuild(
+        Path(said["index"]),
+        said["documents"],
+        said["chunks"],
+        Changes(**said["changes"]),
+        said["stages"],
+        ended.seconds,
+        ended.processor,
+        ended.memory,
+    )
+
+
+def main() -> int:
+    """Build here, and print what came of it as JSON."""
+    project, *jobs = sys.argv[1:]
+    steps = _TimedSteps()
+    begun = time.monotonic()
+    options = BuildOptions(jobs=int(jobs[0]) if jobs else None)
+    result = pipeline.build(Path(project), steps, options)
+    starts = [("Looking", begun), *steps.begun]
+    ends = [start for _, start in steps.begun] + [time.monotonic()]
+    stages: dict[str, float] = {}
+    for (label, start), end in zip(starts, ends, strict=True):
+        stages[label] = stages.get(label, 0.0) + end - start
+    changes = {
+        name: getattr(result.changes, name) for name in ("read", "reused", "removed", "embedded")
+    }
+    found = {"index": result.index, "documents": result.documents, "chunks": result.chunks}
+    print(json.dumps({**found, "changes": changes, "stages": stages}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
