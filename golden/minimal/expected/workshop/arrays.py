@@ -3,7 +3,7 @@
 import errno
 import json
 import mmap
-from collections.abc import Iterable
+from operator import itemgetter
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -79,19 +79,19 @@ class JsonLines:
 
     def __getitem__(self, number: int) -> dict[str, Any]:
         try:
-            start, end = int(self._offsets[number]), int(self._offsets[number + 1])
-            record = json.loads(bytes(self._bytes[start:end]))
+            start, end = self._offsets[number : number + 2].tolist()
+            record = json.loads(str(self._bytes[start:end], "utf-8"))
         except (ValueError, IndexError, OverflowError) as error:
             raise self._damaged(number, error) from None
         if not isinstance(record, dict):
             raise self._damaged(number, "not an object")
         return record
 
-    def read(self, number: int, names: Iterable[str]) -> dict[str, Any]:
-        """The fields `names` of a record. Raises IndexUnusableError if it lacks one."""
+    def read(self, number: int, values: "itemgetter[Any]") -> tuple[Any, ...]:
+        """The `values` of some fields of a record. Raises IndexUnusableError if it lacks one."""
         record = self[number]
         try:
-            return {name: record[name] for name in names}
+            return tuple(values(record))
         except KeyError as error:
             raise self._damaged(number, f"no {error}") from None
 

@@ -45,10 +45,10 @@ def run(
 
     There is a command `mcp` if `serve_mcp` is given.
     """
-    chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
+        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
             port = settings().port if chosen.port is None else chosen.port
             serve(

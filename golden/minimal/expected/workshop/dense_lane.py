@@ -9,6 +9,7 @@ Query and rows are integers of at most 127 in size, so that every product and pa
 integer that the floating type holds exactly: scores are the same whatever order a machine adds in.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,9 @@ from .stages import stage
 
 EXACT_SCAN_LIMIT = 2_000
 """Chunks up to which a full scan costs no more than a sketch pass and its rescoring."""
+
+SKETCHES_AT_ONCE = 50_000
+"""Few enough for what is between the steps of a comparison to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,8 @@ class DenseLane:
             pool = self._nearest(query, depth, pool)
         elif pool is None:
             pool = np.arange(size)
-        cosines = self._cosines(query, pool)
-        present = self._scales[pool] > 0
-        return best(pool[present], cosines[present], count)
+        pool = pool[self._scales[pool] > 0]
+        return best(pool, self._cosines(query, pool), count)
 
     def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """The exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
@@ -114,20 +117,26 @@ class DenseLane:
         self, values: NDArray[np.floating], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         rows = self._vectors.take(chunks, axis=0).astype(values.dtype)
-        # einsum works in this thread; BLAS would wake a pool of them, which on a busy machine costs
-        # more than the product.
-        products: NDArray[np.floating] = np.einsum("ij,j->i", rows, values)
+        # A product for each row works in this thread; one for all would wake BLAS's pool of them,
+        # which on a busy machine costs more than the product.
+        products: NDArray[np.floating] = np.vecdot(rows, values)
         return products.astype(np.float64)
 
     def _nearest(
         self, query: _Query, depth: int, pool: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         sketch = self._sketch if pool is None else self._sketch[:, pool]
-        distances = np.zeros(sketch.shape[1], dtype=np.uint16)
-        for column, signs in zip(sketch, query.signs, strict=True):
-            distances += np.bitwise_count(column ^ signs)
-        reached = np.cumsum(np.bincount(distances)) >= depth
-        chosen = np.flatnonzero(distances <= int(np.argmax(reached)))
+        distances = np.empty(sketch.shape[1], dtype=np.uint16)
+        for start in range(0, len(distances), SKETCHES_AT_ONCE):
+            part = slice(start, start + SKETCHES_AT_ONCE)
+            differing = np.bitwise_count(sketch[:, part] ^ query.signs[:, np.newaxis])
+            differing.sum(axis=0, dtype=np.uint16, out=distances[part])
+        farthest = bisect_left(
+            range(64 * len(sketch)),
+            depth,
+            key=lambda distance: int(np.count_nonzero(distances <= distance)),
+        )
+        chosen = np.flatnonzero(distances <= farthest)
         return chosen if pool is None else pool[chosen]
 
 

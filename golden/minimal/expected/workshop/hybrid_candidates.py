@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .candidates import Candidates, lane_ranks
 from .dense_lane import DenseLane
 from .keyword_lane import KeywordLane
-from .lanes import LaneHits
+from .lanes import LaneHits, first_of_equals
 
 
 def complete_lanes(
@@ -23,7 +23,8 @@ def complete_lanes(
 
     A chunk's score then never depends on how deep a lane was read. The scores are 0 until fused.
     """
-    chunks = np.union1d(keyword.chunks, semantic.chunks)
+    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = found[first_of_equals(found)]
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -21,8 +22,8 @@ from .records import ChunkRecord, DocumentRecord, SourceSummary
 from .tokens import VERSION as TOKENIZER_VERSION
 from .tokens import Tokenizer
 
-_CHUNK_FIELDS = [field.name for field in fields(ChunkRecord)]
-_DOCUMENT_FIELDS = [field.name for field in fields(DocumentRecord)]
+_chunk_values = itemgetter(*(field.name for field in fields(ChunkRecord)))
+_document_values = itemgetter(*(field.name for field in fields(DocumentRecord)))
 
 Part = TypeVar("Part")
 
@@ -97,11 +98,11 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
-        return ChunkRecord(**self._chunks.read(number, _CHUNK_FIELDS))
+        return ChunkRecord(*self._chunks.read(number, _chunk_values))
 
     def document(self, number: int) -> DocumentRecord:
         """The document with a number from 0 to `document_count` - 1."""
-        return DocumentRecord(**self._documents.read(number, _DOCUMENT_FIELDS))
+        return DocumentRecord(*self._documents.read(number, _document_values))
 
     def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers (m,) of the documents that chunks (m,) belong to."""

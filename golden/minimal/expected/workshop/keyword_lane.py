@@ -10,7 +10,7 @@ sum is done when the index is built, so a query adds up the postings that it tou
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -63,28 +63,27 @@ class KeywordLane:
 
         A term that stands in the query twice counts twice. Chunks without any term are no hits.
         """
-        scores = np.zeros(self._chunk_count, dtype=np.float64)
-        touched = []
-        for chunks, impacts, times in self._postings(terms):
-            weights = impacts.astype(np.float64)
-            scores[chunks] += weights if times == 1 else weights * times
-            touched.append(chunks)
-        if not touched:
+        postings = [*self._postings(terms)]
+        if not postings:
             return LaneHits.none()
-        candidates = np.concatenate(touched)
+        # Of the types that what follows works in: it would convert them each time.
+        candidates = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
+        impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
+        # Adds up one posting after the other, for a chunk in the order of the terms.
+        scores = np.bincount(candidates, impacts, self._chunk_count).astype(np.float64, copy=False)
         if allowed is not None:
             candidates = candidates[allowed[candidates]]
-        return best(candidates, scores[candidates], count, repeated=len(touched))
+        return best(candidates, scores.take(candidates), count, repeated=len(postings))
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """The exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
         # Of the postings' own type: a mixed search would first convert all of them.
         wanted = chunks.astype(self._chunks.dtype)
-        for posting_chunks, impacts, times in self._postings(terms):
-            places = np.minimum(np.searchsorted(posting_chunks, wanted), len(posting_chunks) - 1)
-            inside = posting_chunks[places] == wanted
-            scores[inside] += impacts[places[inside]].astype(np.float64) * times
+        for posting_chunks, impacts in self._postings(terms):
+            places = np.searchsorted(posting_chunks, wanted)
+            inside = posting_chunks.take(places, mode="clip") == wanted
+            scores += inside * impacts.take(places, mode="clip")
         return scores
 
     def frequency(self, term: str) -> int:
@@ -94,11 +93,16 @@ class KeywordLane:
 
     def _postings(
         self, terms: Iterable[str]
-    ) -> Iterable[tuple[NDArray[np.uint32], NDArray[np.float32], int]]:
+    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.floating]]]:
+        """The chunks of each term, ascending, and what the term adds to the score of each."""
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             number = self._find(term)
+            if number is None:
+                continue
+            start, end = self._offsets[number : number + 2].tolist()
             # All chunks of a term may have been left out of an index.
-            if number is not None and self._offsets[number] < self._offsets[number + 1]:
-                span = slice(int(self._offsets[number]), int(self._offsets[number + 1]))
-                yield self._chunks[span], self._impacts[span], times
+            if start < end:
+                impacts = self._impacts[start:end]
+                repeated = impacts if times == 1 else impacts * np.float64(times)
+                yield self._chunks[start:end], repeated

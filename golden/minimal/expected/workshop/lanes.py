@@ -5,6 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+HALVINGS = 16
+"""Of the range of scores, until few enough of them are left to be sorted."""
+
 
 @dataclass(frozen=True, slots=True)
 class LaneHits:
@@ -40,13 +43,37 @@ def best(
     """
     wanted = count * repeated
     if len(chunks) > wanted:
-        threshold = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
-        chosen = scores >= threshold
+        chosen = scores >= _threshold(scores, wanted)
         chunks, scores = chunks[chosen], scores[chosen]
     order = np.lexsort((chunks, -scores))
     chunks, scores = chunks[order], scores[order]
-    if repeated > 1 and len(chunks):
+    if repeated > 1:
         # A chunk's places are side by side, since its score is the same in all of them.
-        is_first = np.concatenate([[True], chunks[1:] != chunks[:-1]])
+        is_first = first_of_equals(chunks)
         chunks, scores = chunks[is_first], scores[is_first]
     return LaneHits(chunks[:count].astype(np.int64), scores[:count])
+
+
+def first_of_equals(numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which of `numbers` (m,), of which equal ones stand side by side, are first of their kind."""
+    is_first = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    return is_first
+
+
+def _threshold(scores: NDArray[np.float64], count: int) -> float:
+    """A score that `count` of `scores` (m,) reach, and not many more unless they are nearly equal.
+
+    Several times as fast as np.partition, which is slow where scores are equal, as they often are.
+    """
+    low, high = float(scores.min()), float(scores.max())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        reached = np.count_nonzero(scores >= middle)
+        if reached < count:
+            high = middle
+        else:
+            low = middle
+            if reached <= 2 * count:
+                break
+    return low

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from .errors import ServerError
+from .loading import loading
 from .mcp_envelope import INVALID_REQUEST, EnvelopeError, parse_message
 from .results import SearchResponse
 from .settings import settings
@@ -41,11 +42,12 @@ def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
 
     # Imported when needed: this takes longer than everything else a server does to start.
-    from mcp.server.stdio import stdio_server
+    with loading():
+        from mcp.server.stdio import stdio_server
 
-    from .mcp_server import create_server
+        from .mcp_server import create_server
 
-    load()
+        load()
     server = create_server(search, version)
 
     async def serve() -> None:

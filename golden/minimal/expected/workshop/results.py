@@ -47,8 +47,7 @@ class Hit:
 
     def to_json(self) -> dict[str, Any]:
         """The hit as a result of POST /search."""
-        return {
-            **self.chunk.to_json(),
+        return self.chunk.to_json() | {
             "score": self.score,
             "scores": self.scores(),
             "ranks": {"semantic": self.semantic_rank, "keyword": self.keyword_rank},
@@ -144,14 +143,14 @@ def check_request(query: str, top_k: int, mode: str) -> None:
 def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.int64]:
     """Where the best `count` candidates stand, best first, equal scores in the order of ids."""
     scores = candidates.scores
+    chosen = np.argsort(-scores, kind="stable")
     if len(scores) > count:
         # Every candidate that ties with the last place takes part, since ids decide ties.
-        threshold = np.partition(scores, len(scores) - count)[len(scores) - count]
-        chosen = np.flatnonzero(scores >= threshold)
-    else:
-        chosen = np.arange(len(scores))
+        chosen = chosen[: np.count_nonzero(scores >= scores[chosen[count - 1]])]
     ranked = scores[chosen].tolist()
     times = Counter(ranked)
+    if len(times) == len(ranked):
+        return chosen
     # Only ties need their ids, which are read from disk.
     ids = [
         index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else ""

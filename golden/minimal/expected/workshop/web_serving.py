@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from .citations import announce
 from .errors import ConfigurationError, ServerError
+from .loading import loading
 from .reloading import Reloader
 from .settings import settings
 from .state import load, served
@@ -54,8 +55,9 @@ def serve(
             ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one.'
             " To serve everybody without a token, add --insecure-no-auth",
         )
-    index = load()
-    app = create_app()
+    with loading():
+        index = load()
+        app = create_app()
     with _listen(family, address, host) as listener:
         announce(address[0], listener.getsockname()[1])
         shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]

@@ -1,0 +1,12 @@
+"""What this package offers to Python: the search with the hooks of `custom` around it."""
+
+from .custom import HOOKS
+from .filters import Filters
+from .hooks import with_hooks
+from .results import Hit, SearchResponse
+from .search import search_hybrid as _search_hybrid
+from .state import load
+
+__all__ = ["Filters", "Hit", "SearchResponse", "load", "search_hybrid"]
+
+search_hybrid = with_hooks(_search_hybrid, HOOKS)

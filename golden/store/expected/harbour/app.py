@@ -1,0 +1,51 @@
+"""The HTTP application: which doors are open, and what stands in front of them."""
+
+from fastapi import FastAPI
+
+from . import __version__, search_hybrid
+from .custom import HOOKS
+from .settings import settings
+from .web_access import AccessPolicy
+from .web_admission import Admission
+from .web_guard import Guard
+from .web_hooks import apply_hooks
+from .web_metrics import metrics_routes
+from .web_observer import Observer, observe_search
+from .web_problems import PROBLEM_HANDLERS
+from .web_rates import RateLimits
+from .web_routes import content_routes, health_routes, search_routes
+from .web_store import STORE_PROBLEMS
+
+
+def create_app() -> FastAPI:
+    """Compose the application.
+
+    Raises ConfigurationError for settings or environment variables that cannot be used.
+    """
+    chosen = settings()
+    app = FastAPI(
+        title=chosen.title,
+        description=chosen.description,
+        version=__version__,
+        # The interactive pages would load their scripts from other people's servers.
+        docs_url=None,
+        redoc_url=None,
+        # A redirect would be built from the Host header.
+        redirect_slashes=False,
+        # `web_observer` traces requests, without what they ask.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+        exception_handlers=PROBLEM_HANDLERS | STORE_PROBLEMS,
+    )
+    search = observe_search(search_hybrid)
+    app.include_router(search_routes(search))
+    app.include_router(content_routes)
+    app.include_router(health_routes)
+    app.include_router(metrics_routes)
+    apply_hooks(app, HOOKS)
+    policy = AccessPolicy.from_environment(chosen.allowed_hosts)
+    # The one added last is the first that a request meets.
+    app.add_middleware(Admission, limits=chosen.limits)
+    app.add_middleware(RateLimits, limits=chosen.limits, by_token=bool(policy.token_digests))
+    app.add_middleware(Guard, policy=policy, max_body_bytes=chosen.max_body_bytes)
+    app.add_middleware(Observer)
+    return app

@@ -1,0 +1,57 @@
+"""How this server searches: every step of it, in order."""
+
+from functools import partial
+
+from .candidates import candidate_count, keyword_candidates
+from .filters import Filters
+from .fusion_linear import fuse_linear
+from .hybrid_candidates import complete_lanes, semantic_candidates
+from .identifiers import is_identifier_query
+from .results import Journal, Mode, SearchResponse, check_request, respond
+from .settings import settings
+from .state import current_index
+from .tokens import query_terms
+
+
+def search_hybrid(
+    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+) -> SearchResponse:
+    """Find the `top_k` chunks that answer a query, by meaning and by keywords.
+
+    A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
+    The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
+    A query that is nothing but an identifier is answered by keywords alone.
+    So is a query that cannot be embedded; the response is then marked degraded.
+
+    Raises InvalidRequestError for a request that no search can answer.
+    """
+    check_request(query, top_k, mode)
+    journal = Journal()
+    index = current_index()
+
+    tokens = index.tokenizer.tokenize(query)
+    terms = query_terms(tokens)
+    allowed = index.filters.select(filters)
+    answer = partial(respond, index, query, top_k, journal)
+
+    keyword = index.keyword_lane.search(terms, candidate_count(top_k), allowed)
+    if mode == "keyword":
+        return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
+    is_identifier = is_identifier_query(query, tokens, settings().identifier_patterns)
+    if mode == "hybrid" and is_identifier and len(keyword):
+        return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
+
+    vector = index.encoder.encode(query)
+    if vector is None:
+        return answer(
+            keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
+        )
+    semantic = index.dense_lane.search(vector, candidate_count(top_k), allowed)
+    if mode == "semantic":
+        return answer(semantic_candidates(semantic), mode="semantic", reason="requested")
+
+    candidates = complete_lanes(
+        index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+    )
+    candidates = fuse_linear(candidates, settings().semantic_weight, settings().keyword_weight)
+    return answer(candidates, mode="hybrid", reason="default")
