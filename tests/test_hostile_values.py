@@ -271,6 +271,7 @@ def hostile(make_project: MakeProject) -> Project:
     return write_project(make_project, "hostile", text=HOSTILE, row=row, file=name)
 
 
+@pytest.mark.slow
 def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: MakeProject) -> None:
     row = {"id": "1", "title": "Quagga", "text": "The quagga says x", "url": "", "note": "x"}
     plain = write_project(make_project, "plain", text="x", row=row, file=b"okapi.md")
@@ -320,6 +321,7 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
     assert shown == " ".join(HOSTILE.split())
 
 
+@pytest.mark.slow
 def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
     zebra = hostile.ask("zebra")["results"][0]
     assert HOSTILE.strip() in zebra["text"]

@@ -158,6 +158,7 @@ def test_every_door_finds_what_the_service_says(
             assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_service_that_is_away_at_the_start_is_used_when_it_comes(
     project: Project, exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +212,7 @@ def test_model_that_changes_while_running_is_found_out(
         assert "another model" in ready["problem"]
 
 
+@pytest.mark.slow
 def test_slow_service_holds_up_nothing_but_its_own_query(
     service: FakeService, exported: Path
 ) -> None:

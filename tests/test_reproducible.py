@@ -48,6 +48,7 @@ def index_and_export(project: Project) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_other_world_gives_the_same_bytes_and_modes(
     make_project: MakeProject, tmp_path: Path
 ) -> None:

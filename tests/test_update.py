@@ -113,6 +113,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) -> None:
     near, far = older / "notes" / "app.py", older / "README.md"
     mine = "    app.include_router(health_routes)  # mine\n"

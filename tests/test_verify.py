@@ -461,6 +461,7 @@ def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_project_with_a_name_that_is_no_text(tmp_path: Path) -> None:
     import os
 

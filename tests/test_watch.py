@@ -61,6 +61,7 @@ def edit(project: Project, name: str, content: str) -> None:
     temporary.replace(path)
 
 
+@pytest.mark.slow
 def test_what_changes_is_built(make_project: MakeProject) -> None:
     config = CONFIG + '\n[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
     project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)

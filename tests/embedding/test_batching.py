@@ -176,6 +176,7 @@ def test_texts_that_a_service_finds_too_long_are_halved(tmp_path: Path) -> None:
     assert_honest(vectors[:40], TEXTS[:40])
 
 
+@pytest.mark.slow
 def test_bad_text_is_refused_and_the_rest_embedded(tmp_path: Path) -> None:
     bad = {TEXTS[17], TEXTS[63]}
     faults: list[Fault] = ["nan", Refusal(400), Refusal(500), "zero", "short", "mixed widths"]

@@ -179,6 +179,7 @@ def test_a_wide_space() -> None:
     assert distilled.encode(["oil"]).shape == (1, 48 * DIMENSIONS)
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     def chunks() -> Iterator[ChunkRecord]:
         return (
