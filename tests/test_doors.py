@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -114,3 +115,48 @@ def test_mcp(
         return found
 
     assert asyncio.run(ask()) == rankings
+
+
+MANY = [f"p{number}/" for number in range(257)]
+REFUSAL = "path must have at most 256 values, and has 257"
+
+
+def refused(request: urllib.request.Request | str) -> tuple[int, str, str]:
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request, timeout=30)
+    with caught.value as error:
+        problem = json.load(error)
+    return problem["status"], problem["errors"][0]["field"], problem["errors"][0]["message"]
+
+
+def posting(url: str, body: object) -> urllib.request.Request:
+    fields = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    return urllib.request.Request(url, json.dumps(body).encode(), fields)
+
+
+def test_too_many_values_of_a_filter_are_refused_by_every_door(address: str, export: Path) -> None:
+    filters = {"path": MANY}
+    body: dict[str, Any] = {"query": "a", "filters": filters}
+    assert refused(posting(f"{address}/search", body)) == (422, "filters.path", REFUSAL)
+    messages = [{"role": "user", "content": "a"}]
+    chat = posting(f"{address}/chat", {"messages": messages, "filters": filters})
+    assert refused(chat) == (422, "filters.path", REFUSAL)
+    quoted = "".join(f"&filter=path={name}" for name in MANY)
+    assert refused(f"{address}/search?q=a{quoted}") == (422, "path", REFUSAL)
+    call = {"name": "search", "arguments": body}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    with urllib.request.urlopen(posting(f"{address}/mcp", message), timeout=30) as reply:
+        result = json.load(reply)["result"]
+    assert result["isError"] and result["content"][0]["text"] == f"filters.path: {REFUSAL}"
+    options = [word for name in MANY for word in ("--filter", f"path={name}")]
+    command = [*in_checkout(export), "search", "a", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and REFUSAL in done.stderr
+
+
+def test_as_many_values_as_there_may_be_are_taken(address: str) -> None:
+    filters = {"path": [*MANY[:255], ""]}
+    assert post(f"{address}/search", {"query": "a pump", "filters": filters})["results"]

@@ -1,16 +1,23 @@
 """Filters and fields of metadata, through builds and the command line."""
 
 import json
+import tracemalloc
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from small_indexes import Note, make_document
+from hypothesis import given
+from hypothesis import strategies as st
+from small_indexes import SOURCES, Note, make_document, write_notes
 
+from foundry.config_search import IndexOptions
 from foundry.indexing.terms import count_terms
 from foundry.prepared import unpack
-from foundry.runtime.filters import read_pairs
+from foundry.runtime.errors import InvalidRequestError
+from foundry.runtime.filters import Filters, read_pairs
 from foundry.runtime.index import Index
 from foundry.runtime.tokens import Tokenizer
 
@@ -168,3 +175,95 @@ def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
     made.succeed("build", "--quiet")
     after = Index.open(made.index).keyword_lane.search(["valv"], 10)
     assert before.scores.tolist() != after.scores.tolist()
+
+
+NAMES = ("a", "ab", "b", "c", "none")
+NOTES = [
+    Note(
+        f"Note {number}",
+        (f"a passage of {number}", "another one")[: 1 + number % 2],
+        tags=tuple(name for place, name in enumerate(NAMES[:4]) if number >> place & 1),
+        metadata={"team": NAMES[number % 4]} if number % 3 else {},
+        media_type=("text/plain", "text/markdown")[number % 2],
+    )
+    for number in range(24)
+]
+NAMED = st.lists(st.sampled_from(NAMES), max_size=5).map(tuple)
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    options = IndexOptions(filterable=("team",))
+    folder = tmp_path_factory.mktemp("notes") / "index"
+    return Index.open(write_notes(folder, NOTES, vectors=False, options=options))
+
+
+@given(
+    st.lists(st.sampled_from(("s0", "s1", "s9")), max_size=3).map(tuple),
+    NAMED,
+    st.lists(st.sampled_from(("notes/", "notes/1", "notes/12", "notes/2", "x")), max_size=5),
+    st.lists(st.sampled_from(("text/plain", "text/markdown", "x")), max_size=3).map(tuple),
+    NAMED,
+)
+def test_any_number_of_values_selects_what_each_passage_says(
+    notes: Index,
+    sources: tuple[str, ...],
+    tags: tuple[str, ...],
+    paths: list[str],
+    kinds: tuple[str, ...],
+    teams: tuple[str, ...],
+) -> None:
+    metadata: Mapping[str, tuple[str, ...]] = {"team": teams} if teams else {}
+    filters = Filters(sources, tags, None, None, tuple(paths), kinds, metadata)
+    allowed = notes.filters.select(filters)
+    expected = []
+    for number, note in enumerate(NOTES):
+        passes = (
+            (not sources or SOURCES[number % 2] in sources)
+            and set(tags) <= set(note.tags)
+            and (not paths or f"notes/{number}.md".startswith(tuple(paths)))
+            and (not kinds or note.media_type in kinds)
+            and (not teams or note.metadata.get("team") in teams)
+        )
+        expected += [passes] * len(note.passages)
+    assert (allowed is None and all(expected)) or (
+        allowed is not None and allowed.tolist() == expected
+    )
+
+
+def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> None:
+    several = [
+        Note(f"Note {n}", ("text",), tags=("a", "b"), metadata={"team": "x"}) for n in range(4_000)
+    ]
+    options = IndexOptions(filterable=("team",))
+    index = Index.open(write_notes(tmp_path / "index", several, vectors=False, options=options))
+    values = tuple(f"v{number}" for number in range(2_000))
+    for filters in (
+        Filters(source=("s0", *values)),
+        Filters(tags=("a", *values)),
+        Filters(path=("notes/", *(f"notes/{value}" for value in values))),
+        Filters(media_type=("text/markdown", *values)),
+        Filters(metadata={"team": ("x", *values)}),
+    ):
+        tracemalloc.start()
+        try:
+            index.filters.select(filters)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        # A mask for each value would take eight million bytes: what the values themselves take,
+        # and a few masks, is far less.
+        assert most < 1_000_000
+
+
+@pytest.mark.parametrize("name", ["source", "tags", "path", "media_type", "team"])
+def test_a_filter_has_at_most_256_values(name: str) -> None:
+    values = [f"v{number}" for number in range(256)]
+    assert Filters.from_json({name: values}, ["team"]) != Filters()
+    with pytest.raises(InvalidRequestError, match=f"{name} must have at most 256 values") as caught:
+        Filters.from_json({name: [*values, "v0"]}, ["team"])
+    assert caught.value.field == f"filters.{name}"
+
+
+def test_values_that_stand_twice_are_one() -> None:
+    assert Filters.from_json({"tags": ["b", "a", "b"]}).tags == ("b", "a")

@@ -13,7 +13,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from .filters import read_pairs
+from .filters import MAX_FILTER_VALUES, read_pairs
 from .results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from .state import current_index
 
@@ -27,7 +27,8 @@ QueryText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH)
 ]
 
-_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_LIST = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_FILTER_VALUES}
+_NAMES = {"anyOf": [{"type": "string"}, _LIST]}
 _TIME = {"type": "string", "description": "ISO 8601 date or date-time; UTC unless it says."}
 _FILTERS = {
     "source": {**_NAMES, "description": "One of these sources."},
