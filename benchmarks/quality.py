@@ -30,12 +30,12 @@ from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
 from foundry.runtime.candidates import candidate_count
 from foundry.runtime.evaluation_metrics import METRICS
-from foundry.runtime.fusion_rrf import RANK_CONSTANT
 from foundry.runtime.hybrid_index import HybridIndex
 from foundry.runtime.results import MAX_TOP_K
 
 DEPTH = MAX_TOP_K
 HEADLINE = "nDCG@10"
+RANK_CONSTANT = 60
 OWN = ("keyword", "semantic", "linear", "rrf")
 COLUMNS = ("bm25s", "bm25s + dense", "same tokens", *OWN)
 LANGUAGES = {"de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}

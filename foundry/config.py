@@ -69,7 +69,8 @@ class CorpusOptions:
 class Config:
     """A project, fully resolved.
 
-    `stages` are the optional stages of a search by name: their values, None for those left out.
+    `k` is the rank constant of RRF. `stages` are the optional stages of a search by name: their
+    values, None for those left out.
     """
 
     root: Path
@@ -84,6 +85,7 @@ class Config:
     fusion: Literal["linear", "rrf"]
     semantic_weight: float
     keyword_weight: float
+    k: int
     identifier_fallback: bool
     identifier_patterns: tuple[str, ...]
     stages: Mapping[str, Mapping[str, Any] | None]
@@ -235,6 +237,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         fusion=parsed.search.fusion,
         semantic_weight=semantic_weight,
         keyword_weight=keyword_weight,
+        k=parsed.search.k,
         identifier_fallback=parsed.search.identifier_fallback,
         identifier_patterns=tuple(parsed.search.identifier_patterns),
         stages=config_search.resolve_stages(parsed.search),

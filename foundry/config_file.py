@@ -187,6 +187,7 @@ class SearchSection(_Section):
     fusion: Literal["linear", "rrf"] = "linear"
     semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
+    k: int = Field(default=60, ge=1, le=10_000)
     identifier_fallback: bool = True
     identifier_patterns: list[str] = []
     filterable: list[str] = []

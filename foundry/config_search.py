@@ -16,6 +16,7 @@ from foundry.config_stages import (
 )
 from foundry.runtime.filters import KNOWN_FIELDS
 from foundry.runtime.identifiers import compile_patterns
+from foundry.runtime.weights import rest
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
 """Filters of every index whose values a language model can be told, or are dates."""
@@ -55,9 +56,7 @@ def find_problems(
     search: SearchSection, sources: Sequence[SourceSection], *, has_vectors: bool
 ) -> list[str]:
     """What is wrong with [search] although each of its keys is possible by itself."""
-    problems = []
-    if sum(resolve_weights(search)) == 0:
-        problems.append("search: semantic_weight and keyword_weight must not both be 0")
+    problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:
             compile_patterns([pattern])
@@ -77,6 +76,25 @@ def find_problems(
             "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none'"
         )
     return problems + _find_column_problems(search, sources)
+
+
+def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[str]:
+    if not has_vectors:
+        return [
+            f"search.{key}: needs vectors, and embedding.provider is 'none'; remove it"
+            for key in ("fusion", "semantic_weight", "keyword_weight", "k")
+            if key in search.model_fields_set
+        ]
+    problems = []
+    if search.fusion != "rrf" and "k" in search.model_fields_set:
+        problems.append(f"search.k: fusion {search.fusion!r} takes no such key; 'rrf' does")
+    try:
+        if sum(resolve_weights(search)) == 0:
+            problems.append("search: semantic_weight and keyword_weight must not both be 0")
+    except ValueError as error:
+        key = "semantic_weight" if search.keyword_weight is None else "keyword_weight"
+        problems.append(f"search.{key}: {error}, got {getattr(search, key):g}")
+    return problems
 
 
 def _find_column_problems(search: SearchSection, sources: Sequence[SourceSection]) -> list[str]:
@@ -99,12 +117,14 @@ def _find_column_problems(search: SearchSection, sources: Sequence[SourceSection
 
 
 def resolve_weights(search: SearchSection) -> tuple[float, float]:
-    """The weights of the semantic and of the keyword lane."""
-    semantic, keyword = DEFAULT_WEIGHTS[search.fusion]
-    return (
-        semantic if search.semantic_weight is None else search.semantic_weight,
-        keyword if search.keyword_weight is None else search.keyword_weight,
-    )
+    """Return the weights of the semantic and of the keyword lane.
+
+    One given alone leaves the rest to 1 for the other; ValueError if there is none.
+    """
+    semantic, keyword = search.semantic_weight, search.keyword_weight
+    if semantic is None:
+        return DEFAULT_WEIGHTS[search.fusion] if keyword is None else (rest(keyword), keyword)
+    return semantic, rest(semantic) if keyword is None else keyword
 
 
 def resolve_stages(search: SearchSection) -> dict[str, dict[str, Any] | None]:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
 from foundry.cli import main
+from foundry.config import load_config
 from foundry.config_file import (
     ConfigFile,
     FolderSection,
@@ -176,6 +177,23 @@ PROBLEMS = {
         CONFIG + "[search]\nsemantic_weight = 0\nkeyword_weight = 0.0\n",
         ["search: semantic_weight and keyword_weight must not both be 0"],
     ),
+    "weight above 1 by itself": (
+        CONFIG + "[search]\nkeyword_weight = 3\n",
+        ["search.keyword_weight: a weight given alone must be at most 1", "got 3"],
+    ),
+    "rank constant of another fusion": (
+        CONFIG + "[search]\nk = 10\n",
+        ["search.k: fusion 'linear' takes no such key; 'rrf' does"],
+    ),
+    "rank constant of 0": (CONFIG + '[search]\nfusion = "rrf"\nk = 0\n', ["search.k: ", "got 0"]),
+    "fusion without vectors": (
+        CONFIG + '[search]\nfusion = "rrf"\nk = 9\nsemantic_weight = 1\nkeyword_weight = 1\n'
+        '[embedding]\nprovider = "none"\n',
+        [
+            f"search.{key}: needs vectors"
+            for key in ("fusion", "semantic_weight", "keyword_weight", "k")
+        ],
+    ),
     "bad pattern": (
         CONFIG + '[search]\nidentifier_patterns = ["ok", "(unclosed"]\n',
         ["search.identifier_patterns[1]: not a regular expression: '(unclosed'"],
@@ -318,6 +336,23 @@ def test_init_refuses_what_it_cannot_do(make_project: MakeProject, tmp_path: Pat
         assert result.exit_code == 1
         assert word in result.stderr
         assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("", (0.7, 0.3)),
+        ("semantic_weight = 0.9\n", (0.9, 0.1)),
+        ("keyword_weight = 0.9\n", (0.1, 0.9)),
+        ('fusion = "rrf"\nkeyword_weight = 1\n', (0, 1)),
+        ("semantic_weight = 3.0\nkeyword_weight = 5\n", (3, 5)),
+    ],
+)
+def test_one_weight_leaves_the_rest_to_the_other(
+    written: str, expected: tuple[float, float], make_project: MakeProject
+) -> None:
+    config = load_config(make_project(NOTE, config=f"{CONFIG}[search]\n{written}").root)
+    assert (config.semantic_weight, config.keyword_weight) == expected
 
 
 @pytest.mark.parametrize("kind", ["folder", "records", "site", "sitemap"])

@@ -21,6 +21,7 @@ from servers import check_with_own_tools, get, in_checkout, serving
 import foundry as installed
 from foundry.cli import main
 from foundry.exporting.checksums import compare
+from foundry.exporting.verify import run_server
 from foundry.rendering.plan import RUNTIME
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
@@ -291,6 +292,30 @@ def test_only_modules_that_are_used_are_copied_unchanged(
             other for other in imported(path) if (package / f"{other}.py").exists()
         } - reached
     assert {path.stem for path in package.glob("*.py")} == reached
+
+
+def test_rank_constant_is_written_where_it_is_used(make_project: MakeProject) -> None:
+    project = make_project(NOTE, config=CONFIG + '[search]\nfusion = "rrf"\nk = 9\n')
+    project.succeed("build", "--quiet")
+    [best] = project.ask("seal")["results"]
+    assert (best["ranks"], best["score"]) == ({"semantic": 1, "keyword": 1}, 1.0)
+    export = project.export()
+    assert "fuse_rrf(candidates, *weights(), k=9)" in (export / "notes/search.py").read_text()
+    assert "weight / (9 + rank)" in (export / "README.md").read_text()
+
+
+def test_export_without_vectors_knows_no_weights(make_project: MakeProject) -> None:
+    project = make_project(NOTE, config=CONFIG + '[embedding]\nprovider = "none"\n')
+    project.succeed("build", "--quiet")
+    export = project.export()
+    for path in export.rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        assert b"SEMANTIC_WEIGHT" not in content and b"KEYWORD_WEIGHT" not in content, path
+    settings = json.loads((export / "notes/settings.json").read_text())
+    assert not {"semantic_weight", "keyword_weight"} & set(settings)
+    refused = run_server(export, "notes", ["eval", "--semantic-weight", "0.5"])
+    assert refused.returncode == 2
+    assert "unrecognized arguments: --semantic-weight" in refused.stderr
 
 
 def test_export_without_vectors_answers(make_project: MakeProject) -> None:

@@ -142,7 +142,7 @@ def chart_scores(evaluation: Evaluation) -> Distribution:
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
     relevant = [float(hit["score"]) for hit in hits if hit["relevant"]]
     other = [float(hit["score"]) for hit in hits if not hit["relevant"]]
-    # RRF's scores are all below 0.02: the range is that of the scores, not of all possible ones.
+    # Some fusions and stages leave most of [0, 1] empty.
     top = max([*relevant, *other], default=1.0) or 1.0
     shares = _shares(relevant, top), _shares(other, top)
     tallest = max(*shares[0], *shares[1], 1e-9)

@@ -26,9 +26,14 @@ def describe_notes(evaluation: Evaluation) -> list[str]:
     """A sentence each: what hybrid is, how sure its headline is, how others differ, what lacks."""
     own = evaluation.intervals[CONFIGURED][HEADLINE]
     options = evaluation.configured
+    how = "by keywords alone"
+    if "semantic" in evaluation.systems:
+        how = (
+            f"{options['fusion']} fusion, {options['semantic_weight']:g} semantic and"
+            f" {options['keyword_weight']:g} keyword"
+        )
     notes = [
-        f"{CONFIGURED} is the server as configured: {options['fusion']} fusion,"
-        f" {options['semantic_weight']:g} semantic and {options['keyword_weight']:g} keyword",
+        f"{CONFIGURED} is the server as configured: {how}",
         f"{HEADLINE} of {CONFIGURED}: {own.mean:.4f},"
         f" 95 % interval {own.low:.4f} to {own.high:.4f}",
     ]

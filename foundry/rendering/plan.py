@@ -119,6 +119,7 @@ def template_values(
         "stages_choosing": _has_stages(config, CHOOSING) or has_parents,
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
+        "k": config.k,
         "port": config.port,
         "mcp": config.mcp,
         "chat": config.chat,
@@ -197,11 +198,12 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
         "allowed_hosts": list(config.allowed_hosts),
         "max_body_bytes": config.max_body_bytes,
         "limits": asdict(config.limits),
-        "semantic_weight": config.semantic_weight,
-        "keyword_weight": config.keyword_weight,
         "identifier_patterns": list(config.identifier_patterns),
         "chat_instructions": config.chat_instructions,
     }
+    if query_encoder.kind != "none":
+        values["semantic_weight"] = config.semantic_weight
+        values["keyword_weight"] = config.keyword_weight
     if query_encoder.kind == "service":
         values["embedding"] = {
             "base_url": config.embedding.base_url,

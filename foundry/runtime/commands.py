@@ -40,13 +40,16 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
+    try_weight: evaluation_command.TryWeight | None = None,
 ) -> int:
     """Run one command and return its exit code; the one place where errors are printed.
 
-    There is a command `mcp` if `serve_mcp` is given.
+    There is a command `mcp` if `serve_mcp` is given, and `eval` tries other weights of the lanes if
+    `try_weight` is.
     """
     try:
-        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
+        parser = _parser(name, version, mcp=serve_mcp is not None, weights=try_weight is not None)
+        chosen = parser.parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
@@ -64,7 +67,7 @@ def run(
         if chosen.command == "search":
             return _search(chosen, search)
         if chosen.command == "eval":
-            return _evaluate(chosen, search)
+            return _evaluate(chosen, search, try_weight)
         return _verify(chosen, search)
     except BrokenPipeError:
         # Whoever read the output has gone; without this, flushing at exit would fail again.
@@ -85,7 +88,7 @@ def run(
         return 1
 
 
-def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
+def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -128,7 +131,7 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     )
 
     evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
-    evaluation_command.add_arguments(evaluate)
+    evaluation_command.add_arguments(evaluate, weights=weights)
 
     verify = commands.add_parser("verify", help="hash the index and ask it what it must know")
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -161,8 +164,12 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
     return 0
 
 
-def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
-    report, text = evaluation_command.evaluate(chosen, search, current_index())
+def _evaluate(
+    chosen: argparse.Namespace,
+    search: Callable[..., SearchResponse],
+    try_weight: evaluation_command.TryWeight | None,
+) -> int:
+    report, text = evaluation_command.evaluate(chosen, search, current_index(), try_weight)
     _print(format_json(report) if chosen.json else text)
     return 1 if report["failures"] else 0
 

@@ -5,7 +5,6 @@ once, where its best hit stands. What is judged are the documents of the hits th
 at most (`MAX_TOP_K`).
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from .evaluation_figures import DIGITS
 from .evaluation_metrics import METRICS, Grades, measure, relevant_documents
 from .evaluation_questions import Question
 from .results import MAX_TOP_K, SearchResponse
-from .settings import settings
 
 Search = Callable[..., SearchResponse]
 
@@ -74,24 +72,10 @@ def ask_all(search: Search, questions: Sequence[Question], mode: str) -> Run:
     return Run(mode, tuple(_ask(search, question, mode, timed=True) for question in questions))
 
 
-def ask_with_weight(search: Search, questions: Sequence[Question], semantic_weight: float) -> Run:
-    """Ask every question in hybrid mode with another semantic weight; the rest goes to keywords."""
-    weights = {
-        "SEMANTIC_WEIGHT": str(semantic_weight),
-        "KEYWORD_WEIGHT": str(round(1 - semantic_weight, DIGITS)),
-    }
-    before = {name: os.environ.get(name) for name in weights}
-    try:
-        os.environ.update(weights)
-        settings.cache_clear()
-        answers = [_ask(search, question, "hybrid", timed=False) for question in questions]
-        return Run(f"hybrid {semantic_weight:g}", tuple(answers))
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
-        settings.cache_clear()
+def ask_untimed(search: Search, questions: Sequence[Question], name: str) -> Run:
+    """Ask every question in hybrid mode, for its metrics alone."""
+    answers = [_ask(search, question, "hybrid", timed=False) for question in questions]
+    return Run(name, tuple(answers))
 
 
 def rank_documents(response: SearchResponse) -> list[str]:

@@ -1,7 +1,6 @@
 """Settings: what the project says in settings.json, and what the environment overrides."""
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -49,8 +48,8 @@ class Limits:
 class Settings:
     """What a server is told about itself.
 
-    Port and weights come from settings.json unless PORT, SEMANTIC_WEIGHT and KEYWORD_WEIGHT are
-    set; the address under which clients reach the server comes from PUBLIC_URL alone.
+    The port comes from settings.json unless PORT is set; the address under which clients reach the
+    server comes from PUBLIC_URL alone.
     """
 
     name: str
@@ -61,8 +60,6 @@ class Settings:
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
     limits: Limits
-    semantic_weight: float
-    keyword_weight: float
     identifier_patterns: tuple[re.Pattern[str], ...]
     chat_instructions: str
 
@@ -99,9 +96,7 @@ def read_settings(file: Path) -> Settings:
     """Read settings from a file and the environment. Raises ConfigurationError."""
     with reading(file) as values:
         patterns = compile_patterns(values["identifier_patterns"])
-        semantic = _weight("SEMANTIC_WEIGHT", values["semantic_weight"])
-        keyword = _weight("KEYWORD_WEIGHT", values["keyword_weight"])
-        read = Settings(
+        return Settings(
             name=str(values["name"]),
             title=str(values["title"]),
             description=str(values["description"]),
@@ -110,16 +105,9 @@ def read_settings(file: Path) -> Settings:
             allowed_hosts=tuple(values["allowed_hosts"]),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
-            semantic_weight=semantic,
-            keyword_weight=keyword,
             identifier_patterns=patterns,
             chat_instructions=str(values["chat_instructions"]),
         )
-    if semantic + keyword == 0:
-        raise ConfigurationError(
-            "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
-        )
-    return read
 
 
 def _public_url() -> str | None:
@@ -144,17 +132,3 @@ def _port(default: int) -> int:
             hint="correct or unset PORT",
         )
     return int(written)
-
-
-def _weight(variable: str, default: float) -> float:
-    written = os.environ.get(variable)
-    try:
-        weight = float(default if written is None else written)
-    except ValueError:
-        weight = math.nan
-    if not (0 <= weight < math.inf):
-        raise ConfigurationError(
-            f"{variable} must be a number of 0 or more, got {written!r}",
-            hint=f"correct or unset {variable}",
-        )
-    return weight
