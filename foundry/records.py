@@ -124,7 +124,8 @@ class Reading:
     `text` is the normalised text that every offset refers to, and `body_start` the offset at
     which front matter ends and content begins. `pages` are the offsets at which page, slide or
     sheet 1, 2, ... begin, for formats that have them; `language` and `metadata` are what the
-    content states; `hidden` counts what people do not see and is not in `text`.
+    content states; `hidden` counts what people do not see and is not in `text`; `guessed` names the
+    character sets that the bytes did not declare.
     """
 
     text: str
@@ -139,6 +140,7 @@ class Reading:
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[Finding, ...] = ()
+    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

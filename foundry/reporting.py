@@ -15,6 +15,7 @@ MAX_LISTED = 50
 
 OVERSIZE = "over the size limit"
 DECODING, HIDDEN, SECRET = "decoding", "hidden", "secret"
+REPLACED, GUESSED = "replaced characters", "guessed encoding: "
 """The groups of findings."""
 
 
@@ -23,7 +24,8 @@ class SourceTally:
     """The counts of one source.
 
     `characters` are those of chunks; `boilerplate` those of chunks, or their ends, that were left
-    out; `hidden` counts what people do not see, `secrets` the places that look like one.
+    out; `guessed` counts the documents whose encoding is a guess, `hidden` what people do not see,
+    `secrets` the places that look like one.
     """
 
     name: str
@@ -37,6 +39,7 @@ class SourceTally:
     boilerplate_chunks: int = 0
     boilerplate_characters: int = 0
     replaced: int = 0
+    guessed: int = 0
     hidden: dict[str, int] = field(default_factory=dict)
     secrets: int = 0
 
@@ -62,12 +65,15 @@ class BuildReport:
         """Note what was found in a document, whether it stays in the index or is a copy."""
         tally = self._tallies[document.source]
         tally.replaced += document.replaced
+        tally.guessed += bool(document.reading.guessed)
         tally.secrets += sum(finding.count for finding in document.findings)
         for finding in document.reading.hidden:
             _add(tally.hidden, finding.kind, finding.count)
-        replaced = Finding("replaced characters", None, document.replaced)
+        decoding = [Finding(GUESSED + name, None) for name in document.reading.guessed]
+        if document.replaced:
+            decoding.append(Finding(REPLACED, None, document.replaced))
         for group, findings in (
-            (DECODING, [replaced] if document.replaced else []),
+            (DECODING, decoding),
             (HIDDEN, document.reading.hidden),
             (SECRET, document.findings),
         ):
@@ -180,6 +186,7 @@ def _row(entry: Mapping[str, Any], seconds: Mapping[str, float]) -> dict[str, An
         "copies": entry["copies"],
         "boilerplate": entry["boilerplate_characters"],
         "replaced": entry["replaced"],
+        "guessed": entry["guessed"],
         "hidden": sum(entry["hidden"].values()),
         "secrets": entry["secrets"],
         "seconds": seconds.get(entry["name"], 0.0),
@@ -198,6 +205,7 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
     for group, heading in (
         (SECRET, "may be secrets (what they are is not shown):"),
         (HIDDEN, "not seen by people, and left out:"),
+        (DECODING, "not in UTF-8, or not throughout:"),
     ):
         lines = [
             f"{_place(finding)}: {finding['kind']}"

@@ -30,6 +30,7 @@ tags = ["old"]
 """
 KEY = "AKIA" + "".join(random.Random(1).choices(string.ascii_uppercase + "234567", k=16))
 MENU = "- [Start](/) - [Products and services](/products) - [About the company](/about)"
+SPANISH = "El niño comió mañana en España; ¿qué pasó?"
 FILES: dict[str, str | bytes] = {
     "guide/pump.md": "# Pump\n\nThe pump lifts water out of the shaft.\n",
     "guide/keys.md": f"# Keys\n\nThe first line.\n\nUse {KEY} for the store.\n",
@@ -38,6 +39,7 @@ FILES: dict[str, str | bytes] = {
     "guide/torn.txt": b"The caf\xc3\xa9 is at the gate\xff of the mine.",
     "archive/copy of pump.md": "# Pump\n\nThe pump lifts water\nout of the shaft.\n",
     "archive/seen.md": "# Seen\n\nSpoken\u200b aloud\u202e here.\n",
+    "archive/nota.txt": SPANISH.encode("cp1252"),
     **{f"archive/page{n}.md": f"{MENU}\n\n# Page {n}\n\nText {n}.\n" for n in range(10)},
 }
 
@@ -69,14 +71,15 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
         "boilerplate_chunks": 0,
         "boilerplate_characters": 0,
         "replaced": 1,
+        "guessed": 0,
         "hidden": {},
         "secrets": 1,
     }
     assert archive == {
         "name": "archive",
-        "documents": 11,
-        "chunks": 12,
-        "characters": 26 + len(MENU) + 10 * len("# Page 0\n\nText 0."),
+        "documents": 12,
+        "chunks": 13,
+        "characters": 26 + len(SPANISH) + len(MENU) + 10 * len("# Page 0\n\nText 0."),
         "skipped": 0,
         "skipped_by_reason": {},
         "oversize": 0,
@@ -84,6 +87,7 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
         "boilerplate_chunks": 9,
         "boilerplate_characters": 9 * len(MENU),
         "replaced": 0,
+        "guessed": 1,
         "hidden": {"bidirectional controls": 1, "zero-width characters": 1},
         "secrets": 0,
     }
@@ -94,6 +98,8 @@ def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProje
     result = project.succeed("build")
     assert "guide: keys.md:5: AWS access key" in result.stdout
     assert "archive: seen.md:3: zero-width characters" in result.stdout
+    assert "archive: nota.txt: guessed encoding: cp1252" in result.stdout
+    assert "guide: torn.txt: replaced characters" in result.stdout
     report = report_of(project)
     assert report["findings"] == [
         {
@@ -107,6 +113,7 @@ def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProje
         for source, path, group, kind, line in (
             ("guide", "keys.md", "secret", "AWS access key", 5),
             ("guide", "torn.txt", "decoding", "replaced characters", None),
+            ("archive", "nota.txt", "decoding", "guessed encoding: cp1252", None),
             ("archive", "seen.md", "hidden", "zero-width characters", 3),
             ("archive", "seen.md", "hidden", "bidirectional controls", 3),
         )
@@ -134,9 +141,9 @@ def test_table_shows_the_columns_in_which_there_is_something(make_project: MakeP
     fuller = make_project(FILES, config=CONFIG, name="fuller").succeed("build").stdout
     (heading,) = [line for line in fuller.splitlines() if line.startswith("source ")]
     assert heading.split()[4:] == (
-        ["skipped", "oversize", "copies", "boilerplate", "replaced", "hidden", "secrets", "seconds"]
+        "skipped oversize copies boilerplate replaced guessed hidden secrets seconds".split()
     )
-    assert next(line for line in fuller.splitlines() if line.startswith("total")).split()[1] == "14"
+    assert next(line for line in fuller.splitlines() if line.startswith("total")).split()[1] == "15"
 
 
 def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
@@ -170,7 +177,7 @@ def test_copies_and_boilerplate_stay_where_that_is_wanted(make_project: MakeProj
     project = make_project(FILES, config=config)
     project.succeed("build")
     archive = report_of(project)["sources"][1]
-    assert (archive["copies"], archive["documents"], archive["chunks"]) == (0, 12, 22)
+    assert (archive["copies"], archive["documents"], archive["chunks"]) == (0, 13, 23)
 
 
 def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProject) -> None:
@@ -201,4 +208,4 @@ def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject
     assert project.run("build", "--strict").exit_code == 1
     for name in ("empty.md", "large.txt", "keys.md"):
         (project.root / "guide" / name).unlink()
-    assert json.loads(project.succeed("build", "--strict", "--json").stdout)["documents"] == 13
+    assert json.loads(project.succeed("build", "--strict", "--json").stdout)["documents"] == 14

@@ -23,6 +23,7 @@ from foundry.readers import (
     subtitles,
     text,
 )
+from foundry.readers.charsets import noting_guesses
 from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
@@ -96,12 +97,14 @@ def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skip
             declared = raw.charset
             if declared is None and reader is html.READER:
                 declared = html.declared_charset(raw.content)
-            with noting_hidden() as hidden:
+            with noting_hidden() as hidden, noting_guesses() as guessed:
                 content, replaced = decode(raw.content, declared)
                 reading = reader.read(content)
             if reader.outline is not None:
                 reading = _outline(reader.outline, reading, sandbox)
-            reading = replace(reading, hidden=tuple(hidden.values()))
+            reading = replace(
+                reading, hidden=tuple(hidden.values()), guessed=tuple(sorted(guessed))
+            )
         elif kind is None and reader.kinds:
             return _skip(raw, "not what its name says")
         else:

@@ -5,11 +5,9 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from charset_normalizer import from_bytes
-
+from foundry.readers.charsets import SAMPLE_BYTES, guess_charset
 from foundry.readers.hidden import remove_hidden
 
-SAMPLE_BYTES = 65_536
 NORMALISATION_SLICE = 2_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -18,11 +16,6 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# What files without a declaration are in; the code pages of DOS and old Macs only invite errors.
-_GUESSES = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
-    *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
-]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Characters that compose with nothing before them, so text may be normalised up to them.
@@ -33,7 +26,7 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
     """Decode and normalise; also counts the characters that had to be replaced by U+FFFD.
 
     In this order: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8 with a
-    few broken characters, a guess from a sample, Windows-1252.
+    few broken characters, a guess from a sample.
     """
     text, replaced = _decode(content, declared)
     replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0
@@ -102,7 +95,7 @@ def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
     sound = sum(map(len, re.findall("[^\x00-\x7f\ufffd]+", text)))
     if replaced <= sound or (replaced == 1 and text.endswith("\ufffd")):
         return text, replaced
-    return _replace_undecodable(content, _guess_charset(content), b"")
+    return _replace_undecodable(content, guess_charset(content), b"")
 
 
 def _replace_undecodable(content: bytes, charset: str, marker: bytes) -> tuple[str, int]:
@@ -121,14 +114,3 @@ def _known_charset(declared: str | None) -> str | None:
     if name in {"iso8859-1", "ascii"}:
         return "cp1252"
     return None if name.startswith(("utf-7", "unicode", "raw", "idna", "punycode")) else name
-
-
-def _guess_charset(content: bytes) -> str:
-    first = next(iter(re.finditer(rb"[\x80-\xff]", content)), None)
-    start = max(0, (first.start() if first else 0) - 1_000)
-    matches = from_bytes(content[start : start + SAMPLE_BYTES], cp_isolation=_GUESSES)
-    best = matches.best()
-    if best is None:
-        return "cp1252"
-    ties = {m.encoding for m in matches if (m.chaos, m.coherence) == (best.chaos, best.coherence)}
-    return "cp1252" if "cp1252" in ties else best.encoding

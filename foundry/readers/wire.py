@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+from foundry.readers.charsets import noting_guesses
 from foundry.readers.contract import TOO_MUCH, UnreadableError
 from foundry.readers.formats import FILE_READERS
 from foundry.readers.hidden import noting_hidden
@@ -29,9 +30,9 @@ def run_reader(version: str, content: bytes) -> Reading:
     """Have the reader of that version read a file, in this process. Raises UnreadableError."""
     (reader,) = (reader for reader in FILE_READERS if reader.version == version)
     try:
-        with noting_hidden() as found:
+        with noting_hidden() as found, noting_guesses() as guessed:
             reading = reader.read(content)
-        return replace(reading, hidden=tuple(found.values()))
+        return replace(reading, hidden=tuple(found.values()), guessed=tuple(sorted(guessed)))
     except UnreadableError:
         raise
     except (RecursionError, MemoryError) as error:
@@ -65,6 +66,7 @@ def _to_reading(values: dict[str, Any]) -> Reading:
             "tags": tuple(values["tags"]),
             "pages": tuple(values["pages"]),
             "metadata": {},
+            "guessed": tuple(values["guessed"]),
             "hidden": tuple(Finding(**finding) for finding in values["hidden"]),
         }
     )
@@ -78,7 +80,8 @@ def check_reading(reading: Reading) -> Reading:
         offsets = [offset for span in spans for offset in (span.start, span.end)]
         _check_offsets(reading, offsets)
     _check_offsets(reading, list(reading.pages))
-    strings = [reading.title or "", reading.modified or "", reading.language or "", *reading.tags]
+    strings = [reading.title or "", reading.modified or "", reading.language or ""]
+    strings += [*reading.tags, *reading.guessed]
     strings += [heading.text for heading in reading.headings]
     strings += [finding.kind for finding in reading.hidden]
     strings += [part for link in reading.links for part in (link.target, link.text, link.kind)]

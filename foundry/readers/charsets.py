@@ -1,0 +1,128 @@
+"""The character set of bytes that do not say theirs: a guess, which the build's report tells of.
+
+A library tells scripts apart. Among the code pages of the Latin script it goes by frequencies,
+which a few words do not have, so these are told apart by alphabets: a text is in Windows-1252, the
+most common of them, unless that gives it letters which no single western language has, and another
+code page makes them the letters of one language.
+"""
+
+# ruff: noqa: RUF001 (signs that look like others are meant)
+import codecs
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from charset_normalizer import from_bytes
+
+SAMPLE_BYTES = 65_536
+STRANGE_CHARACTERS = 2
+"""So many more than in another code page, and five for each there, speak against Windows-1252."""
+
+_WESTERN = "cp1252"
+# What files without a declaration are in; the code pages of DOS and old Macs only invite errors.
+_GUESSES = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
+    *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
+_ALPHABETS = {
+    _WESTERN: [
+        *("áéíñóúüªº", "àáâãçéêíòóôõúüªº", "àâæçéèêëîïôœùûüÿ", "äöüßéàè", "àáèéìíîòóùúªº"),
+        *("àáäåéöü", "åæøäéèêóòôöü", "áæéíðóöúýþ", "áæíðóøúý", "àçéèíïñòóúüªº", "äçéëöüà"),
+        *("áâäçèéêëíîïñóôöúûü", "äõöüšž", "áàâäåçèéêëíïñóôöüæœ"),
+    ],
+    "cp1250": [
+        *("ąćęłńóśźż", "áčďéěíňóřšťúůýžöü", "áäčďéíĺľňóôŕšťúýžěř", "áéíóöőúüűä"),
+        *("ćčđšž", "ăâîşţ"),
+    ],
+    "cp1254": ["çğıöşüâîû"],
+    "cp1257": ["ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"],
+}
+_ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
+# Kana, Hangul, Han: the first and last character, and their least share of the characters.
+_WIDE = (
+    ("cp932", "\u3041\u30ff", 0.3),
+    ("euc_jp", "\u3041\u30ff", 0.3),
+    ("cp949", "\uac00\ud7a3", 0.9),
+    ("gb18030", "\u4e00\u9fff", 0.7),
+)
+# Signs that stand before no letter, or after none, and those that only a wrong code page gives.
+_BEFORE_LETTER = re.compile(r"[¹²³ªº¼½¾±£¥¢¤¦©®]+(?=[^\W\d_])")
+_AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[¡¿]+")
+_STRANGE = re.compile("[\ufffd\x80-\x9f¨¬¯¸ˇ˘˙˛˝¦¤]")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
+_GUESSED: ContextVar[set[str] | None] = ContextVar("guessed", default=None)
+
+
+@contextmanager
+def noting_guesses() -> Iterator[set[str]]:
+    """Collect the character sets that are guessed meanwhile."""
+    guessed: set[str] = set()
+    token = _GUESSED.set(guessed)
+    try:
+        yield guessed
+    finally:
+        _GUESSED.reset(token)
+
+
+def guess_charset(content: bytes) -> str:
+    """Return the Python name of the character set that bytes are most likely in, and note it."""
+    charset = _guess(content)
+    guessed = _GUESSED.get()
+    if guessed is not None:
+        guessed.add(charset)
+    return charset
+
+
+def _guess(content: bytes) -> str:
+    first = _HIGH.search(content)
+    start = max(0, (first.start() if first else 0) - 1_000)
+    sample = content[start : start + SAMPLE_BYTES]
+    matches = [match.encoding for match in from_bytes(sample, cp_isolation=_GUESSES)]
+    others = [charset for charset in matches if charset not in _ALPHABETS]
+    latin = _choose_latin(sample)
+    strange, high = _count_strange(sample, latin), len(_HIGH.findall(sample))
+    if not others or matches[0] in _ALPHABETS:
+        is_latin = strange * 3 <= high
+        return latin if is_latin else next(iter(others), _find_wide(sample) or latin)
+    # Other scripts have words of nothing but such bytes, and hardly a western alphabet's.
+    letters = sum(map(len, re.findall(rb"[A-Za-z]+", sample)))
+    is_sprinkled = high * 2 < letters or not _HIGH_RUN.search(sample)
+    return latin if not strange and is_sprinkled else matches[0]
+
+
+def _choose_latin(sample: bytes) -> str:
+    western = _count_strange(sample, _WESTERN)
+    if western < STRANGE_CHARACTERS:
+        return _WESTERN
+    others = {name: _count_strange(sample, name) for name in _ALPHABETS if name != _WESTERN}
+    best = min(others, key=others.__getitem__)
+    return best if western >= STRANGE_CHARACTERS + 5 * others[best] else _WESTERN
+
+
+def _find_wide(sample: bytes) -> str | None:
+    """The code page that makes nearly all bytes characters of one East Asian language.
+
+    The library sees none in texts that are half English.
+    """
+    for charset, own, share in _WIDE:
+        try:
+            text = codecs.getincrementaldecoder(charset)().decode(sample)
+        except UnicodeDecodeError:
+            continue
+        wide = [character for character in text if character > "\u3000"]
+        if wide and sum(own[0] <= character <= own[1] for character in wide) >= share * len(wide):
+            return charset
+    return None
+
+
+def _count_strange(sample: bytes, charset: str) -> int:
+    """How many characters a code page gives that do not belong to the best of its languages."""
+    text = sample.decode(charset, "replace")
+    signs = sum(len(pattern.findall(text)) for pattern in (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE))
+    letters = [character for character in text.lower() if ord(character) > 0xBF]
+    letters = [character for character in letters if character.isalpha()]
+    return signs + min(
+        sum(letter not in alphabet for letter in letters) for alphabet in _ALPHABETS[charset]
+    )
