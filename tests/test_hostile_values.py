@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 import urllib.parse
+from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
@@ -14,6 +15,7 @@ from conftest import CONFIG, MakeProject, Project
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from processes import snapshot
 from servers import get, in_checkout, serving
 
@@ -108,6 +110,7 @@ def check_markdown(text: str) -> None:
     encoded = encode_markdown(text)
     assert "\n" not in encoded
     encoded.encode()
+    wanted = "".join(c if is_shown(c) else " " for c in text).split()
     for source, block in ((f"{encoded}\n", "paragraph_open"), (f"# {encoded}\n", "heading_open")):
         tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(source)
         if not encoded:
@@ -116,9 +119,14 @@ def check_markdown(text: str) -> None:
         assert len(tokens) == 3
         children = tokens[1].children or []
         assert {child.type for child in children} <= {"text", "text_special"}, encoded
-        shown = "".join(child.content for child in children)
-        wanted = "".join(c if is_shown(c) else " " for c in text)
-        assert shown.split() == wanted.split()
+        assert shown_by(children) == wanted
+    cells = MarkdownIt("commonmark").enable("table").parse(f"|a|b|\n|-|-|\n| {encoded} | end |\n")
+    first, last = [token.children or [] for token in cells if token.type == "inline"][2:]
+    assert (shown_by(first), shown_by(last)) == (wanted, ["end"])
+
+
+def shown_by(children: Sequence[Token]) -> list[str]:
+    return "".join(child.content for child in children).split()
 
 
 def is_shown(character: str) -> bool:

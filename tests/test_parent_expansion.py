@@ -57,6 +57,17 @@ def test_passage_is_the_text_around_the_chunk(make_project: MakeProject) -> None
         assert flat("\n".join(lines)) == flat(hit["passage"]["text"])
 
 
+def test_lines_of_a_passage_are_those_of_all_its_chunks(make_project: MakeProject) -> None:
+    lines = [f"Air speed is measured daily at the {part} station by the foreman." for part in PARTS]
+    text = "# Plan\n\n" + "\n\n".join(lines) + "\n\n# Other\n\nNothing of it.\n"
+    project = make_project({"plan.md": text}, config=CONFIG.replace("400", "450"))
+    project.succeed("build")
+    hit = project.ask("air speed at the south station", "--top-k", "1")["results"][0]
+    assert (hit["position"]["line_start"], hit["position"]["line_end"]) == (5, 5)
+    end = text.index("\n\n# Other")
+    assert hit["passage"]["position"] == {"start": 0, "end": end, "line_start": 1, "line_end": 13}
+
+
 def test_each_passage_is_given_once(make_project: MakeProject) -> None:
     answer = build(make_project).ask(QUERY, "--top-k", "3")
     starts = [hit["passage"]["position"]["start"] for hit in answer["results"]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.secrets import find_secrets
+from foundry.secrets import MAX_FINDINGS, find_secrets
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -44,6 +44,22 @@ KEYS = {
 def test_kind_and_line_are_told(kind: str) -> None:
     (found,) = find_secrets(f"# Setting up\n\nThen put\n\n    {KEYS[kind]}\n\ninto it.\n")
     assert (found.kind, found.line, found.count) == (kind, 5, 1)
+
+
+def test_every_secret_is_told() -> None:
+    found = find_secrets("".join(f"{KEYS[kind]}\n\n" for kind in KEYS))
+    assert [finding.kind for finding in found] == list(KEYS)
+    text = f"{KEYS['GitLab token']} {KEYS['npm token']}\n{KEYS['GitLab token']}\n"
+    assert [(finding.kind, finding.line) for finding in find_secrets(text)] == [
+        ("GitLab token", 1),
+        ("npm token", 1),
+        ("GitLab token", 2),
+    ]
+
+
+def test_more_than_a_hundred_would_tell_nothing_new() -> None:
+    found = find_secrets(f"{KEYS['npm token']}\n" * (MAX_FINDINGS + 1))
+    assert [finding.line for finding in found] == list(range(1, 101))
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,28 @@ def test_overlap_repeats_whole_words_within_the_limit() -> None:
     assert max(len(c.text) for c in chunks) <= 300
 
 
+@pytest.mark.parametrize(
+    ("overlap", "repeated"), [(0, -1), (8, -1), (9, 8), (17, 8), (18, 17), (60, 53), (99, 98)]
+)
+@pytest.mark.parametrize("strategy", ["recursive", "headings", "page", "code"])
+def test_overlap_is_as_large_as_configured(strategy: Strategy, overlap: int, repeated: int) -> None:
+    """Words of nine characters with their space, of which the last is no part of a chunk."""
+    text = " ".join(f"word{n:03}." for n in range(300))
+    chunks = split(text, strategy, 300, overlap)
+    assert {before.end - after.start for before, after in pairwise(chunks)} == {repeated}
+    assert all(len(piece.text) <= 300 for piece in chunks)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "repeated"), [(0, -1), (42, -1), (43, 42), (85, 42), (86, 85), (99, 85)]
+)
+def test_overlap_of_sentences_is_as_large_as_configured(overlap: int, repeated: int) -> None:
+    words = [f"Sentence {n:02} says e.g. 3.14 of it, Dr. Who." for n in range(30)]
+    assert {len(sentence) for sentence in words} == {42}
+    chunks = split(" ".join(words), "sentences", 300, overlap)
+    assert {before.end - after.start for before, after in pairwise(chunks)} == {repeated}
+
+
 def test_a_short_record_is_one_chunk() -> None:
     document = make_document("One. Two.\n\nThree.", "7", id="7", media_type="text/plain")
     (only,) = chunk(document, ChunkingOptions("headings", 1200, 0))

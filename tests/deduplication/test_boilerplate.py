@@ -1,5 +1,6 @@
 """Blocks that many documents share are taken out of chunks."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,29 @@ def test_a_rare_block_is_none_however_many_have_it() -> None:
     texts = [page(number) for number in range(MIN_DOCUMENTS)]
     texts += [f"# Other {number}\n\nSomething else {number}." for number in range(200)]
     assert len(trimmed(texts)[5]) == 2
+
+
+@pytest.mark.parametrize(
+    ("block", "having", "documents", "is_boilerplate"),
+    [
+        (NOTE, 10, 10, True),
+        (NOTE, 10, 100, True),
+        (NOTE, 10, 101, False),
+        (NOTE, 9, 50, False),
+        ("Range: touch", 18, 20, True),
+        ("Range: touch", 17, 20, False),
+        ("Range: touch", 18, 21, False),
+    ],
+)
+def test_share_from_which_a_block_is_boilerplate(
+    block: str, having: int, documents: int, is_boilerplate: bool
+) -> None:
+    texts = [
+        f"Own text {number}." + (f"\n\n{block}" if number < having else "")
+        for number in range(documents)
+    ]
+    having_it = [block in chunks[0].text for chunks in trimmed(texts)]
+    assert sum(having_it) == (1 if is_boilerplate else having)
 
 
 def test_a_heading_keeps_its_only_text_and_text_its_heading() -> None:

@@ -62,6 +62,19 @@ def test_a_drop_on_every_question_is_beyond_noise() -> None:
     assert not compare(baseline_of(after), before, 0.0).failures
 
 
+@pytest.mark.parametrize("per_question", [True, False])
+def test_a_drop_may_be_as_large_as_the_tolerance(per_question: bool) -> None:
+    before, after = (make_evaluation({"hybrid": values}) for values in ([0.5, 0.7], [0.4, 0.6]))
+    baseline = baseline_of(before)
+    if not per_question:
+        del baseline["per_question"]
+    assert compare(baseline, after, 0.1).failures == ()
+    assert compare(baseline, after, 0.099999).failures[0].endswith("tolerance of 0.099999")
+    slightly = make_evaluation({"hybrid": [0.499998, 0.7]})
+    assert compare(baseline, slightly, 0.000001).failures == ()
+    assert len(compare(baseline, slightly, 0.0000009).failures) == len(METRICS)
+
+
 def test_a_drop_on_one_question_of_many_is_within_noise() -> None:
     before = make_evaluation({"hybrid": [1.0] * 20})
     after = make_evaluation({"hybrid": [0.0] + [1.0] * 19})

@@ -359,13 +359,13 @@ def test_robots_are_asked_on_every_hop(site: Site, fetch: Fetch) -> None:
     assert site.asked("/private") == []
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451, 499, 204, 304])
 def test_robots_that_are_not_there_allow_all(status: int, site: Site, fetch: Fetch) -> None:
     site.routes |= {"/robots.txt": Reply(b"Disallow: /", status=status), "/": page("Home")}
     fetch()
 
 
-@pytest.mark.parametrize("status", [500, 503, 429])
+@pytest.mark.parametrize("status", [500, 501, 502, 503, 504, 505, 507, 599, 408, 425, 429])
 def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -> None:
     site.routes |= {"/robots.txt": Reply(b"", status=status), "/": page("Home")}
     with pytest.raises(FetchError) as caught:

@@ -46,6 +46,7 @@ class Client:
         pieces: list[bytes] | None = None,
         *,
         path: str = "/search",
+        method: str = "POST",
         stalls: bool = False,
         goes_away: bool = False,
     ) -> int:
@@ -72,7 +73,7 @@ class Client:
 
         scope = {
             "type": "http",
-            "method": "POST",
+            "method": method,
             "path": path,
             "headers": headers,
             "server": (self._address, 8000),
@@ -216,6 +217,16 @@ def test_token_is_asked_for_everywhere_but_on_health(monkeypatch: pytest.MonkeyP
         assert client.request(with_host("localhost"), path=path) == 200
     twice = with_host("localhost", Authorization=f"Bearer {TOKEN}")
     assert client.request([*twice, twice[1]]) == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE", "QUERY"])
+def test_every_method_needs_a_token(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request(with_host("localhost"), method=method) == 401
+    assert client.request(with_host("evil.example"), method=method) == 421
+    headers = with_host("localhost", Authorization=f"Bearer {TOKEN}")
+    assert client.request(headers, method=method) == 200
 
 
 def test_unauthorised_body_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,92 @@
+"""Which chunks filters let through, exactly at their bounds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from small_indexes import Note, write_notes
+
+from foundry.runtime.errors import InvalidRequestError
+from foundry.runtime.filters import Filters, parse_time, read_pairs
+from foundry.runtime.index import Index
+
+NOTES = [
+    Note("before", ("first", "second"), modified="2024-01-04T23:59:59Z", tags=("odd",)),
+    Note("at", ("third",), modified="2024-01-05T00:00:00Z", tags=("odd", "third")),
+    Note("after", ("fourth",), modified="2024-01-05T00:00:01Z"),
+    Note("undated", ("fifth",)),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return Index.open(write_notes(tmp_path_factory.mktemp("filters") / "v", NOTES, vectors=False))
+
+
+def selected(index: Index, values: dict[str, Any]) -> list[str]:
+    """The texts of the chunks that pass."""
+    allowed = index.filters.select(index.filters.parse(values))
+    assert allowed is not None
+    return [index.chunk(int(number)).text for number in np.flatnonzero(allowed)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"modified_before": "2024-01-05"}, ["first", "second"]),
+        ({"modified_before": "2024-01-05T00:00:01Z"}, ["first", "second", "third"]),
+        ({"modified_after": "2024-01-05"}, ["third", "fourth"]),
+        ({"modified_after": "2024-01-05T00:00:01Z"}, ["fourth"]),
+        ({"modified_after": "2024-01-05T00:00:02Z"}, []),
+        ({"modified_after": "2024-01-05", "modified_before": "2024-01-05"}, []),
+        (
+            {"modified_after": "2024-01-05", "modified_before": "2024-01-05T01:00:01+01:00"},
+            ["third"],
+        ),
+        ({"modified_after": "1970-01-01"}, ["first", "second", "third", "fourth"]),
+        ({"modified_after": "1970-01-01", "tags": ["odd", "third"]}, ["third"]),
+    ],
+)
+def test_times_are_bounds_of_which_the_later_is_left_out(
+    values: dict[str, Any], expected: list[str], index: Index
+) -> None:
+    assert selected(index, values) == expected
+
+
+def test_no_filter_selects_nothing_apart(index: Index) -> None:
+    assert index.filters.select(None) is None
+    assert index.filters.select(Filters()) is None
+    assert index.filters.newest_date() == "2024-01-05"
+
+
+def test_values_are_named_up_to_a_number(index: Index) -> None:
+    assert index.filters.known_values("tags", 2) == ["odd", "third"]
+    assert index.filters.known_values("tags", 1) == []
+    assert index.filters.known_values("source", 2) == ["s0", "s1"]
+    assert index.filters.known_values("media_type", 1) == ["text/markdown"]
+    assert index.filters.known_values("media_type", 0) == []
+    assert len(index.filters.known_values("path", 4)) == 4
+    assert index.filters.known_values("path", 3) == []
+
+
+def test_time_before_1970_is_one() -> None:
+    assert parse_time("1969-12-31") == -86_400
+    assert parse_time("1970-01-01T00:00:01+01:00") == -3599
+
+
+@pytest.mark.parametrize("value", [20240105, "yesterday", "", ["2024-01-05"], "2024-13-01", True])
+def test_what_is_no_time_is_refused(value: object) -> None:
+    with pytest.raises(InvalidRequestError, match="modified_after must be an ISO 8601"):
+        Filters.from_json({"modified_after": value})
+
+
+@pytest.mark.parametrize("value", [3, {"a": 1}, ["a", 3], [None]])
+def test_what_is_no_text_is_refused(value: object) -> None:
+    with pytest.raises(InvalidRequestError, match="tags must be a string or a list of strings"):
+        Filters.from_json({"tags": value})
+
+
+def test_pairs_are_cut_at_their_first_equals_sign() -> None:
+    assert read_pairs([" team = a=b ", "team=c", "path="]) == {"team": ["a=b", "c"], "path": ""}
+    with pytest.raises(InvalidRequestError, match="'team' must be written field=value"):
+        read_pairs(["team"])
