@@ -24,6 +24,7 @@ from common import Collection, build, machine, make_project, read_collection
 from numpy.typing import NDArray
 
 from foundry import pipeline
+from foundry.cli_options import warn
 from foundry.config_search import DEFAULT_FIELDS
 from foundry.evaluating import EvaluationResult
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
@@ -145,7 +146,7 @@ def measure(folder: Path, work: Path) -> tuple[dict[str, float], EvaluationResul
     build(project)
     files = QuestionFiles(None, folder / "queries.jsonl", folder / "qrels.tsv")
     options = EvaluationOptions(files=files, weights=())
-    result = pipeline.evaluate(project, options, Reporter(quiet=True))
+    result = pipeline.evaluate(project, options, Reporter(quiet=True), warn)
     means = result.evaluation.means()
     own = {system: means[system][HEADLINE] for system in OWN}
     return {**Peers(project, collection, language).measure(), **own}, result

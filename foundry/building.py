@@ -11,7 +11,7 @@
     write      Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
 An index depends on the sources and the configuration alone: from the cache come the same bytes as
-from reading everything anew. Options that decide an index belong into `build_state.hash_config`.
+from reading everything anew. All options decide it that `config_changes.EXEMPT` does not name.
 """
 
 import json
@@ -24,8 +24,9 @@ from typing import Any, TypeVar
 
 from foundry.assembling import add_documents, count_reasons
 from foundry.build_records import BuildOptions, BuildPlan, BuildResult, Changes
-from foundry.build_state import hash_config, index_state
+from foundry.build_state import index_state
 from foundry.config import Config
+from foundry.config_changes import hash_config, record_config
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
@@ -86,6 +87,7 @@ def _build(
             is_unchanged = published is not None and published.version == written.manifest.version
             if not is_unchanged:
                 publish_version(folder)
+    record_config(config)
     cache.remove(inputs.gone(cache))
     cache.keep_published(f"{index_state(config, inputs.digest)} {written.manifest.version}")
     changes = replace(changes, embedded=changes.embedded + written.embedded)

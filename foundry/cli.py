@@ -15,7 +15,7 @@ from foundry.cli_building import build, watch
 from foundry.cli_evaluation import evaluate
 from foundry.cli_exports import doctor, export, update, verify
 from foundry.cli_inspection import inspect
-from foundry.cli_options import printable
+from foundry.cli_options import printable, warn
 from foundry.cli_options import project_argument as _project
 from foundry.cli_publishing import publish
 from foundry.errors import FoundryError
@@ -152,7 +152,7 @@ def query(
         arguments += [part for value in values for part in (option, value)]
     arguments += ["--json"] if as_json else []
     arguments += ["--explain"] if explain else []
-    click.echo(pipeline.query(project, [*arguments, "--", words[-1]]), nl=False)
+    click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)
 
 
 main.add_command(build)

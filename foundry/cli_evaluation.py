@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from foundry import pipeline
-from foundry.cli_options import json_option, print_json, project_argument, quiet_option
+from foundry.cli_options import json_option, print_json, project_argument, quiet_option, warn
 from foundry.errors import FoundryError
 from foundry.evaluation.options import TOLERANCE, EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
@@ -69,7 +69,7 @@ def evaluate(
         tune=tune,
         report=report,
     )
-    result = pipeline.evaluate(project, options, Reporter(quiet=quiet))
+    result = pipeline.evaluate(project, options, Reporter(quiet=quiet), warn)
     if as_json:
         print_json(result.to_json())
     else:

@@ -7,7 +7,13 @@ from pathlib import Path
 import click
 
 from foundry import pipeline
-from foundry.cli_options import json_option, print_json, printable, project_argument
+from foundry.cli_options import (
+    json_option,
+    print_json,
+    printable,
+    project_argument,
+    stale_option,
+)
 
 UNSETTLED = 3
 """Exit code of an update that leaves something for the owner to decide."""
@@ -49,18 +55,25 @@ _SAID = {
     is_flag=True,
     help="Write nothing; fail with a diff if the export is not what would be written.",
 )
+@stale_option
 @_trust
 @json_option
 def export(
-    project: Path, output: Path | None, force: bool, check: bool, trust: bool, as_json: bool
+    project: Path,
+    output: Path | None,
+    force: bool,
+    check: bool,
+    stale: bool,
+    trust: bool,
+    as_json: bool,
 ) -> None:
     """Write the server as one folder to read, run, edit and deploy."""
     if check and force:
         raise click.UsageError("--check writes nothing, so there is nothing to --force")
     if check:
-        _check(pipeline.check_export(project, output, trust=trust), as_json=as_json)
+        _check(pipeline.check_export(project, output, trust=trust, stale=stale), as_json=as_json)
         return
-    target = pipeline.export(project, output, force=force, trust=trust)
+    target = pipeline.export(project, output, force=force, trust=trust, stale=stale)
     if as_json:
         print_json({"export": str(target)})
     else:
@@ -89,17 +102,26 @@ def _check(differences: str, *, as_json: bool) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would become of each file.")
 @click.option("--force", is_flag=True, help="Go on although an earlier update is not settled.")
+@stale_option
 @_trust
 @json_option
 def update(
-    folder: Path, project: Path | None, dry_run: bool, force: bool, trust: bool, as_json: bool
+    folder: Path,
+    project: Path | None,
+    dry_run: bool,
+    force: bool,
+    stale: bool,
+    trust: bool,
+    as_json: bool,
 ) -> None:
     """Bring a new Foundry, configuration or index into an export that was edited.
 
     Untouched files are replaced, edited ones merged; your own files and deletions stay. Where both
     sides changed the same lines, both stand there, marked, and the exit code is 3.
     """
-    result = pipeline.update(folder, project, force=force, dry_run=dry_run, trust=trust)
+    result = pipeline.update(
+        folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale
+    )
     if as_json:
         print_json(asdict(result))
     else:

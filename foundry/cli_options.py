@@ -12,6 +12,18 @@ project_argument = click.argument(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 
+stale_option = click.option(
+    "--stale",
+    is_flag=True,
+    help="Take the index as it was built, although foundry.toml asks for another one.",
+)
+
+
+def warn(message: str, hint: str) -> None:
+    """Print what is amiss with what is being done all the same."""
+    for line in f"warning: {message}\nhint: {hint}".split("\n"):
+        click.echo(printable(line), err=True)
+
 
 def printable(text: str) -> str:
     """A line in which what a terminal would take for a command is written as an escape."""

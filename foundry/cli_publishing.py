@@ -6,7 +6,13 @@ from pathlib import Path
 import click
 
 from foundry import pipeline
-from foundry.cli_options import json_option, print_json, project_argument, quiet_option
+from foundry.cli_options import (
+    json_option,
+    print_json,
+    project_argument,
+    quiet_option,
+    stale_option,
+)
 from foundry.progress import Reporter
 from foundry.stores.publication import GRACE, PublishOptions
 
@@ -24,15 +30,18 @@ from foundry.stores.publication import GRACE, PublishOptions
     show_default=True,
     help="How long a version stays after another took its place; 0 drops it at once.",
 )
+@stale_option
 @quiet_option
 @json_option
-def publish(project: Path, again: bool, grace: float, quiet: bool, as_json: bool) -> None:
+def publish(
+    project: Path, again: bool, grace: float, stale: bool, quiet: bool, as_json: bool
+) -> None:
     """Load the built index into the engine of [store], beside what it has, and switch to it.
 
     What the engine answers is compared with the index before anything is switched. Whatever
     interrupts this command, the version published before stays; run it again.
     """
-    options = PublishOptions(again=again, grace=grace)
+    options = PublishOptions(again=again, grace=grace, stale=stale)
     done = pipeline.publish(project, Reporter(quiet=quiet), options)
     if as_json:
         print_json(asdict(done))

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
@@ -11,11 +11,6 @@ from pydantic import BaseModel
 from foundry.config_file import DEFAULT_USER_AGENT, SitemapSection, SiteSection, UrlSection
 from foundry.errors import FoundryError
 from foundry.urls import UrlError, parse_host_and_port, parse_url
-
-_HOW_TO_FETCH = frozenset(
-    ("timeout_seconds", "requests_per_second", "user_agent", "min_coverage", "allow_private")
-)
-
 
 WebSection = UrlSection | SitemapSection | SiteSection
 SECTIONS: dict[str, type[BaseModel]] = {
@@ -49,11 +44,6 @@ class WebSource:
     max_bytes: int
     user_agent: str
     allow_private: tuple[str, ...]
-
-    def deciding_values(self) -> dict[str, object]:
-        """What the index depends on; how the pages are fetched is left out."""
-        names = (field.name for field in fields(WebSource) if field.name not in _HOW_TO_FETCH)
-        return {name: getattr(self, name) for name in names}
 
 
 def find_problems(section: WebSection, key: str) -> list[str]:

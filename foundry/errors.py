@@ -9,6 +9,7 @@
     │   ├── StrictBuildError    something was left out, or may be a secret, and --strict was given
     │   └── BusyError           another build or export holds the lock
     ├── IndexUnusableError      an index is missing, damaged, or of another format version
+    │   └── StaleIndexError     foundry.toml asks for another index than the one that is there
     ├── RenderError             a template or a formatter failed; nothing was written
     ├── PublishError            an engine did not take an index; it answers as before
     ├── ExportError             the target folder cannot be written
@@ -83,6 +84,10 @@ class BusyError(BuildError):
 
 class IndexUnusableError(FoundryError):
     """An index is missing, damaged or written by another version."""
+
+
+class StaleIndexError(IndexUnusableError):
+    """The configuration has changed since the index was built, which was to leave the project."""
 
 
 class RenderError(FoundryError):

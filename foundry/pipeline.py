@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundry.build_records import BuildOptions, BuildPlan, BuildResult
-from foundry.errors import BusyError, FoundryError, IndexUnusableError, RequestError
+from foundry.errors import BusyError, FoundryError, RequestError
 from foundry.runtime.errors import ServerError
 
 if TYPE_CHECKING:
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from foundry.evaluating import EvaluationResult
     from foundry.evaluation.options import EvaluationOptions
     from foundry.exporting.update import Update
-    from foundry.exporting.write import Export
     from foundry.inspection import Selection
     from foundry.progress import Reporter
-    from foundry.runtime.index import Index
+    from foundry.runtime.layout import Manifest
     from foundry.stores.publication import Publication, PublishOptions
+
+Warn = Callable[[str, str], object]
+"""Is told what is amiss, and what can be done about it."""
 
 BUSY_SECONDS = 0.5
 """How long a watching build waits before it looks again whether another has ended."""
@@ -126,10 +128,11 @@ def watch(
             break
 
 
-def query(project: Path, arguments: list[str]) -> str:
+def query(project: Path, arguments: list[str], warn: Warn) -> str:
     """Ask the server that an export would be, rendered into `.foundry/server`; returns its output.
 
-    `arguments` are those of the server's own `search` command.
+    `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
+    asks for another index than the one that answers.
     """
     from foundry.exporting.verify import run_server
     from foundry.published import built_index, index_folder
@@ -139,6 +142,7 @@ def query(project: Path, arguments: list[str]) -> str:
 
     config = _load_config(project)
     manifest = Manifest.read(built_index(config) / "manifest.json")
+    _warn_of_staleness(config, manifest, warn)
     server = render_preview(config, choose_query_encoder(config, manifest))
     done = run_server(
         server, config.package, ["search", *arguments], index_dir=index_folder(config)
@@ -152,8 +156,10 @@ def query(project: Path, arguments: list[str]) -> str:
     return done.stdout
 
 
-def evaluate(project: Path, options: EvaluationOptions, reporter: Reporter) -> EvaluationResult:
-    """Ask the server that an export would be questions whose answers are known."""
+def evaluate(
+    project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
+) -> EvaluationResult:
+    """Ask the server that an export would be questions whose answers are known; see `query`."""
     from foundry.evaluating import evaluate_server
     from foundry.published import built_index
     from foundry.rendering.query_encoder import choose_query_encoder
@@ -161,48 +167,62 @@ def evaluate(project: Path, options: EvaluationOptions, reporter: Reporter) -> E
 
     config = _load_config(project)
     index = built_index(config)
-    query_encoder = choose_query_encoder(config, Manifest.read(index / "manifest.json"))
+    manifest = Manifest.read(index / "manifest.json")
+    _warn_of_staleness(config, manifest, warn)
+    query_encoder = choose_query_encoder(config, manifest)
     return evaluate_server(config, index, query_encoder, options, reporter)
 
 
-def export(project: Path, output: Path | None, *, force: bool, trust: bool) -> Path:
-    """Write the project's server as one folder that needs nothing of Foundry; returns it."""
+def export(
+    project: Path, output: Path | None, *, force: bool, trust: bool, stale: bool = False
+) -> Path:
+    """Write the project's server as one folder that needs nothing of Foundry; returns it.
+
+    Unless `stale` is given, an index is refused that is not the one foundry.toml asks for.
+    """
     from foundry.exporting.write import check_target, write_export
     from foundry.locking import hold_lock
     from foundry.published import built_index
+    from foundry.shipping import compose_export
 
     config = _load_config(project)
     built_index(config)
     target = check_target(output or config.default_export, config.root)
     with hold_lock(config):
-        write_export(target, _compose(config, trust=trust), force=force)
+        write_export(target, compose_export(config, trust=trust, stale=stale), force=force)
     return target
 
 
-def check_export(project: Path, output: Path | None, *, trust: bool) -> str:
+def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
     """How an export differs from what `export` would write now, as a diff; "" if it does not."""
     from foundry.exporting.write import check_target
-    from foundry.shipping import diff_export
+    from foundry.shipping import compose_export, diff_export
 
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
-    return diff_export(target, _compose(config, trust=trust))
+    return diff_export(target, compose_export(config, trust=trust, stale=stale))
 
 
 def update(
-    folder: Path, project: Path | None, *, force: bool, dry_run: bool, trust: bool
+    folder: Path,
+    project: Path | None,
+    *,
+    force: bool,
+    dry_run: bool,
+    trust: bool,
+    stale: bool = False,
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
     from foundry.exporting.update import update_export
     from foundry.exporting.write import check_target
     from foundry.locking import hold_lock
-    from foundry.shipping import check_origin, find_project
+    from foundry.shipping import check_origin, compose_export, find_project
 
     config = _load_config(project or find_project(folder))
     target = check_target(folder, config.root)
     check_origin(target, config)
     with hold_lock(config):
-        new = _compose(config, trust=trust)
+        new = compose_export(config, trust=trust, stale=stale)
         return update_export(target, new, force=force, dry_run=dry_run)
 
 
@@ -256,41 +276,8 @@ def _load_config(project: Path) -> Config:
     return load_config(project)
 
 
-def _compose(config: Config, *, trust: bool) -> Export:
-    """The export of a project's current index, which is opened as its server will do."""
-    from foundry.published import built_index, check_index
-    from foundry.rendering.query_encoder import choose_query_encoder
-    from foundry.runtime.hybrid_index import HybridIndex
-    from foundry.runtime.index import Index
-    from foundry.shipping import compose_export
+def _warn_of_staleness(config: Config, manifest: Manifest, warn: Warn) -> None:
+    from foundry.published import describe_staleness
 
-    index = built_index(config)
-    query_encoder = choose_query_encoder(config, check_index(index, config.root))
-    # An index of other options or versions is refused here.
-    opened = (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
-    _check_search_options(config, opened)
-    return compose_export(config, index, query_encoder, _questions(config), trust=trust)
-
-
-def _check_search_options(config: Config, index: Index) -> None:
-    from foundry.runtime.expansion import ExpansionWords
-
-    if missing := set(config.index.filterable) - set(index.filters.columns):
-        raise IndexUnusableError(
-            f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
-            hint=f"build it again: {config.build_command}",
-        )
-    if config.stages["expansion"]:
-        index.part(ExpansionWords.open)
-
-
-def _questions(config: Config) -> bytes | None:
-    from foundry.evaluating import own_questions
-    from foundry.runtime.evaluation_questions import read_questions
-
-    file = own_questions(config)
-    if file is None:
-        return None
-    # What is wrong with them is said with the line of this file, not of the export's copy.
-    read_questions(file)
-    return file.read_bytes()
+    if said := describe_staleness(config, manifest):
+        warn(said, f"the old index answers until you build it again: {config.build_command}")

@@ -6,7 +6,9 @@ from pathlib import Path
 from shlex import quote
 
 from foundry.config import Config
-from foundry.errors import BuildError, FoundryError, IndexUnusableError
+from foundry.config_changes import find_changes
+from foundry.config_sources import CONFIG_NAME
+from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.indexing.publish import begin_version, discard_version
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index import resolve_version, verify_files
@@ -34,6 +36,24 @@ def built_index(config: Config) -> Path:
             hint=f"build it again: {config.build_command}",
         )
     return index
+
+
+def describe_staleness(config: Config, manifest: Manifest) -> str | None:
+    """What foundry.toml has otherwise than the index; None if nothing that the index depends on."""
+    changes = find_changes(config, manifest)
+    if not changes:
+        return None
+    listed = "".join(f"\n  {change}" for change in changes)
+    return f"{config.root / CONFIG_NAME}: has changed since the index was built:{listed}"
+
+
+def refuse_stale(config: Config, manifest: Manifest) -> None:
+    """Refuse an index that another configuration would not give. Raises StaleIndexError."""
+    if said := describe_staleness(config, manifest):
+        raise StaleIndexError(
+            said,
+            hint=f"build it again: {config.build_command}; or pass --stale to take it as it is",
+        )
 
 
 def check_index(index: Path, project: Path) -> Manifest:

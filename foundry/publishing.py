@@ -8,7 +8,7 @@ from foundry.config_sources import CONFIG_NAME
 from foundry.config_store import VARIABLES
 from foundry.errors import ConfigError, PublishError
 from foundry.progress import Reporter
-from foundry.published import built_index, check_index
+from foundry.published import built_index, check_index, refuse_stale
 from foundry.runtime.store_settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.publication import Publication, PublishOptions
@@ -42,7 +42,9 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
             hint=f"set {variable} in the environment; never write it into {CONFIG_NAME}",
         )
     index = built_index(config)
-    check_index(index, config.root)
+    manifest = check_index(index, config.root)
+    if not options.stale:
+        refuse_stale(config, manifest)
     content = Content.open(index)
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
     if store.engine == "pgvector":

@@ -10,7 +10,8 @@ from foundry.asking import record_figures
 from foundry.config import Config
 from foundry.config_sources import CONFIG_NAME
 from foundry.config_store import StoreOptions
-from foundry.errors import ConfigError, ExportError, RenderError, TrustError
+from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderError, TrustError
+from foundry.evaluating import own_questions
 from foundry.exporting.check import diff_folder, digests_of
 from foundry.exporting.checksums import CHECKSUMS, format_checksums, is_owners
 from foundry.exporting.corpus import CORPUS, format_corpus
@@ -19,9 +20,14 @@ from foundry.exporting.numbers import check_numbers
 from foundry.exporting.resolution import Resolution, normalise
 from foundry.exporting.sbom import SBOM, format_sbom
 from foundry.exporting.write import Export
+from foundry.published import built_index, check_index, refuse_stale
 from foundry.rendering.environment import templates_folder
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QueryEncoder
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.evaluation_questions import read_questions
+from foundry.runtime.expansion import ExpansionWords
+from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.index import Index
 from foundry.runtime.layout import IndexLayout
 from foundry.runtime.store import held_files
 
@@ -31,18 +37,22 @@ LOCK = "uv.lock"
 REQUIREMENTS = "requirements.txt"
 
 
-def compose_export(
-    config: Config,
-    index: Path,
-    query_encoder: QueryEncoder,
-    questions: bytes | None,
-    *,
-    trust: bool,
-) -> Export:
-    """Everything that the export of a project consists of.
+def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
+    """Everything that the export of a project's current index consists of.
 
-    Raises TrustError if the project has templates of its own and `trust` is not given.
+    The index is opened as its server will do. Raises StaleIndexError if it is not the one that
+    foundry.toml asks for and `stale` is not given, TrustError if the project has templates of its
+    own and `trust` is not given.
     """
+    index = built_index(config)
+    manifest = check_index(index, config.root)
+    if not stale:
+        refuse_stale(config, manifest)
+    query_encoder = choose_query_encoder(config, manifest)
+    # An index of other options or versions is refused here.
+    opened = (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+    _check_search_options(config, opened)
+    questions = _questions(config)
     if config.templates is not None and not trust:
         raise TrustError(
             f"{config.root / CONFIG_NAME}: export.templates: the templates in {config.templates}"
@@ -94,6 +104,25 @@ def check_origin(target: Path, config: Config) -> None:
             f"{target}: holds no package {config.package}, so it is no export of this project",
             hint=f"name the project that it came from with --project; this one is {config.root}",
         )
+
+
+def _check_search_options(config: Config, index: Index) -> None:
+    if missing := set(config.index.filterable) - set(index.filters.columns):
+        raise IndexUnusableError(
+            f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
+            hint=f"build it again: {config.build_command}",
+        )
+    if config.stages["expansion"]:
+        index.part(ExpansionWords.open)
+
+
+def _questions(config: Config) -> bytes | None:
+    file = own_questions(config)
+    if file is None:
+        return None
+    # What is wrong with them is said with the line of this file, not of the export's copy.
+    read_questions(file)
+    return file.read_bytes()
 
 
 def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, bytes]:

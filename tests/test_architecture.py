@@ -17,6 +17,7 @@ RUNTIME = sorted((FOUNDRY / "runtime").glob("*.py"))
 LEAVES = {
     "",
     "config",
+    "config_changes",
     "config_embedding",
     "config_file",
     "config_problems",

@@ -368,7 +368,9 @@ def test_index_of_other_options_is_not_exported(built: Project) -> None:
     (without / "foundry.toml").write_text(CONFIG + '[embedding]\nprovider = "none"\n')
     project.succeed("build", "--quiet")
     (without / "foundry.toml").write_text(CONFIG)
-    assert "has no vectors" in refused(project)
+    said = refused(project)
+    assert 'embedding.provider was "none" and is now "static"' in said
+    assert "has no vectors" in refused(project, "--stale")
 
 
 def test_damaged_index_is_not_exported(built: Project) -> None:

@@ -153,7 +153,7 @@ def test_an_index_without_the_options_of_its_server_is_not_exported(
         ("[search.expansion]\n", "this server expands queries by it"),
     ):
         (made.root / "foundry.toml").write_text(CONFIG + options)
-        result = made.run("export")
+        result = made.run("export", "--stale")
         assert result.exit_code == 1
         assert message in result.output and "build" in result.output
 

@@ -12,10 +12,12 @@ class PublishOptions:
     Attributes:
         again: Load this version anew although the engine has it.
         grace: Seconds for which a version stays after another took its place.
+        stale: Publish the index although foundry.toml asks for another one.
     """
 
     again: bool = False
     grace: float = GRACE
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,476 @@
+"""A changed option always changes the index, or is known not to: every key of foundry.toml."""
+
+import json
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+from processes import snapshot
+from pydantic import BaseModel
+
+from foundry.cli import main
+from foundry.config import Config, load_config
+from foundry.config_changes import EXEMPT, deciding_values, hash_config
+from foundry.config_file import ConfigFile
+from foundry.config_stages import Tier
+
+Change = tuple[str, object, bool]
+"""Of which configuration, the other value, and whether the index depends on it."""
+
+FOLDER = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "folder"
+name = "files"
+path = "sources"
+metadata = ["team"]
+"""
+RECORDS = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "records"
+name = "rows"
+path = "tables/rows.csv"
+metadata = ["team"]
+"""
+URL = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "url"
+urls = ["https://example.com/a"]
+"""
+SITEMAP = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "sitemap"
+url = "https://example.com/sitemap.xml"
+"""
+SITE = SITEMAP.replace('"sitemap"', '"site"')
+SERVICE = FOLDER + """
+[embedding]
+provider = "openai"
+model = "small"
+base_url = "http://127.0.0.1:1/v1"
+dimensions = 8
+"""
+ENGINE = FOLDER + """
+[store]
+engine = "pgvector"
+"""
+
+WEB: dict[str, Change] = {
+    "name": ("", "other", True),
+    "tags": ("", ["x"], True),
+    "markdown": ("", False, True),
+    "min_coverage": ("", 0.5, False),
+    "requests_per_second": ("", 1.0, False),
+    "timeout_seconds": ("", 5.0, False),
+    "max_bytes": ("", 1_000, True),
+    "user_agent": ("", "Other/1", False),
+    "allow_private": ("", ["127.0.0.1:80"], False),
+}
+LISTED: dict[str, Change] = {
+    **WEB,
+    "url": ("", "https://example.com/other.xml", True),
+    "include": ("", ["/a*"], True),
+    "exclude": ("", ["/b*"], True),
+    "hosts": ("", ["docs.example.com"], True),
+    "max_pages": ("", 5, True),
+}
+
+
+def of(config: str, section: str, changes: Mapping[str, Change]) -> dict[str, Change]:
+    return {f"{section}.{key}": (config, *change[1:]) for key, change in changes.items()}
+
+
+CHANGES: dict[str, Change] = {
+    "project.name": (FOLDER, "other", False),
+    "project.title": (FOLDER, "Other", False),
+    "project.description": (FOLDER, "Other.", False),
+    "project.language": (FOLDER, "german", True),
+    "folder.name": (FOLDER, "other", True),
+    "folder.path": (FOLDER, "others", True),
+    "folder.include": (FOLDER, ["*.md"], True),
+    "folder.exclude": (FOLDER, ["b.txt"], True),
+    "folder.base_url": (FOLDER, "https://example.com/", True),
+    "folder.tags": (FOLDER, ["x"], True),
+    "folder.metadata": (FOLDER, ["team", "owner"], True),
+    "folder.modified": (FOLDER, "file", True),
+    "folder.max_bytes": (FOLDER, 200, True),
+    "records.name": (RECORDS, "other", True),
+    "records.path": (RECORDS, "tables/others.csv", True),
+    "records.id": (RECORDS, "number", True),
+    "records.title": (RECORDS, "heading", True),
+    "records.text": (RECORDS, "words", True),
+    "records.url": (RECORDS, "link", True),
+    "records.modified": (RECORDS, "changed", True),
+    "records.tags_column": (RECORDS, "labels", True),
+    "records.metadata": (RECORDS, ["team", "owner"], True),
+    "records.text_format": (RECORDS, "markdown", True),
+    "records.base_url": (RECORDS, "https://example.com/", True),
+    "records.tags": (RECORDS, ["x"], True),
+    **of(URL, "url", WEB),
+    "url.urls": (URL, ["https://example.com/b"], True),
+    **of(SITEMAP, "sitemap", LISTED),
+    **of(SITE, "site", LISTED),
+    "site.depth": (SITE, 1, True),
+    "build.duplicates": (FOLDER, "near", True),
+    "build.boilerplate": (FOLDER, "keep", True),
+    "chunking.strategy": (FOLDER, "recursive", True),
+    "chunking.max_chars": (FOLDER, 100, True),
+    "chunking.overlap": (FOLDER, 20, True),
+    "chunking.parent_max_chars": (FOLDER + '[chunking]\nstrategy = "parent"\n', 500, True),
+    "chunking.max_tokens": (FOLDER, 32, True),
+    "embedding.provider": (FOLDER, "none", True),
+    "embedding.model": (SERVICE, "large", True),
+    "embedding.base_url": (SERVICE, "http://127.0.0.1:2/v1", False),
+    "embedding.api_key_env": (SERVICE, "OTHER_KEY", False),
+    "embedding.dimensions": (SERVICE, 16, True),
+    "embedding.document_prefix": (SERVICE, "passage: ", True),
+    "embedding.query_prefix": (SERVICE, "query: ", True),
+    "embedding.max_tokens": (SERVICE, 64, True),
+    "embedding.concurrency": (SERVICE, 2, False),
+    "embedding.retry_seconds": (SERVICE, 1, False),
+    "embedding.price_per_million_tokens": (SERVICE, 1.0, False),
+    "embedding.query": (SERVICE, "same", True),
+    "embedding.distillation_texts": (SERVICE, 100, True),
+    "search.fusion": (FOLDER, "rrf", False),
+    "search.semantic_weight": (FOLDER, 0.1, False),
+    "search.keyword_weight": (FOLDER, 0.1, False),
+    "search.identifier_fallback": (FOLDER, False, False),
+    "search.identifier_patterns": (FOLDER, ["[A-Z]-[0-9]"], False),
+    "search.filterable": (FOLDER, ["team"], True),
+    "search.fields.title": (FOLDER, 7, True),
+    "search.fields.headings": (FOLDER, 7, True),
+    "search.fields.tags": (FOLDER, 7, True),
+    "search.fields.metadata": (FOLDER, {"team": 2}, True),
+    "search.adaptive_weights": (FOLDER, {}, False),
+    "search.feedback": (FOLDER, {}, False),
+    "search.anchors": (FOLDER, {}, False),
+    "search.recency": (FOLDER, {}, False),
+    "search.links": (FOLDER, {}, False),
+    "search.expansion": (FOLDER, {}, True),
+    "search.understanding": (FOLDER, {}, False),
+    "search.heuristics": (FOLDER, {}, False),
+    "search.rerank": (FOLDER, {"model": "some/model"}, False),
+    "search.minimum_score": (FOLDER, {"score": 0.1}, False),
+    "search.near_duplicates": (FOLDER, {}, False),
+    "search.document_cap": (FOLDER, {}, False),
+    "store.engine": (FOLDER, "pgvector", False),
+    "store.name": (ENGINE, "other", False),
+    "store.exact": (ENGINE, False, False),
+    "store.timeout_ms": (ENGINE, 100, False),
+    "server.port": (FOLDER, 8001, False),
+    "server.allowed_hosts": (FOLDER, ["example.com"], False),
+    "server.max_body_bytes": (FOLDER, 2048, False),
+    "server.max_connections": (FOLDER, 9, False),
+    "server.concurrent_searches": (FOLDER, 9, False),
+    "server.concurrent_chats": (FOLDER, 9, False),
+    "server.concurrent_mcp_calls": (FOLDER, 9, False),
+    "server.requests_per_minute": (FOLDER, 9, False),
+    "server.chat_requests_per_minute": (FOLDER, 9, False),
+    "server.mcp": (FOLDER, False, False),
+    "server.chat": (FOLDER, False, False),
+    "server.chat_instructions": (FOLDER, "Be brief.", False),
+    "server.page": (FOLDER, False, False),
+    "export.package": (FOLDER, "other_package", False),
+    "export.targets": (FOLDER, ["procfile"], False),
+    "export.templates": (FOLDER, "templates", False),
+}
+STAGE_KEYS: dict[str, dict[str, object]] = {
+    "adaptive_weights": {
+        "mostly": 0.6,
+        "mostly_semantic_weight": 0.6,
+        "partly": 0.1,
+        "partly_semantic_weight": 0.6,
+    },
+    "feedback": {"gain": 0.6},
+    "anchors": {"factor": 2.0},
+    "recency": {"kind": "decay", "tiers": [{"days": 1, "factor": 2.0}]},
+    "links": {"seeds": 5, "neighbours": 5, "factor": 0.6},
+    "expansion": {"terms": 5, "minimum_cosine": 0.6, "vocabulary": 10},
+    "understanding": {"rewrite": False, "extract": ["tags"], "confidence": 0.6, "deadline_ms": 9},
+    "heuristics": {"hits": 5, "entities_gain": 0.6, "category_gain": 0.6},
+    "rerank": {"model": "other/model", "hits": 5, "deadline_ms": 9},
+    "minimum_score": {"semantic": 0.6, "keyword": 0.6, "score": 0.6},
+    "near_duplicates": {"similarity": 0.6},
+    "document_cap": {"hits": 5},
+}
+STARTED = {
+    "rerank": 'model = "some/model"\n',
+    "minimum_score": "score = 0.1\n",
+    "understanding": 'extract = ["source"]\n',
+}
+"""What a table has to hold before another key of it is changed."""
+
+for stage, values in STAGE_KEYS.items():
+    table = f"{FOLDER}\n[search.{stage}]\n{STARTED.get(stage, '')}"
+    for name, value in values.items():
+        CHANGES[f"search.{stage}.{name}"] = (table, value, name == "vocabulary")
+for name, value in {"half_life_days": 9.0, "floor": 0.2}.items():
+    decay = f'{FOLDER}\n[search.recency]\nkind = "decay"\n'
+    CHANGES[f"search.recency.{name}"] = (decay, value, False)
+
+FILES = {
+    "sources/a.md": "---\nteam: red\nowner: Ann\ntags: [seal]\n---\n# Seals\n\n"
+    + "Replace the D40 seal yearly. Replacements are kept in the cellar. " * 4
+    + "\n\n## Grease\n\nUse little of it, and use it seldom.\n",
+    "sources/b.txt": "Pumps are tested on Mondays, and the houses of the pumps on Tuesdays.",
+    "sources/c.txt": "Pumps are tested on Mondays, and the houses of the pumps on Tuesdays!",
+    "others/d.md": "# Others\n\nOther words.\n",
+    "templates/readme": "",
+    "tables/rows.csv": "id,number,title,heading,text,words,url,link,modified,changed,tags,labels,"
+    "team,owner\n1,9,One,Eins,First *row*,Erste,http://a.example/,http://b.example/,2024-01-01,"
+    "2023-01-01,x,y,red,Ann\n",
+    "tables/others.csv": "id,title,text,team\n5,Five,Fifth row,red\n",
+}
+
+
+def sections(model: type[BaseModel], place: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    """Every model that foundry.toml consists of, by its place; sources by their type."""
+    yield place, model
+    for name, field in model.model_fields.items():
+        for child in models_in(field.annotation):
+            below = f"{place}.{name}".lstrip(".")
+            if name == "sources":
+                below = get_args(child.model_fields["type"].annotation)[0]
+            yield from sections(child, below)
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        if not isinstance(argument, str):
+            yield from models_in(argument)
+
+
+def written_keys() -> Iterator[str]:
+    for place, model in sections(ConfigFile):
+        for name in model.model_fields:
+            is_table = not place or (place, name) == ("search", "fields")
+            if not is_table and name != "type" and model is not Tier:
+                yield f"{place}.{name}"
+
+
+def test_every_key_of_the_file_has_been_decided_about() -> None:
+    assert sorted(CHANGES) == sorted(set(written_keys()))
+
+
+def apply(key: str, project: Project) -> None:
+    """Write the other value of a key into a project's foundry.toml."""
+    file = project.root / "foundry.toml"
+    values = tomllib.loads(file.read_text(encoding="utf-8"))
+    _, other, _ = CHANGES[key]
+    *places, name = key.split(".")
+    table: dict[str, Any] = values
+    if places[0] in {"folder", "records", "url", "sitemap", "site"}:
+        table = values["sources"][0]
+    else:
+        for place in places:
+            table = table.setdefault(place, {})
+    table[name] = other
+    file.write_text(to_toml(values), encoding="utf-8")
+
+
+def to_toml(values: Mapping[str, Any]) -> str:
+    """TOML of tables of plain values: each as an inline value of one key at the top."""
+    return "".join(f"{key} = {inline(value)}\n" for key, value in values.items())
+
+
+def inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value)
+
+
+def make(key: str, make_project: MakeProject) -> Project:
+    return make_project(FILES, config=CHANGES[key][0])
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_a_changed_key_changes_the_hash_or_is_exempt(key: str, make_project: MakeProject) -> None:
+    project = make(key, make_project)
+    before = load_config(project.root)
+    apply(key, project)
+    after = load_config(project.root)
+    assert before != after
+    assert (hash_config(before) != hash_config(after)) is CHANGES[key][2]
+
+
+def resolved_places(kind: Any, path: str = "") -> Iterator[str]:
+    """Every place in `Config` at which a value can stand, through all dataclasses."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        for field in fields(kind):
+            below = f"{path}.{field.name}".lstrip(".")
+            yield below
+            yield from resolved_places(hints[field.name], below)
+    elif get_origin(kind) in {tuple, Union, UnionType}:
+        for argument in get_args(kind):
+            yield from resolved_places(argument, path)
+
+
+def test_exemptions_exist_and_have_reasons() -> None:
+    places = set(resolved_places(Config))
+    assert "sources.requests_per_second" in places
+    assert EXEMPT.keys() <= places
+    assert all(EXEMPT.values())
+
+
+def test_everything_else_decides(make_project: MakeProject) -> None:
+    """Every place of a dataclass that is not exempt is among what is hashed."""
+    found = set()
+    for number, config in enumerate(sorted({config for config, _, _ in CHANGES.values()})):
+        project = make_project(FILES, config=config, name=f"project{number}")
+        found |= set(deciding_values(load_config(project.root)))
+    expected = {
+        place
+        for place in resolved_places(Config)
+        if not any(place == exempt or place.startswith(f"{exempt}.") for exempt in EXEMPT)
+    }
+    leaves = {place for place in expected if not any(o.startswith(f"{place}.") for o in expected)}
+    renamed = {
+        "language": "project.language",
+        "index.filterable": "search.filterable",
+        "index.expansion_words": "search.expansion.vocabulary",
+        "sources.modified_from_file": "sources.modified",
+    }
+    leaves = {renamed.get(leaf, leaf) for leaf in leaves} - {"index.fields"}
+    assert leaves <= {key.replace("[0]", "") for key in found}
+
+
+BUILDABLE = [key for key, (config, _, _) in CHANGES.items() if config.startswith((FOLDER, RECORDS))]
+BUILDABLE = [key for key in BUILDABLE if CHANGES[key][0] not in {SERVICE, ENGINE}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", BUILDABLE)
+def test_the_next_build_sees_a_changed_key_or_need_not(key: str, make_project: MakeProject) -> None:
+    project = make(key, make_project)
+    project.succeed("build", "--quiet")
+    before = snapshot(project.index)
+    apply(key, project)
+    answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+    shutil.copytree(project.root, project.root.with_name("fresh"), ignore=_state)
+    fresh = Project(project.root.with_name("fresh"))
+    fresh.succeed("build", "--quiet")
+    assert snapshot(project.index) == snapshot(fresh.index)
+    assert answer["unchanged"] is not CHANGES[key][2]
+    assert (snapshot(project.index) != before) is CHANGES[key][2]
+
+
+def _state(folder: str, names: list[str]) -> set[str]:
+    return {".foundry"} & set(names)
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project(FILES, config=CONFIG)
+    project.succeed("build", "--quiet")
+    return project
+
+
+def change(project: Project, added: str) -> None:
+    file = project.root / "foundry.toml"
+    file.write_text(file.read_text(encoding="utf-8") + added, encoding="utf-8")
+
+
+SMALLER = "[chunking]\nmax_chars = 100\n"
+SAID = "chunking.max_chars was 1200 and is now 100"
+
+
+def test_smaller_chunks_are_made_at_the_next_build(built: Project) -> None:
+    before = json.loads((built.index / "manifest.json").read_bytes())["chunks"]
+    change(built, SMALLER)
+    built.succeed("build", "--quiet")
+    assert json.loads((built.index / "manifest.json").read_bytes())["chunks"] > before
+
+
+def test_asking_warns_until_it_is_built_again(built: Project) -> None:
+    assert built.succeed("query", "seal").stderr == ""
+    change(built, SMALLER)
+    for command in (["query", "seal", "--json"], ["eval", "--quiet", "--json"]):
+        result = built.succeed(*command)
+        assert f"foundry.toml: has changed since the index was built:\n  {SAID}\n" in result.stderr
+        assert f"foundry build {built.root}" in result.stderr
+        json.loads(result.stdout)
+    built.succeed("build", "--quiet")
+    assert built.succeed("query", "seal").stderr == ""
+
+
+def test_a_stale_index_leaves_only_where_that_is_asked_for(built: Project) -> None:
+    exported = built.export()
+    change(built, SMALLER)
+    before = snapshot(built.root)
+    for command, *arguments in (["export"], ["export", "--check"], ["publish"]):
+        result = built.run(command, *arguments)
+        assert result.exit_code in {1, 2}, result.output
+        assert command == "publish" or SAID in result.stderr
+    result = CliRunner().invoke(main, ["update", str(exported)])
+    assert result.exit_code == 1
+    assert SAID in result.stderr
+    assert {k: v for k, v in snapshot(built.root).items() if "lock" not in k} == {
+        k: v for k, v in before.items() if "lock" not in k
+    }
+    built.succeed("export", "--stale")
+    built.succeed("build", "--quiet")
+    built.succeed("export")
+
+
+def test_what_is_about_the_server_alone_is_not_spoken_of(built: Project) -> None:
+    change(built, '[server]\nport = 8123\n[search]\nfusion = "rrf"\n')
+    assert built.succeed("query", "seal").stderr == ""
+    exported = built.export()
+    assert json.loads((exported / "notes" / "settings.json").read_bytes())["port"] == 8123
+
+
+def test_sources_are_compared_one_by_one(built: Project) -> None:
+    source = '[[sources]]\ntype = "folder"\nname = "more"\npath = "others"\n'
+    change(built, source)
+    said = built.succeed("query", "seal").stderr
+    assert "  sources[1] is new\n" in said
+    assert "sources[1].path" not in said
+    change(built, 'tags = ["x"]\n')
+    built.succeed("build", "--quiet")
+    (built.root / "foundry.toml").write_text(CONFIG + source, encoding="utf-8")
+    said = built.succeed("query", "seal").stderr
+    assert '  sources[1].tags was ["x"] and is now []\n' in said
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[1]", b"\xff", b'{"chunking.max_chars": 1}'])
+def test_without_its_record_the_index_is_still_known_to_be_old(
+    content: bytes | None, built: Project
+) -> None:
+    record = built.root / ".foundry" / "configuration.json"
+    record.unlink()
+    if content is not None:
+        record.write_bytes(content)
+    assert built.succeed("query", "seal").stderr == ""
+    change(built, SMALLER)
+    assert "something that the index depends on" in built.succeed("query", "seal").stderr
+    assert built.run("export").exit_code == 1
+    built.succeed("build", "--quiet")
+    assert built.succeed("query", "seal").stderr == ""
+
+
+def test_a_moved_project_is_the_same(built: Project) -> None:
+    moved = Project(built.root.rename(built.root.with_name("moved")))
+    assert moved.succeed("query", "seal").stderr == ""
+    assert json.loads(moved.succeed("build", "--quiet", "--json").stdout)["unchanged"]
