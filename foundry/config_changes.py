@@ -41,6 +41,7 @@ EXEMPT: Mapping[str, str] = {
     "fusion": _RANKING,
     "semantic_weight": _RANKING,
     "keyword_weight": _RANKING,
+    "k": _RANKING,
     "identifier_fallback": _RANKING,
     "identifier_patterns": _RANKING,
     "stages": f"{_RANKING}; what expansion has the index hold is index.expansion_words",

@@ -151,6 +151,7 @@ CHANGES: dict[str, Change] = {
     "search.fusion": (FOLDER, "rrf", False),
     "search.semantic_weight": (FOLDER, 0.1, False),
     "search.keyword_weight": (FOLDER, 0.1, False),
+    "search.k": (FOLDER + '[search]\nfusion = "rrf"\n', 30, False),
     "search.identifier_fallback": (FOLDER, False, False),
     "search.identifier_patterns": (FOLDER, ["[A-Z]-[0-9]"], False),
     "search.filterable": (FOLDER, ["team"], True),
