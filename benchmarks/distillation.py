@@ -147,11 +147,19 @@ def distil(
 
 
 def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors], float]:
-    """The measure by which a build decides."""
+    """The measure by which a build decides; not a number where there are too few chunks for it."""
     layout, manifest = bench.index.layout, bench.index.manifest
     assert manifest.dense is not None
     shape = (manifest.chunks, manifest.dense.dimensions)
-    return RankingOverlap(layout, bench.index.tokenizer, manifest.terms, manifest.postings, shape)
+    measure = RankingOverlap(
+        layout, bench.index.tokenizer, manifest.terms, manifest.postings, shape
+    )
+
+    def overlap(queries: Sequence[str], first: Vectors, second: Vectors) -> float:
+        beyond_chance = measure(queries, first, second)
+        return float("nan") if beyond_chance is None else beyond_chance
+
+    return overlap
 
 
 def encoding_microseconds(encoder: PieceEncoder, queries: Sequence[str]) -> float:

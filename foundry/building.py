@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from foundry.build_state import index_state
 from foundry.config import Config
 from foundry.config_changes import hash_config, record_config
 from foundry.embedding.embedder import Embedder
+from foundry.embedding.known_items import QUESTIONS
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.engines import Engine, closing_engine
@@ -112,7 +113,7 @@ def _plan(
                 changes=_changes(inputs, cache, embedded),
                 skipped=count_reasons(report),
                 embedding=needed,
-                training_texts=config.embedding.distillation_texts if asks else 0,
+                training_texts=config.embedding.distillation_texts + QUESTIONS if asks else 0,
             )
 
 
@@ -167,6 +168,8 @@ def _write_index(
             progress.advance(writer.chunk_count)
         if embedder is not None:
             writer.make_query_encoder(embedder)
+            if embedder.known_items is not None:
+                report["known_items"] = asdict(embedder.known_items)
         manifest = writer.finish(report, config_sha256=hash_config(config))
         return _Written(manifest, report, embedded)
 

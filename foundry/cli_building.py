@@ -73,8 +73,9 @@ def build(
     result = pipeline.build(project, Reporter(quiet=quiet), options)
     if as_json:
         values = asdict(result)
-        sources = values.pop("report")["sources"]
-        print_json({**values, "sources": sources})
+        report = values.pop("report")
+        kept = {name: report[name] for name in ("sources", "known_items") if name in report}
+        print_json({**values, **kept})
         return
     click.echo(
         f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"

@@ -1,5 +1,6 @@
 """How an evaluation comes about: questions are chosen, servers asked, and their answers judged."""
 
+import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from foundry.runtime.evaluation_figures import find_shortfalls, parse_minimum
 from foundry.runtime.evaluation_metrics import METRICS
 from foundry.runtime.evaluation_questions import read_questions, write_questions
 from foundry.runtime.index import Index
+from foundry.runtime.layout import IndexLayout
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
@@ -94,7 +96,7 @@ def evaluate_server(
         )
     judged = _choose_questions(config, index, options.files)
     reports, variants = _ask_all(config, index, query_encoder, judged, options, reporter)
-    evaluation = _collect(config, reports, judged)
+    evaluation = _collect(config, reports, judged, IndexLayout(index).report)
     tuning = _tune(config, evaluation, reports, variants) if options.tune else None
     comparison = None if former is None else compare(former, evaluation, options.tolerance)
     failures = find_shortfalls(minimums, evaluation.means()[CONFIGURED])
@@ -151,7 +153,9 @@ def _ask_all(
     return reports, candidates
 
 
-def _collect(config: Config, reports: Mapping[str, Report], judged: Judged) -> Evaluation:
+def _collect(
+    config: Config, reports: Mapping[str, Report], judged: Judged, build_report: Path
+) -> Evaluation:
     own = reports[CONFIGURED]
     found = {mode: (own, mode) for mode in own["latency_ms"]}
     systems = {CONFIGURED: found.pop(CONFIGURED)}
@@ -160,7 +164,11 @@ def _collect(config: Config, reports: Mapping[str, Report], judged: Judged) -> E
         systems |= {name: (reports[name], "hybrid") for name in reports if name != CONFIGURED}
     systems |= found
     return Evaluation(
-        facts={**{key: own[key] for key in _FACTS}, "unjudged": judged.unjudged},
+        facts={
+            **{key: own[key] for key in _FACTS},
+            "unjudged": judged.unjudged,
+            "known_items": json.loads(build_report.read_bytes()).get("known_items"),
+        },
         configured={
             "fusion": config.fusion,
             "semantic_weight": config.semantic_weight,

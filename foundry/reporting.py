@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from foundry.errors import StrictBuildError
-from foundry.records import Chunk, Document, Finding, Skipped
+from foundry.records import Chunk, Document, Finding, KnownItemFigures, Skipped
 from foundry.runtime.text_table import format_table
 from foundry.secrets import find_secrets
 
@@ -164,6 +164,8 @@ def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> st
         for name, row in zip(names, rows, strict=False)
     ]
     parts = [format_table([["source", *columns], *cells]), *_sections(report)]
+    if "known_items" in report:
+        parts.append(KnownItemFigures(**report["known_items"]).describe())
     return "\n".join(parts)
 
 

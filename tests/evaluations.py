@@ -25,6 +25,7 @@ def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluati
         "index_version": "bb",
         "missing": [],
         "unjudged": 0,
+        "known_items": None,
     }
     questions = [
         {

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.records import KnownItemFigures
 from foundry.runtime.layout import QueryFigures
 from foundry.runtime.records import ChunkRecord
 
@@ -55,9 +56,10 @@ class Estimate:
     cost: float | None
 
 
-OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float]
+OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
 """Of queries, their vectors (q, d) by the model and by an encoder: the mean share of the ten best
-chunks of the one linear ranking that are among the ten best of the other."""
+chunks of the one linear ranking that are among the ten best of the other, corrected for chance: 1
+for equal rankings, 0 for what random ones share; None where these share all, so few are there."""
 
 
 class QueryEncoder(Protocol):
@@ -102,6 +104,11 @@ class Embedder(Protocol):
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
         """What embedding these documents would ask of a model; None where none is asked."""
+        ...
+
+    @property
+    def known_items(self) -> KnownItemFigures | None:
+        """How its model does beside the built-in table; None if that has not been measured."""
         ...
 
     def refusals(self) -> list[dict[str, str]]:

@@ -95,6 +95,10 @@ class StaticEmbedder:
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:
         """Nothing is asked of any model."""
 
+    @property
+    def known_items(self) -> None:
+        """Nothing to compare."""
+
     def refusals(self) -> list[dict[str, str]]:
         """None: a text without known words is found by keywords."""
         return []

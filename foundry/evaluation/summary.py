@@ -1,6 +1,7 @@
 """An evaluation for people who read it in a terminal."""
 
 from foundry.evaluation.results import CONFIGURED, Evaluation
+from foundry.records import KnownItemFigures
 from foundry.runtime.evaluation_metrics import METRICS
 from foundry.runtime.text_table import format_table
 
@@ -46,6 +47,8 @@ def describe_notes(evaluation: Evaluation) -> list[str]:
             f"{system} differs by {difference.mean:+.4f},"
             f" 95 % interval {difference.low:+.4f} to {difference.high:+.4f}: {verdict}"
         )
+    if figures := evaluation.facts["known_items"]:
+        notes.append(f"when it was built, {KnownItemFigures(**figures).describe()}")
     if evaluation.kind == "known-item":
         notes.append(
             "known-item queries were made from the corpus: they are no measure of real questions"

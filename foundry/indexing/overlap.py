@@ -31,6 +31,7 @@ class RankingOverlap:
         shape: tuple[int, int],
     ) -> None:
         chunks, dimensions = shape
+        self._chunks = chunks
         self._tokenizer = tokenizer
         self._keyword_lane = KeywordLane.open(layout, chunks, terms, postings)
         # As many candidates as there are chunks: every vector is compared.
@@ -38,20 +39,26 @@ class RankingOverlap:
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
-    ) -> float:
-        """Mean share of the ten best chunks by `first` that are also among those by `second`.
+    ) -> float | None:
+        """Return by how much the ten best chunks by `first` are those by `second`, beyond chance.
 
         Both are unit vectors (q, d) of the `queries`; a zero row means keywords alone. Rankings
-        are those of linear fusion at its default weights.
+        are those of linear fusion at its default weights. The mean share in common is corrected as
+        (share - expected) / (1 - expected), where random rankings are expected to have 10 / n of n
+        chunks in common; None where that is all of them.
         """
-        shares = []
+        shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):
             terms = query_terms(self._tokenizer.tokenize(query))
             keyword = self._keyword_lane.search(terms, candidate_count(DEPTH))
             best = self._rank(terms, keyword, one)
             if best:
-                shares.append(len(best & self._rank(terms, keyword, other)) / len(best))
-        return float(np.mean(shares)) if shares else 1.0
+                others = self._rank(terms, keyword, other)
+                shares.append(len(best & others) / len(best))
+                expected.append(len(others) / self._chunks)
+        if not shares or np.mean(expected) == 1:
+            return None
+        return float((np.mean(shares) - np.mean(expected)) / (1 - np.mean(expected)))
 
     def _rank(
         self, terms: Sequence[str], keyword: LaneHits, vector: NDArray[np.float32]

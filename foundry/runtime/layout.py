@@ -180,7 +180,7 @@ class QueryFigures:
         reason: Why it is that one, in a sentence.
         agreement: Mean cosine between encoder and model on held-out texts; null if not measured.
         overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
-            encoder's, on the same texts; null if not measured.
+            encoder's, on the same texts, corrected for chance; null if not measured.
         taught: How many texts the model embedded for training, the chunks aside.
     """
 
