@@ -20,7 +20,7 @@ from foundry.preparing.inputs import Inputs
 from foundry.preparing.preparer import Preparer
 from foundry.preparing.recipe import Recipe
 from foundry.progress import Progress
-from foundry.records import Document, Reading, Skipped
+from foundry.records import Chunk, Document, Reading, Skipped
 from foundry.reporting import BuildReport
 
 
@@ -88,15 +88,20 @@ class _Assembler:
         trimmed = self._corpus.trim(number, document, prepared.chunks)
         if trimmed.characters:
             self._report.trim(document, trimmed.dropped, trimmed.characters)
-            self._preparer = self._preparer or Preparer(self._recipe)
-            prepared = self._preparer.with_chunks(prepared, trimmed.chunks)
+            prepared = self._with_chunks(prepared, trimmed.chunks)
         copies = self._corpus.copies_of(number)
         if not copies:
             return prepared
         self._kept[number] = replace(document, reading=Reading(""))
-        return replace(
-            prepared, document=with_copies(document, [self._read(copy) for copy in copies])
-        )
+        found = with_copies(document, [self._read(copy) for copy in copies])
+        # The first chunk is found by the copies' names as well.
+        return self._with_chunks(replace(prepared, document=found), prepared.chunks)
+
+    def _with_chunks(
+        self, prepared: PreparedDocument, chunks: tuple[Chunk, ...]
+    ) -> PreparedDocument:
+        self._preparer = self._preparer or Preparer(self._recipe)
+        return self._preparer.with_chunks(prepared, chunks)
 
     def _read(self, number: int) -> Document:
         result = self._inputs.result(number, self._cache)

@@ -12,9 +12,15 @@ from foundry.config_search import DEFAULT_FIELDS
 from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
-from foundry.runtime.records import telling_title
+from foundry.runtime.records import MAX_CHUNK_PLACES, telling_title
 from foundry.runtime.tokens import HEADING_MARK, Token, Tokenizer, heading_terms
 
+MAX_PATH_PARTS = 4
+"""Of a path by which it is found; by the whole of it, it is found as well."""
+
+_URL = re.compile(r"https?://[^/?#]*([^?#]*)")
+# A number, as in an id such as `75.1725`, is no ending.
+_ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
 
 
@@ -46,11 +52,17 @@ def make_chunk_terms(
     tokenized: Sequence[Sequence[Sequence[Token]]],
     headings: Sequence[tuple[str, ...]],
 ) -> ChunkTerms:
-    """Chunks' terms as a matrix, from each chunk's counts and its tokenized `headings`."""
+    """Return chunks' terms as a matrix, from each chunk's counts and its tokenized `headings`.
+
+    An identifier by which a chunk is found is one of its terms, so that the index has it.
+    """
     vocabulary: dict[str, int] = {}
     offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
     for counted, own in zip(counts, tokenized, strict=True):
         named = {term for tokens in own for term in heading_terms(tokens)}
+        for token in chain.from_iterable(own):
+            named.update(token.terms[:1] if token.is_identifier else ())
+        named -= counted.keys()
         for term, count in chain(counted.items(), ((term, 1) for term in sorted(named))):
             numbers.append(vocabulary.setdefault(term, len(vocabulary)))
             frequencies.append(count)
@@ -83,6 +95,25 @@ def heading_names(heading: str) -> list[str]:
     return list(dict.fromkeys((heading, name, *parts)))
 
 
+def path_names(path: str) -> list[str]:
+    """Return what a file, or the page at a url, may be asked for by: its path, and the end of it.
+
+    `guide/training.html` gives `training.html`, `guide/training.html`, and both without the ending.
+    """
+    url = _URL.match(path)
+    parts = [part for part in (url[1] if url else path).split("/") if part]
+    counts = [*range(1, min(len(parts), MAX_PATH_PARTS + 1)), len(parts)]
+    whole = ["/".join(parts[-count:]) for count in counts if parts]
+    return list(dict.fromkeys((*whole, *(_ENDING.sub("", name) for name in whole))))
+
+
+def document_names(document: Document) -> list[str]:
+    """Return the names of a document's path, and of the first of those that its copies have."""
+    places = document.also_at[:MAX_CHUNK_PLACES]
+    paths = [document.path, *(place.path for place in places)]
+    return list(dict.fromkeys(name for path in paths for name in path_names(path)))
+
+
 def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
     """In how many of the chunks each heading term occurs."""
     numbers = unpack(terms.numbers, np.uint32)
@@ -97,7 +128,7 @@ def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
 def chunk_headings(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
     """The headings by which each of a document's chunks is to be found.
 
-    Those that it is the first below: the first of all by the title.
+    Those that it is the first below: the first of all by the title, and the names of its path.
     """
     return list(_headings(document, chunks))
 
@@ -106,7 +137,7 @@ def _headings(document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[str
     previous_path: tuple[str, ...] | None = None
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
-        own = [document.title] if place == 0 else []
+        own = [document.title, *document_names(document)] if place == 0 else []
         path = chunk.heading_path
         if path and path != previous_path and path not in defined:
             own.append(path[-1])

@@ -22,7 +22,7 @@ from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import encode_json, hash_files, write_array
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
-from foundry.indexing.terms import heading_frequencies
+from foundry.indexing.terms import document_names, heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
@@ -96,10 +96,12 @@ class IndexWriter:
     def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
         document, first = prepared.document, self.chunk_count
+        paths = document_names(document)
         for chunk, headings in zip(prepared.chunks, prepared.terms.headings, strict=True):
             self._chunk_keys.append(hash_key(chunk.id))
             for heading in headings:
-                self._heading_chunks.setdefault(heading, self.chunk_count)
+                if heading == document.title or heading not in paths:
+                    self._heading_chunks.setdefault(heading, self.chunk_count)
             self._write_chunk(document, chunk)
         self._postings.add(prepared.terms)
         self._heading_terms.update(heading_frequencies(prepared.terms))
