@@ -27,8 +27,11 @@ def adapt_weights(
     """The semantic and the keyword weight for a query; those given if it has few identifiers.
 
     A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
-    to 1 goes to keywords.
+    to 1 goes to keywords. A query with an identifier that the index does not have keeps the
+    weights: its keywords find parts of it at best.
     """
+    if journal.unknown_identifiers:
+        return semantic_weight, keyword_weight
     share = identifier_share(tokens, patterns)
     if share > mostly:
         semantic = mostly_semantic_weight

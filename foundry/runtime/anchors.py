@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .candidates import Candidates
-from .identifiers import find_identifiers
+from .identifiers import find_identifiers, whole_terms
 from .keyword_lane import KeywordLane
 from .tokens import Token
 
@@ -24,10 +24,11 @@ def boost_anchors(
     A chunk contains what stands in its text, headings or tags. Without anchors in the query
     nothing changes.
     """
-    anchors = {token.terms[0] for token in find_identifiers(tokens, patterns)}
+    anchors = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
     if not anchors:
         return candidates
     found = np.zeros(len(candidates.chunks), dtype=np.bool_)
     for anchor in anchors:
-        found |= keyword_lane.scores([anchor], candidates.chunks) > 0
+        scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
+        found |= np.all(scores, axis=0)
     return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)

@@ -27,6 +27,7 @@ CONDENSE_TOKENS = 128
 MAX_CONDENSED_CHARACTERS = 500
 
 NOTHING_FOUND = "Nothing was found in the documents about this."
+NOT_MENTIONED = "The documents do not mention {}."
 _NOTICES: dict[AnswerReason, str] = {
     "no_model": "Extracted from the documents; no language model is configured.",
     "model_failed": "Extracted from the documents; the language model {}.",
@@ -130,7 +131,11 @@ class Chat:
         self, model: LanguageModel, question: Question, sources: Sources, spent: Usage | None
     ) -> AsyncGenerator[ChatEvent, None]:
         messages = answer_messages(
-            question.turns, sources.passages, self._instructions, question.wishes
+            question.turns,
+            sources.passages,
+            self._instructions,
+            question.wishes,
+            sources.search.unknown_identifiers,
         )
         most = model.settings.max_tokens
         sampling = Sampling(
@@ -164,6 +169,11 @@ class Chat:
 
 def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
     """An answer of the passages' own sentences, which says that it is one."""
+    unknown = sources.search.unknown_identifiers
+    if unknown:
+        # Sentences that are near such a question are about something else.
+        text = NOT_MENTIONED.format(", ".join(unknown))
+        return [Delta(text), Done("extractive", "nothing_found", text, [])]
     extracts = extract(sources.search.query, sources.passages, current_index())
     if not extracts:
         done = Done("extractive", "nothing_found", _NOTICES["nothing_found"], [])

@@ -26,6 +26,7 @@ class Sources:
             "mode": self.search.mode,
             "reason": self.search.reason,
             "degraded": self.search.degraded,
+            "unknown_identifiers": list(self.search.unknown_identifiers),
             "stages": dict(self.search.stages),
             "sources": [passage.to_json() for passage in self.passages],
         }

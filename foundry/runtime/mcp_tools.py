@@ -59,13 +59,15 @@ class FoundPassage(HitAdditions):
 class FoundPassages(AnswerModel):
     """What was found, best first; `mode` is the mode used, and `reason` why.
 
-    `stages` says what optional stages changed, or why they failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the documents; `stages` says
+    what optional stages changed, or why they failed.
     """
 
     results: list[FoundPassage]
     mode: Mode
     reason: Reason
     degraded: bool
+    unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
 
 
@@ -98,6 +100,7 @@ def describe_passages(response: SearchResponse) -> dict[str, Any]:
         "mode": response.mode,
         "reason": response.reason,
         "degraded": response.degraded,
+        "unknown_identifiers": list(response.unknown_identifiers),
         "stages": dict(response.stages),
     }
 

@@ -19,7 +19,7 @@ def require_lane_score(
     """Drop the candidates that reach the minimum of no lane that has one.
 
     The semantic score is a cosine and means the same for every query; the keyword score is
-    relative to the query's best hit, which always has 1. A lane that was not asked decides
+    relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A lane that was not asked decides
     nothing, and neither does one that has not scored a candidate.
     """
     passed = [

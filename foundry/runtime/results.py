@@ -77,6 +77,7 @@ class SearchResponse:
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
     wanted but could not be had. Hits come best first, equal scores in the order of chunk ids.
     `stages` has an entry for each optional stage that changed something, or failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the index.
     """
 
     query: str
@@ -86,6 +87,7 @@ class SearchResponse:
     took_ms: float
     hits: tuple[Hit, ...]
     stages: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    unknown_identifiers: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The answer of POST /search."""
@@ -94,6 +96,7 @@ class SearchResponse:
             "mode": self.mode,
             "reason": self.reason,
             "degraded": self.degraded,
+            "unknown_identifiers": list(self.unknown_identifiers),
             "took_ms": self.took_ms,
             "stages": dict(self.stages),
             "results": [hit.to_json() for hit in self.hits],
@@ -111,10 +114,14 @@ class SearchResponse:
 
 
 class Journal:
-    """What is noted while one query is answered: the time, and what optional stages did."""
+    """What is noted while one query is answered: the time, and what optional stages did.
+
+    Also the identifiers of the query that stand nowhere in the index.
+    """
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
+        self.unknown_identifiers: tuple[str, ...] = ()
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
@@ -180,7 +187,14 @@ def respond(
     ranked = _ranked_hits(index, candidates, top_k)
     hits = tuple(islice(choose(ranked) if choose else ranked, top_k))
     return SearchResponse(
-        query, mode, reason, degraded, journal.milliseconds(), hits, journal.stages
+        query,
+        mode,
+        reason,
+        degraded,
+        journal.milliseconds(),
+        hits,
+        journal.stages,
+        journal.unknown_identifiers,
     )
 
 

@@ -34,6 +34,7 @@ class SourcesData(AnswerModel):
     mode: Mode
     reason: Reason
     degraded: bool
+    unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
 

@@ -70,6 +70,14 @@ function explanationOf(answer) {
   ].filter(Boolean);
 }
 
+/** What a reader has to know before reading: what was not found, or could not be asked. */
+const noticesOf = ({ degraded, reason, unknown_identifiers: unknown }) =>
+  [
+    unknown.length
+      ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
+    degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
+  ].filter(Boolean);
+
 /** What stages could not do, which did not keep the search from answering. */
 const failuresOf = (answer) =>
   Object.entries(answer.stages)
