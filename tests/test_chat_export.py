@@ -189,15 +189,30 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
     [
         "What is the capital of France?",
         "Recipe for banana pancakes",
-        "How do I configure max_connections in PostgreSQL?",
-        "What happened in XYZ-9999?",
-        "K99",
     ],
 )
 def test_unrelated_question_finds_nothing(extractive: str, question: str) -> None:
     events = ask(extractive, conversation(question))
     assert text_of(events) == "Nothing was found in the documents about this."
     assert events[-1][1]["reason"] == "nothing_found"
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("K99", "K99"),
+        ("What does incident PII-2024-9999 say about roof falls?", "PII-2024-9999"),
+        ("How do I set max_connections of PostgreSQL?", "max_connections, PostgreSQL"),
+    ],
+)
+def test_nothing_is_answered_about_what_the_documents_do_not_mention(
+    extractive: str, question: str, unknown: str
+) -> None:
+    events = ask(extractive, conversation(question))
+    assert events[0][1]["unknown_identifiers"] == unknown.split(", ")
+    assert text_of(events) == f"The documents do not mention {unknown}."
+    assert events[-1][1]["reason"] == "nothing_found"
+    assert events[-1][1]["cited"] == []
 
 
 @pytest.mark.parametrize(
@@ -270,6 +285,16 @@ def test_prompt_fences_the_passages(modelled: str, model: LanguageModel) -> None
         assert "Lamp Shrine" in user["content"]
         assert user["content"].endswith(f"Question: {QUESTION}")
     assert len(fences) == 2
+
+
+def test_prompt_says_what_the_documents_do_not_mention(modelled: str, model: LanguageModel) -> None:
+    question = "What does incident PII-2024-9999 say about roof falls?"
+    ask(modelled, conversation(question))
+    said = model.calls[-1].body["messages"][-1]["content"]
+    assert "\n\nThe documents do not mention: PII-2024-9999\nSay so. " in said
+    assert said.endswith(f"Question: {question}")
+    ask(modelled, conversation(QUESTION))
+    assert "do not mention" not in model.calls[-1].body["messages"][-1]["content"]
 
 
 def test_question_is_condensed_from_its_conversation(modelled: str, model: LanguageModel) -> None:

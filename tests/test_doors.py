@@ -117,6 +117,31 @@ def test_mcp(
     assert asyncio.run(ask()) == rankings
 
 
+def test_unknown_identifiers_are_named_through_every_door(export: Path, address: str) -> None:
+    query = "PII-2024-9999"
+    command = [*in_checkout(export), "search", query]
+    done = subprocess.run([*command, "--json"], capture_output=True, check=True)
+    printed = json.loads(done.stdout)
+    asked = {"messages": [{"role": "user", "content": query}]}
+    with urllib.request.urlopen(
+        urllib.request.Request(
+            f"{address}/chat", json.dumps(asked).encode(), {"Content-Type": "application/json"}
+        )
+    ) as reply:
+        sources = json.loads(reply.read().decode().split("data: ")[1].split("\n")[0])
+
+    async def call() -> Any:
+        async with Client(streamable_http_client(f"{address}/mcp")) as client:
+            return (await client.call_tool("search", {"query": query})).structured_content
+
+    got, posted = get(f"{address}/search?q={query}"), post(f"{address}/search", {"query": query})
+    for answer in (printed, got, posted, sources, asyncio.run(call())):
+        assert (answer["mode"], answer["unknown_identifiers"]) == ("hybrid", [query])
+    for more in ([], ["--explain"]):
+        done = subprocess.run([*command, *more], capture_output=True, check=True)
+        assert f"{query} is nowhere in these documents." in done.stdout.decode()
+
+
 MANY = [f"p{number}/" for number in range(257)]
 REFUSAL = "path must have at most 256 values, and has 257"
 

@@ -365,6 +365,11 @@ def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
     tab.page.route("**/search", lambda route: route.fulfill(json=degraded))
     tab.page.fill("#query", "lamps")
     tab.see("#notice", "Found by words alone")
+    tab.page.unroute("**/search")
+    tab.page.fill("#query", "XY-99 and lamp")
+    tab.see("#notice", "“XY-99” is nowhere in these documents.")
+    tab.page.fill("#query", "lamp oil")
+    playwright.expect(tab.page.locator("#notice")).to_be_hidden()
 
 
 def test_chat_without_a_model(tab: Visit) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import MakeProject
+from conftest import CONFIG, MakeProject
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -219,6 +219,35 @@ def test_an_identifier_is_answered_by_keywords_alone(make_project: MakeProject) 
     assert project.ask("Tell me about D40")["results"][0]["path"] == "d40.md"
     # Nothing bears this identifier: what it means is the only thing left to go by.
     assert project.ask("Z99")["mode"] == "hybrid"
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_an_identifier_is_not_found_by_its_parts(make_project: MakeProject, fusion: str) -> None:
+    project = make_project(
+        {
+            "one.md": "# Incident CVE-2024-3095\n\nLoss of records.\n",
+            "two.md": "# Incident CVE-2024-4017\n\nLoss of keys in 2024.\n",
+            "three.md": "# Lunch\n\nSoup and bread.\n",
+        },
+        config=f'{CONFIG}[search]\nfusion = "{fusion}"\n',
+    )
+    project.succeed("build")
+    known = project.ask("cve_2024_3095")
+    assert (known["mode"], known["reason"], known["unknown_identifiers"]) == (
+        "keyword",
+        "identifier",
+        [],
+    )
+    assert known["results"][0]["score"] == 1
+    for query in ("CVE-2024-0000", "CVE-2024-9 CVE-2024-3095"):
+        for mode in ("hybrid", "keyword", "semantic"):
+            answer = project.ask(query, "--mode", mode)
+            assert (answer["mode"], answer["unknown_identifiers"]) == (mode, [query.split()[0]])
+            assert answer["reason"] == ("default" if mode == "hybrid" else "requested")
+            assert all(result["score"] < 1 for result in answer["results"])
+    # Known, but not among the documents that may be found, which only have its parts.
+    filtered = project.ask("CVE-2024-3095", "--filter", "path=two.md")
+    assert (filtered["mode"], filtered["unknown_identifiers"]) == ("hybrid", [])
 
 
 def test_a_query_that_cannot_be_embedded_is_answered_by_keywords(

@@ -68,6 +68,8 @@ QUERIES = [
     "zzzunheard",
     "the zzzunheard spring",
     "motor",
+    "D99-30",
+    "how is D99-30 checked",
 ]
 FILTERS: list[dict[str, object]] = [
     {},

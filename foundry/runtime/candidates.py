@@ -21,7 +21,7 @@ class Candidates:
     within a lane's own list; 0 where the lane did not deliver the chunk. `boosts` are the factors
     (m,) by which stages multiplied scores, 1 for none. A lane score is NaN where a stage brought
     the chunk in, not a lane. `rerank` is what a reranking model gave, NaN where it was not asked
-    about the chunk.
+    about the chunk. `keyword_worth` is what the keyword lane's best hit is worth; see `LaneHits`.
     """
 
     chunks: NDArray[np.int64]
@@ -32,6 +32,7 @@ class Candidates:
     scores: NDArray[np.float64]
     boosts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     rerank: NDArray[np.float64] | None = None
+    keyword_worth: float = 1.0
 
     def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
         """The same candidates under new scores (m,)."""
@@ -60,6 +61,7 @@ class Candidates:
             scores=self.scores[places],
             boosts={name: factors[places] for name, factors in self.boosts.items()},
             rerank=None if self.rerank is None else self.rerank[places],
+            keyword_worth=self.keyword_worth,
         )
 
 

@@ -5,7 +5,7 @@
 (Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
 Rank Learning Methods.) A lane that did not deliver a chunk adds nothing to its score. The factor
 k + 1 changes no order: it scales scores to [0, 1], and only what is first in both lanes has 1. A
-keyword lane whose best hit is not worth 1, see `LaneHits`, counts for as much less.
+keyword lane whose best hit is worth less than 1, see `LaneHits`, counts for as much less.
 """
 
 import numpy as np
@@ -19,9 +19,8 @@ def fuse_rrf(
 ) -> Candidates:
     """Score candidates by their ranks; weights are not negative and not both 0, `k` is positive."""
     scores = semantic_weight * _reciprocal(candidates.semantic_ranks, k)
-    assert candidates.keyword is not None
-    worth = candidates.keyword[candidates.keyword_ranks == 1].sum()
-    scores += keyword_weight * worth * _reciprocal(candidates.keyword_ranks, k)
+    keyword = _reciprocal(candidates.keyword_ranks, k)
+    scores += keyword_weight * candidates.keyword_worth * keyword
     return candidates.with_scores(scores / (semantic_weight + keyword_weight))
 
 

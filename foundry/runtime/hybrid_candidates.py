@@ -32,6 +32,7 @@ def complete_lanes(
         semantic_ranks=lane_ranks(chunks, semantic),
         keyword_ranks=lane_ranks(chunks, keyword),
         scores=np.zeros(len(chunks)),
+        keyword_worth=keyword.worth,
     )
 
 

@@ -28,6 +28,11 @@ class LaneHits:
         """The score that is worth 1: the lane's highest, and what is missing; never 0."""
         return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
 
+    @property
+    def worth(self) -> float:
+        """What the best hit is worth, from 0 to 1: 1 if nothing is missing."""
+        return float(self.scores[0]) / self.full_score if len(self.scores) else 0.0
+
     @classmethod
     def none(cls) -> "LaneHits":
         """A lane that found nothing."""

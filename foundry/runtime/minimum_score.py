@@ -19,8 +19,8 @@ def require_lane_score(
     """Drop the candidates that reach the minimum of no lane that has one.
 
     The semantic score is a cosine and means the same for every query; the keyword score is
-    relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A lane that was not asked decides
-    nothing, and neither does one that has not scored a candidate.
+    relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A
+    lane that was not asked decides nothing, and neither does one that has not scored a candidate.
     """
     passed = [
         (scores >= minimum) | np.isnan(scores)

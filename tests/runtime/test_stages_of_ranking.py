@@ -86,6 +86,16 @@ def test_adaptive_weights(
     assert journal.stages == ({} if note is None else {"adaptive_weights": note})
 
 
+def test_unknown_identifiers_adapt_no_weights() -> None:
+    journal = Journal()
+    journal.unknown_identifiers = ("D41",)
+    share = {"mostly": 0.5, "partly": 0.2}
+    weights = {"mostly_semantic_weight": 0.3, "partly_semantic_weight": 0.5}
+    tokens = tokenizer.tokenize("D41")
+    assert adapt_weights(tokens, (), 0.7, 0.3, journal, **share, **weights) == (0.7, 0.3)
+    assert journal.stages == {}
+
+
 def keyword_lane(**postings: list[int]) -> KeywordLane:
     """A lane of four chunks, all of whose impacts are 1."""
     terms = sorted(postings)
@@ -124,6 +134,17 @@ def test_patterns_make_anchors() -> None:
         keyword_lane(hall=[1]),
         tokenizer.tokenize("the hall"),
         (re.compile("hall"),),
+        factor=2,
+    )
+    assert boosted.scores == pytest.approx([0.45, 0.6])
+
+
+def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
+    boosted = boost_anchors(
+        candidates(0.9, 0.6),
+        keyword_lane(blue=[1], hall=[0, 1]),
+        tokenizer.tokenize("the hall-blue"),
+        (re.compile("hall-blue"),),
         factor=2,
     )
     assert boosted.scores == pytest.approx([0.45, 0.6])
