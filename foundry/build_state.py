@@ -2,12 +2,16 @@
 
 from foundry.config import Config
 from foundry.config_changes import hash_config
-from foundry.preparing.recipe import hash_text, program_hash
+from foundry.preparing.programs import program_hash
+from foundry.preparing.recipe import hash_text
+
+BUILDING = "foundry.building"
+"""Imports all that an index is built by."""
 
 
 def index_state(config: Config, digest: str) -> str:
     """Names everything that an index is made from; `digest` is that of its inputs."""
-    return hash_text(hash_config(config), program_hash(), *_model_files(config), digest)
+    return hash_text(hash_config(config), program_hash(BUILDING), *_model_files(config), digest)
 
 
 def _model_files(config: Config) -> list[str]:

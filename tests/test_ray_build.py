@@ -38,7 +38,8 @@ from foundry.errors import BuildError, RequestError
 from foundry.preparing.cache import CACHE_NAME
 from foundry.preparing.pool import Made
 from foundry.preparing.preparer import Preparer
-from foundry.preparing.recipe import Recipe, installation
+from foundry.preparing.programs import PREPARING, installation
+from foundry.preparing.recipe import Recipe
 from foundry.preparing.wire import encode_result
 from foundry.records import RawDocument
 from foundry.runtime.embedding_replies import EmbeddingFailure
@@ -162,12 +163,12 @@ def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> Non
 
 
 def test_node_of_another_installation_is_named() -> None:
-    own = installation()
-    assert check_installation([b"answer"]) == [b"answer"]
+    own = installation(PREPARING)
+    assert check_installation([b"answer"], PREPARING) == [b"answer"]
     with pytest.raises(BuildError, match="it has other code under the same version"):
-        check_installation(own)
+        check_installation(own, PREPARING)
     with pytest.raises(BuildError) as caught:
-        check_installation({**own, "Python": "3.99.0", "numpy": "1.0"})
+        check_installation({**own, "Python": "3.99.0", "numpy": "1.0"}, PREPARING)
     assert f"Python 3.99.0 (here {own['Python']})" in caught.value.message
     assert f"numpy 1.0 (here {own['numpy']})" in caught.value.message
     assert "Foundry" not in caught.value.message

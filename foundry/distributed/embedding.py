@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from foundry.config_embedding import EmbeddingOptions
 from foundry.distributed.cluster import Cluster, Reference
 from foundry.distributed.mismatches import check_installation
-from foundry.distributed.tasks import embed_batch
+from foundry.distributed.tasks import EMBEDDING, embed_batch
 from foundry.embedding.model import EmbeddingModel, Side
 from foundry.embedding.model_folder import list_model_files
-from foundry.preparing.recipe import program_hash
+from foundry.preparing.programs import program_hash
 from foundry.runtime.embedding_folders import find_folder
 from foundry.runtime.embedding_replies import EmbeddingFailure
 
@@ -58,7 +58,7 @@ class RayModel:
             self._cluster.get(
                 self._cluster.submit(
                     embed_batch,
-                    program_hash(),
+                    program_hash(EMBEDDING),
                     asdict(self._options),
                     self.revision,
                     self._shipped(),
@@ -67,7 +67,8 @@ class RayModel:
                     processors=self._processors,
                     threads=self._processors,
                 )
-            )
+            ),
+            EMBEDDING,
         )
         if isinstance(answer, tuple):
             message, hint = answer

@@ -5,16 +5,19 @@ from typing import TypeVar
 from foundry.distributed.cluster import SAME_EVERYWHERE
 from foundry.distributed.tasks import Mismatch
 from foundry.errors import BuildError
-from foundry.preparing.recipe import installation
+from foundry.preparing.programs import installation
 
 Answer = TypeVar("Answer")
 
 
-def check_installation(answer: Answer | Mismatch) -> Answer:
-    """What a node has answered. Raises BuildError where it could not, and says what differs."""
+def check_installation(answer: Answer | Mismatch, start: str) -> Answer:
+    """What a node has answered. Raises BuildError where it could not, and says what differs.
+
+    `start` is the module that decides; see `installation`.
+    """
     if not isinstance(answer, dict):
         return answer
-    own = installation()
+    own = installation(start)
     differing = [
         f"{name} {answer.get(name, 'missing')} (here {own.get(name, 'missing')})"
         for name in dict.fromkeys((*own, *answer))

@@ -7,7 +7,8 @@ from foundry.distributed.cluster import Cluster, Reference
 from foundry.distributed.mismatches import check_installation
 from foundry.distributed.tasks import prepare_batch
 from foundry.preparing.pool import Made, Task, check_answer
-from foundry.preparing.recipe import Recipe, program_hash
+from foundry.preparing.programs import PREPARING, program_hash
+from foundry.preparing.recipe import Recipe
 from foundry.preparing.wire import raw_fields
 
 BATCH_DOCUMENTS = 32
@@ -68,13 +69,15 @@ class RayPool:
 
     def _submit(self, batch: _Batch) -> None:
         documents = [(raw_fields(raw), raw.content) for _, raw in batch.tasks]
-        reference = self._cluster.submit(prepare_batch, program_hash(), self._options, documents)
+        reference = self._cluster.submit(
+            prepare_batch, program_hash(PREPARING), self._options, documents
+        )
         self._running[reference] = batch
         self._bytes += batch.size
 
     def _finished(self, *, at_once: bool = False) -> Iterator[tuple[Task, Made]]:
         for reference in self._cluster.wait(list(self._running), at_once=at_once):
-            answers = check_installation(self._cluster.get(reference))
+            answers = check_installation(self._cluster.get(reference), PREPARING)
             batch = self._running.pop(reference)
             self._bytes -= batch.size
             if len(answers) < len(batch.tasks):

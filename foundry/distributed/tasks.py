@@ -20,13 +20,17 @@ from foundry.embedding.model import EmbeddingModel, Side
 from foundry.embedding.models import open_model
 from foundry.errors import BuildError
 from foundry.preparing.pool import ask_worker, open_sandbox
-from foundry.preparing.recipe import Recipe, installation, program_hash
+from foundry.preparing.programs import PREPARING, installation, program_hash
+from foundry.preparing.recipe import Recipe
 from foundry.preparing.wire import raw_document
 from foundry.readers.sandbox import Sandbox
 from foundry.runtime.embedding_replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
 """Of a batch, from which on no further document is prepared: small files may hold much."""
+
+EMBEDDING = "foundry.embedding.models"
+"""Imports all that runs a model."""
 
 Mismatch = dict[str, str]
 """The versions of a node whose installation is another than that of the build."""
@@ -43,12 +47,12 @@ def prepare_batch(
     There is one for each of the first documents, until together they are large.
 
     Args:
-        program: `program_hash` of the build.
+        program: `program_hash` of preparing, where the build is.
         recipe: By which to prepare, as JSON.
         documents: What their sources know of them, and their contents.
     """
-    if program != program_hash():
-        return installation()
+    if program != program_hash(PREPARING):
+        return installation(PREPARING)
     sandbox = _sandbox(recipe)
     answers: list[bytes] = []
     room = ANSWER_BYTES
@@ -71,15 +75,15 @@ def embed_batch(
     """Unit vectors (n, d) of texts by a model that this process keeps open.
 
     Args:
-        program: `program_hash` of the build.
+        program: `program_hash` of embedding, where the build is.
         options: Fields of the `EmbeddingOptions` that name the model.
         revision: Of the model, as the build has it.
         files: Of a model that is a folder, by name and all together; None for a published one.
         texts: Prefixes included.
         side: What they are.
     """
-    if program != program_hash():
-        return installation()
+    if program != program_hash(EMBEDDING):
+        return installation(EMBEDDING)
     try:
         key = (str(options["model"]), revision)
         if key not in _MODELS:

@@ -2,24 +2,16 @@
 
 import hashlib
 import json
-import re
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 from pydantic import TypeAdapter
 
-import foundry
 from foundry.config import ChunkingOptions, Config
 from foundry.config_sources import FolderSource, RecordsSource, Source
 from foundry.embedding.static import MODEL_FOLDER
+from foundry.preparing.programs import PREPARING, program_hash
 from foundry.runtime.encoder import EncoderLayout
-
-DISTRIBUTION = "rag-foundry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +48,7 @@ class Recipe:
     @property
     def key(self) -> str:
         """SHA-256 over everything that decides the result: the options, and the programs."""
-        return hash_text(self.to_json(), program_hash())
+        return hash_text(self.to_json(), program_hash(PREPARING))
 
 
 def origin_key(source: Source) -> str:
@@ -72,41 +64,3 @@ def origin_key(source: Source) -> str:
 def hash_text(*parts: str) -> str:
     """SHA-256 over several texts, in hex."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-@cache
-def program_hash() -> str:
-    """SHA-256 over Foundry's own code and model, and the versions of Python and the libraries.
-
-    So another version of any of them prepares everything anew, and nobody has to remember which
-    part of which program decides what.
-    """
-    digest = hashlib.sha256(sys.version.encode())
-    root = Path(foundry.__file__).parent
-    for path in sorted([*root.rglob("*.py"), EncoderLayout(MODEL_FOLDER).description]):
-        name = path.relative_to(root).as_posix()
-        digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    for library in _libraries():
-        digest.update(library.encode() + b"\0")
-    return digest.hexdigest()
-
-
-def installation() -> dict[str, str]:
-    """What `program_hash` is over, but for Foundry's code: names and versions."""
-    named = (library.rpartition(" ") for library in _libraries())
-    own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
-    return {**own, **{name: number for name, _, number in named}}
-
-
-def _libraries() -> list[str]:
-    found = []
-    try:
-        required = requires(DISTRIBUTION) or []
-    except PackageNotFoundError:
-        required = []
-    for text in required:
-        name = re.match(r"[\w.-]+", text)
-        if name and not re.search(r";.*\bextra\b", text):
-            with suppress(PackageNotFoundError):
-                found.append(f"{name[0]} {version(name[0])}")
-    return sorted(found)
