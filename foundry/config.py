@@ -251,6 +251,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
             searches=parsed.server.concurrent_searches,
             chats=parsed.server.concurrent_chats,
             mcp_calls=parsed.server.concurrent_mcp_calls,
+            streams=parsed.server.concurrent_streams,
             requests_per_minute=parsed.server.requests_per_minute,
             chat_requests_per_minute=parsed.server.chat_requests_per_minute,
         ),

@@ -216,6 +216,7 @@ class ServerSection(_Section):
     concurrent_searches: int = Field(default=8, ge=1, le=10_000)
     concurrent_chats: int = Field(default=16, ge=1, le=10_000)
     concurrent_mcp_calls: int = Field(default=16, ge=1, le=10_000)
+    concurrent_streams: int = Field(default=16, ge=1, le=10_000)
     requests_per_minute: int = Field(default=0, ge=0, le=1_000_000_000)
     chat_requests_per_minute: int = Field(default=30, ge=0, le=1_000_000_000)
     mcp: bool = True

@@ -30,7 +30,7 @@ from foundry.runtime.web_routes import health_routes
 from foundry.runtime.web_requests import SearchRequest
 
 options = json.loads(sys.argv[1])
-limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8,
+limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
                    "requests_per_minute": 0, "chat_requests_per_minute": 0,
                    **options.get("limits", {})})
 web_protocol.HEAD_SECONDS = options["head_seconds"]
@@ -55,8 +55,15 @@ def create_app():
         return JsonResponse({"id": document_id})
 
     @app.get("/large")
-    async def large():
-        return JsonResponse("x" * 20_000_000)
+    async def large(size: int = 20_000_000):
+        return JsonResponse("x" * size)
+
+    @app.get("/stream")
+    async def whole(pieces: int = 1000):
+        async def blocks():
+            for _ in range(pieces):
+                yield b"x" * 32_768
+        return StreamingResponse(blocks(), media_type="text/markdown")
 
     @app.get("/busy")
     async def busy():
@@ -79,7 +86,7 @@ def create_app():
 
     app.include_router(health_routes)
     app.include_router(metrics_routes)
-    app.add_middleware(Admission, limits=limits)
+    app.add_middleware(Admission, limits=limits, by_token=False)
     app.add_middleware(RateLimits, limits=limits, by_token=False)
     app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
     app.add_middleware(Observer)
@@ -156,6 +163,11 @@ class Server:
         """Kilobytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0])
+
+    def memory(self) -> int:
+        """Kilobytes now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0])
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         self.process.send_signal(number)

@@ -162,7 +162,8 @@ class FilterColumns:
         for number in (self._tags[name] for name in tags):
             start, end = int(self._tag_offsets[number]), int(self._tag_offsets[number + 1])
             found[self._tag_chunks[start:end]] += 1
-        return found == len(tags)
+        has_all: NDArray[np.bool_] = found == len(tags)
+        return has_all
 
 
 def read_pairs(pairs: Iterable[str]) -> dict[str, object]:

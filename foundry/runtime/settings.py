@@ -31,6 +31,7 @@ class Limits:
         connections: Open connections; beyond them the one that is idle longest is closed.
         searches, chats, mcp_calls: Requests of each kind that are worked on at a time; others wait
             for a second at most. Reading a chunk or a document counts as a search.
+        streams: Answers that are sent in pieces at a time, chats aside; one caller has half.
         requests_per_minute: Requests of one caller (token, or address without tokens), chats
             aside; 0 for any number.
         chat_requests_per_minute: The same for chats.
@@ -40,6 +41,7 @@ class Limits:
     searches: int
     chats: int
     mcp_calls: int
+    streams: int
     requests_per_minute: int
     chat_requests_per_minute: int
 

@@ -131,5 +131,20 @@ class AccessPolicy:
         )
 
 
+def caller_of(scope: Scope, *, by_token: bool) -> bytes:
+    """Who sends a request: a digest of the token, or the client's address without tokens.
+
+    With `by_token`, tokens must have been checked before.
+    """
+    if by_token:
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                # A digest, so that no token stays in memory.
+                return hashlib.sha256(value.partition(b" ")[2].strip()).digest()
+    # Some requests need no token, such as those for pages.
+    client = scope.get("client")
+    return str(client[0]).encode() if client else b""
+
+
 def _listed(variable: str) -> list[str]:
     return [value for part in os.environ.get(variable, "").split(",") if (value := part.strip())]

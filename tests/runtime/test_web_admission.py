@@ -5,12 +5,15 @@ import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from raw_http import HEALTH, Server, get, read_all, statuses
+from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
 
 from foundry.runtime import web_admission
-from foundry.runtime.web_admission import Gate, kind_of_work
+from foundry.runtime.web_admission import Answer, Gate, Streams, StreamTooSlowError, kind_of_work
+
+CLOSE = b"\r\nConnection: close\r\n\r\n"
 
 
 def chat(path: str) -> bytes:
@@ -252,3 +255,97 @@ def test_few_open_files_are_enough() -> None:
     server.stop()
     assert server.wait() == 0
     assert not [line for line in server.log if line["level"] == "error"]
+
+
+def test_slow_readers_of_anything_leave_search_alone() -> None:
+    server = Server(searches=2, streams=8)
+    slow = [server.connect() for _ in range(40)]
+    try:
+        for number, connection in enumerate(slow):
+            connection.sendall(
+                get(("/stream", "/large", "/chat?seconds=60&size=100000")[number % 3])
+            )
+        # The heads of answers, and some of what follows, as if they would go on.
+        heads = [connection.recv(31_000)[:12] for connection in slow]
+        for _ in range(10):
+            assert statuses(server.exchange(SEARCH.replace(b"\r\n\r\n", CLOSE, 1))) == [200]
+            assert statuses(server.exchange(get("/healthz"))) == [200]
+    finally:
+        for connection in slow:
+            connection.close()
+    streams = [head for number, head in enumerate(heads) if number % 3 != 1]
+    # Half of them for one address; the others have waited for a second, or not at all.
+    assert streams.count(b"HTTP/1.1 200") == 4
+    assert streams.count(b"HTTP/1.1 503") == len(streams) - 4
+    assert statuses(server.exchange(get("/stream?pieces=1"))) == [200]
+    server.stop()
+    assert server.wait() == 0
+
+
+def test_one_caller_has_half_of_the_streams() -> None:
+    async def check() -> None:
+        streams = Streams(4)
+        assert [await streams.enter(b"a") for _ in range(4)] == [True, True, False, False]
+        assert [await streams.enter(b"b") for _ in range(3)] == [True, True, False]
+        streams.leave(b"a")
+        await asyncio.sleep(0)
+        assert await streams.enter(b"a")
+        assert streams.gate.working == 4
+
+    asyncio.run(check())
+
+
+def test_a_stream_that_finds_no_slot_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 0.01)
+
+    async def check() -> None:
+        streams = Streams(2)
+        assert await streams.enter(b"a") and await streams.enter(b"b")
+        assert not await streams.enter(b"c")
+        streams.leave(b"a")
+        await asyncio.sleep(0)
+        assert await streams.enter(b"c")
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("piece_bytes", "wait_seconds", "taken"),
+    [
+        (0, 10.0, 4),  # 30 s have passed with the third piece
+        (16_384, 1.0, None),  # just the rate that there must be
+        (16_384, 2.0, 31),  # each piece gains one second of the two that it takes
+        (1, 0.0, None),  # one that has little to say
+    ],
+)
+def test_a_stream_must_be_read_at_some_rate(
+    piece_bytes: int, wait_seconds: float, taken: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def check() -> None:
+        now = 0.0
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now)
+
+        async def send(message: Any) -> None:
+            nonlocal now
+            now += wait_seconds if message["type"] == "http.response.body" else 0
+
+        answer = Answer(send, Gate(1), Streams(2), b"a")
+        await answer.send({"type": "http.response.start"})
+        sent = 0
+        try:
+            for _ in range(500):
+                body = b"x" * piece_bytes
+                await answer.send({"type": "http.response.body", "body": body, "more_body": True})
+                sent += 1
+        except StreamTooSlowError:
+            assert sent + 1 == taken
+        else:
+            assert taken is None
+
+    asyncio.run(check())
+
+
+def test_a_head_of_an_endless_answer_ends(server: Server) -> None:
+    answer = server.exchange(get("/stream?pieces=1000000000", method="HEAD"))
+    assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"\r\n\r\n")
+    assert b'http_requests_working{kind="stream"} 0.0' in server.exchange(get("/metrics"))

@@ -5,9 +5,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
+
+from foundry.runtime.web_protocol import ConnectionState
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +172,61 @@ def test_answer_that_is_not_read_is_dropped(server: Server, fields: bytes) -> No
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
         time.sleep(4)
         assert len(read_all(connection)) < 20_000_000
+
+
+class Unread:
+    """A connection whose client has not read its answer."""
+
+    def __init__(self) -> None:
+        self.waits = True
+
+    def has_been_read(self) -> bool:
+        return not self.waits
+
+    def drop_unread(self) -> None:
+        self.waits = False
+
+
+def test_answers_that_nobody_reads_take_32_mib_at_most() -> None:
+    state = ConnectionState(1000)
+    connections: list[Any] = [Unread() for _ in range(100)]
+    for connection in connections:
+        state.keep_unread(connection, 1 << 20)
+    assert [connection.waits for connection in connections] == [False] * 68 + [True] * 32
+    # Who has read makes room without anybody's being dropped.
+    connections[70].drop_unread()
+    later: Any = Unread()
+    state.keep_unread(later, 1 << 20)
+    assert connections[68].waits and sum(state.unread.values()) == 1 << 25
+    # One that is larger than all of it may still be read.
+    largest: Any = Unread()
+    state.keep_unread(largest, 1 << 26)
+    assert largest.waits and not later.waits and list(state.unread) == [largest]
+
+
+def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
+    clients = [server.connect() for _ in range(4)]
+    for client in clients:
+        client.sendall(get("/large"))
+        assert client.recv(1)
+    lengths = [len(read_all(client)) for client in reversed(clients)]
+    assert lengths[0] >= 20_000_000 > max(lengths[1:])
+    for client in clients:
+        client.close()
+
+
+def test_an_answer_has_its_own_time_to_be_read(server: Server) -> None:
+    request = get("/large", close=False)
+    with server.connect() as connection:
+        for _ in range(4):
+            connection.sendall(request)
+            # READING_SECONDS is 2 there: the second answer is waiting when those of the first end.
+            time.sleep(1.2)
+            read = 0
+            while read < 20_000_000:
+                piece = connection.recv(1 << 20)
+                assert piece
+                read += len(piece)
 
 
 def test_large_answer_that_is_read_arrives(server: Server) -> None:

@@ -87,7 +87,7 @@ def client(by_token: bool, **limits: int) -> TestClient:
     app = Starlette(routes=[Route(path, answer, methods=["GET", "POST"]) for path in paths])
     defaults = {"requests_per_minute": 0, "chat_requests_per_minute": 0}
     app.add_middleware(
-        RateLimits, limits=Limits(9, 9, 9, 9, **{**defaults, **limits}), by_token=by_token
+        RateLimits, limits=Limits(9, 9, 9, 9, 9, **{**defaults, **limits}), by_token=by_token
     )
     return TestClient(app)
 

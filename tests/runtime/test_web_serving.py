@@ -34,7 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.setattr(web_serving, "load", lambda: counts)
     monkeypatch.setattr(web_serving.Reloader, "start", lambda _: None)
     monkeypatch.setattr(web_serving, "metrics", Metrics())
-    limits = Limits(100, 8, 8, 8, 0, 0)
+    limits = Limits(100, 8, 8, 8, 8, 0, 0)
     settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
     monkeypatch.setattr(web_serving, "settings", lambda: settings)
     yield addresses
