@@ -4,14 +4,15 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from .call_budget import shared_budget
 from .chat_calls import CallLimits
 from .chat_citations import CitationFilter
-from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, Sources
+from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
 from .chat_extract import extract
+from .chat_follow_ups import Kind, can_be_told, kind_of, query_of
 from .chat_model import LanguageModel, Sampling
 from .chat_passages import NumberedPassage, number_passages
 from .chat_prompt import Turn, answer_messages, condense_messages
@@ -22,18 +23,27 @@ from .results import SearchResponse
 from .state import current_index
 from .web_runner import SearchRunner
 
-CONDENSE_SECONDS = 2.0
+CONDENSE_SECONDS = 4.0
+"""For rewriting a question that follows up; then it is searched for by its conversation."""
+
 CONDENSE_TOKENS = 128
 MAX_CONDENSED_CHARACTERS = 500
 
 NOTHING_FOUND = "Nothing was found in the documents about this."
 NOT_MENTIONED = "The documents do not mention {}."
+ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
 _NOTICES: dict[AnswerReason, str] = {
     "no_model": "Extracted from the documents; no language model is configured.",
     "model_failed": "Extracted from the documents; the language model {}.",
     "budget_spent": "Extracted from the documents; the day's calls of the model are used up.",
     "nothing_found": "No passage is near enough to the question.",
 }
+_SILENT: dict[AnswerReason, str] = {
+    "model_failed": "The language model {}, and no sentence of the documents answers by itself.",
+    "budget_spent": "The day's calls of the model are used up,"
+    " and no sentence of the documents answers by itself.",
+}
+"""Where nothing can be extracted: the passages may hold the answer all the same."""
 
 _logger = logging.getLogger(__name__)
 
@@ -53,6 +63,28 @@ class Question:
     max_tokens: int | None = None
     temperature: float | None = None
     top_p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What to search for, where its words come from, and what it took to find out."""
+
+    text: str
+    origin: QueryOrigin
+    notice: str | None = None
+    spent: Usage | None = None
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn], kind: Kind) -> "_Query":
+        """What needs no model: the last turn, with what it refers to if it follows up."""
+        if kind == "follow_up":
+            return cls(query_of(turns, current_index()), "conversation")
+        return cls(turns[-1].content, "question")
+
+
+def _stands_alone(turns: Sequence[Turn]) -> bool:
+    """Whether a turn that does not read as a follow-up cannot be one."""
+    return len(turns) == 1 or can_be_told(turns[-1].content, current_index())
 
 
 class Chat:
@@ -81,14 +113,22 @@ class Chat:
         Raises, before the first event, InvalidRequestError for a question that cannot be searched
         for, and HTTPException 503 if too many are being answered.
         """
+        kind = kind_of(question.turns, current_index())
+        if kind == "acknowledgement":
+            yield Sources(None, [], "none")
+            yield Delta(ACKNOWLEDGED)
+            yield Done("extractive", "acknowledgement", None, [])
+            return
+        query = _Query.of(question.turns, kind)
         if self._model is None or self._calls is None:
-            sources = await self._find(question, question.turns[-1].content)
+            sources = await self._find(question, query)
             yield sources
             for event in _extractive(sources, "no_model"):
                 yield event
             return
         async with self._calls.place():
-            query, spent = await self._condense(self._model, self._calls, question)
+            if kind == "follow_up" or not _stands_alone(question.turns):
+                query = await self._condense(self._model, self._calls, question, query)
             sources = await self._find(question, query)
             yield sources
             if not sources.passages:
@@ -96,36 +136,39 @@ class Chat:
             elif not self._calls.take_call():
                 events = _extractive(sources, "budget_spent")
             else:
-                async with aclosing(self._ask(self._model, question, sources, spent)) as answer:
-                    async for event in answer:
+                answer = self._ask(self._model, question, sources, query.spent)
+                async with aclosing(answer) as answered:
+                    async for event in answered:
                         yield event
                 return
             for event in events:
                 yield event
 
-    async def _find(self, question: Question, query: str) -> Sources:
-        search = partial(self._search, query, question.top_k, filters=question.filters)
+    async def _find(self, question: Question, query: "_Query") -> Sources:
+        search = partial(self._search, query.text, question.top_k, filters=question.filters)
         found = await self._runner.run(search)
-        return Sources(found, number_passages(found.hits))
+        return Sources(found, number_passages(found.hits), query.origin, query.notice)
 
     async def _condense(
-        self, model: LanguageModel, calls: CallLimits, question: Question
-    ) -> tuple[str, Usage | None]:
-        """What to search for, and what it took to find out; the question itself if that fails."""
-        asked = question.turns[-1].content
-        if len(question.turns) == 1 or not calls.take_call():
-            return asked, None
+        self, model: LanguageModel, calls: CallLimits, question: Question, query: "_Query"
+    ) -> "_Query":
+        """The query as the model writes it; where it fails, as it is, with the reason why."""
+        if not calls.take_call():
+            return replace(query, notice="The day's calls of the model are used up.")
         try:
             async with asyncio.timeout(CONDENSE_SECONDS):
                 reply = await model.complete(
                     condense_messages(question.turns), Sampling(CONDENSE_TOKENS)
                 )
         except (TimeoutError, ModelError) as error:
-            _logger.warning("the language model did not condense a question: %r", error)
-            return asked, None
+            failure = error if isinstance(error, ModelError) else ModelError("took too long")
+            _logger.warning("the language model did not condense a question: it %s", failure)
+            return replace(query, notice=f"The language model {failure}.")
         condensed = " ".join(reply.text.split())
-        is_usable = 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS
-        return condensed if is_usable else asked, reply.usage
+        if not 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
+            notice = "The language model sent no usable query."
+            return replace(query, notice=notice, spent=reply.usage)
+        return _Query(condensed, "model", spent=reply.usage)
 
     async def _ask(
         self, model: LanguageModel, question: Question, sources: Sources, spent: Usage | None
@@ -169,12 +212,17 @@ class Chat:
 
 def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
     """An answer of the passages' own sentences, which says that it is one."""
-    unknown = sources.search.unknown_identifiers
+    query, unknown = "", ()
+    if sources.search:
+        query, unknown = sources.search.query, sources.search.unknown_identifiers
     if unknown:
         # Sentences that are near such a question are about something else.
         text = NOT_MENTIONED.format(", ".join(unknown))
         return [Delta(text), Done("extractive", "nothing_found", text, [])]
-    extracts = extract(sources.search.query, sources.passages, current_index())
+    extracts = extract(query, sources.passages, current_index())
+    if not extracts and reason in _SILENT:
+        notice = _SILENT[reason].format(failure)
+        return [Delta(notice), Done("extractive", reason, notice, [])]
     if not extracts:
         done = Done("extractive", "nothing_found", _NOTICES["nothing_found"], [])
         return [Delta(NOTHING_FOUND), done]

@@ -6,6 +6,8 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from .chat_answer import Question
+from .chat_legend import read_legend
+from .chat_passages import heading_of
 from .chat_prompt import Turn
 from .results import MAX_QUERY_LENGTH
 from .state import current_index
@@ -23,11 +25,23 @@ MAX_WISHES_LENGTH = 8_000
 """Characters of all system messages together."""
 
 
+MAX_CITED = 20
+
+
 class ChatTurn(RequestModel):
-    """Something that was said."""
+    """Something that was said; `cited` are the ids of the passages that an answer cited."""
 
     role: Literal["user", "assistant"]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_LENGTH)]
+    cited: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=4_096)], ...],
+        Field(max_length=MAX_CITED),
+    ] = ()
+
+    def turn(self) -> Turn:
+        """The turn, with the headings of the passages that there still are."""
+        chunks = [chunk for cited in self.cited if (chunk := current_index().find_chunk(cited))]
+        return Turn(self.role, self.content, tuple(heading_of(chunk) for chunk in chunks))
 
 
 class ChatRequest(RequestModel):
@@ -39,7 +53,7 @@ class ChatRequest(RequestModel):
 
     def question(self) -> Question:
         """The request as a question. Raises InvalidRequestError for filters that cannot be."""
-        turns = [Turn(turn.role, turn.content) for turn in self.messages]
+        turns = [turn.turn() for turn in self.messages]
         filters = current_index().filters.parse(self.filters) if self.filters else None
         return Question(turns, self.top_k, filters)
 
@@ -163,7 +177,7 @@ class CompletionRequest(RequestModel):
 
     def _turns(self) -> list[Turn]:
         return [
-            Turn(message.role, message.text)
+            read_legend(message.text) if message.role == "assistant" else Turn("user", message.text)
             for message in self.messages
             if message.role == "user" or message.role == "assistant"
         ]

@@ -1,7 +1,7 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
 from foundry.runtime.chat_passages import PASSAGES_CHARACTERS, number_passages, shorten
-from foundry.runtime.chat_prompt import Turn, answer_messages, condense_messages
+from foundry.runtime.chat_prompt import HISTORY_CHARACTERS, Turn, answer_messages, condense_messages
 from foundry.runtime.records import ChunkRecord
 from foundry.runtime.results import Hit
 
@@ -48,13 +48,14 @@ def test_only_the_server_has_the_role_of_the_system() -> None:
     passages = number_passages([hit(orders), hit("Plain text.", 1)])
     turns = [Turn("user", "a"), Turn("assistant", "b"), Turn("user", "Why?")]
     messages = answer_messages(turns, passages, "Be brief.", "in verse")
-    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
-    system, *_, question = (message["content"] for message in messages)
+    assert [message["role"] for message in messages] == ["system", "user"]
+    system, question = (message["content"] for message in messages)
     assert orders not in system
     assert "verse" not in system
     assert system.endswith("\nBe brief.")
     fence = question.split()[0]
     assert question == (
+        f"{fence} user\na\n{fence} assistant\nb\n{fence} end of the conversation before the question\n\n"
         f"{fence} passage 1: The Guide > Start > Here\n{orders}\n"
         f"{fence} passage 2: The Guide > Start > Here\nPlain text.\n"
         f"{fence} end of the passages\n\n"
@@ -64,15 +65,17 @@ def test_only_the_server_has_the_role_of_the_system() -> None:
     assert fence not in answer_messages(turns, passages, "", "")[0]["content"]
 
 
-def test_old_turns_are_left_out() -> None:
-    turns = [Turn("user", "x" * 5000), Turn("assistant", "y" * 5000)] * 3 + [Turn("user", "z")]
-    assert [message["role"] for message in answer_messages(turns, [], "", "")] == [
-        "system",
-        "user",
-    ]
-    turns = [Turn("user", "x" * 3000), Turn("assistant", "y" * 3000)] * 3 + [Turn("user", "z")]
-    contents = [message["content"][0] for message in answer_messages(turns, [], "", "")[1:-1]]
-    assert contents == ["x", "y"]
+def test_conversation_is_cut_to_its_newest_part() -> None:
+    turns = [Turn("user", "x" * 5000), Turn("assistant", "y " * 2500)] * 3 + [Turn("user", "Why?")]
+    _, message = answer_messages(turns, [], "", "")
+    said = message["content"].partition("end of the conversation")[0]
+    assert said.count("y") == 2500
+    assert said.count("x") == HISTORY_CHARACTERS - 5000 - len(" ...")
+    _, message = answer_messages([Turn("user", "x" * 9000), Turn("user", "Why?")], [], "", "")
+    assert message["content"].count("x") == HISTORY_CHARACTERS - len(" ...")
+    turns = [Turn("user", "x" * 300), Turn("user", "y" * (HISTORY_CHARACTERS - 199))]
+    _, message = answer_messages([*turns, Turn("user", "Why?")], [], "", "")
+    assert "x" not in message["content"]
 
 
 def test_conversation_to_condense_is_fenced() -> None:
