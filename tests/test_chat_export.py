@@ -162,6 +162,81 @@ def test_extractive_answer_cites_what_search_finds(extractive: str) -> None:
     assert all(cited["url"].startswith("http") for cited in done["cited"])
 
 
+FOLLOW_UPS = [
+    ("Who is Orsel Vane?", "and where does she live?", "Lamp Shrine"),
+    ("Who is Orsel Vane?", "give me an example", "Lamp Shrine"),
+    ("What is at D44?", "who keeps it?", "Lamp Shrine"),
+    ("What is at D44?", "explain that more simply", "Lamp Shrine"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "title"), FOLLOW_UPS)
+def test_follow_up_is_searched_for_with_what_it_refers_to(
+    extractive: str, first: str, second: str, title: str
+) -> None:
+    """As the page and OpenAI's clients send it: with ids of what was cited, or with the legend."""
+    events = ask(extractive, conversation(first))
+    turns = conversation(first, text_of(events), second)
+    turns["messages"][1]["cited"] = [passage["id"] for passage in events[-1][1]["cited"]]
+    events = ask(extractive, turns)
+    sources, done = events[0][1], events[-1][1]
+    assert sources["query"].startswith(f"{first} ")
+    assert title in sources["query"]
+    assert sources["query_from"] == "conversation"
+    assert sources["query_notice"] is None
+    assert done["reason"] == "no_model"
+    assert done["cited"][0]["title"] == title
+    found = post(f"{extractive}/search", {"query": sources["query"], "top_k": 6})["results"]
+    assert [source["id"] for source in sources["sources"]] == [hit["id"] for hit in found]
+    with client_of(extractive) as client:
+        messages: list[Any] = [{"role": "user", "content": first}]
+        said = client.chat.completions.create(model="handbook", messages=messages)
+        messages += [said.choices[0].message, {"role": "user", "content": second}]
+        answered = client.chat.completions.create(model="handbook", messages=messages)
+        chunks = list(
+            client.chat.completions.create(model="handbook", messages=messages, stream=True)
+        )
+    for extra in (answered.model_extra, chunks[0].model_extra):
+        assert extra is not None
+        assert extra["query"].startswith(f"{first} ")
+        assert extra["query"].count("Lamp Shrine") == 1 or first == QUESTION
+        assert extra["query_from"] == "conversation"
+        assert extra["sources"][0]["title"] == title
+
+
+def test_new_question_in_a_conversation_is_searched_for_as_it_is(extractive: str) -> None:
+    for question in QUESTIONS[:20]:
+        alone = ask(extractive, conversation(question["query"]))
+        later = ask(extractive, conversation("What is at D44?", "A shrine. [1]", question["query"]))
+        assert later[0][1]["sources"] == alone[0][1]["sources"], question["query"]
+        assert later[1:] == alone[1:]
+
+
+def test_thanks_are_not_searched_for(extractive: str) -> None:
+    turns = conversation(QUESTION, "She tends the flames. [1]", "Ok, great!")
+    events = ask(extractive, turns)
+    assert [name for name, _ in events] == ["sources", "delta", "done"]
+    assert events[0][1] == {
+        "query": None,
+        "query_from": "none",
+        "query_notice": None,
+        "mode": None,
+        "reason": None,
+        "degraded": False,
+        "stages": {},
+        "sources": [],
+    }
+    assert text_of(events) == "You are welcome. Ask whatever else you want to know."
+    assert (events[-1][1]["reason"], events[-1][1]["cited"]) == ("acknowledgement", [])
+    with client_of(extractive) as client:
+        answered = client.chat.completions.create(model="handbook", **turns)
+        stream = client.chat.completions.create(model="handbook", stream=True, **turns)
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+    assert answered.choices[0].message.content == text == text_of(events)
+    assert answered.model_extra is not None
+    assert (answered.model_extra["query"], answered.model_extra["sources"]) == (None, [])
+
+
 QUESTIONS = [json.loads(line) for line in (HANDBOOK / "questions.jsonl").read_text().splitlines()]
 
 
@@ -227,6 +302,10 @@ def test_nothing_is_answered_about_what_the_documents_do_not_mention(
         (conversation(" "), "messages"),
         (conversation("a" * 2001), "messages"),
         (conversation("a", "b" * 16_001, "c"), "messages.1.content"),
+        (
+            {"messages": [{"role": "user", "content": "a", "cited": ["x"] * 21}]},
+            "messages.0.cited",
+        ),
         (conversation(QUESTION, "An answer."), "messages"),
         (conversation(*["x"] * 10_001), "messages"),
         (conversation(QUESTION, top_k=21), "top_k"),
@@ -306,9 +385,13 @@ def test_question_is_condensed_from_its_conversation(modelled: str, model: Langu
     assert [s["id"] for s in events[0][1]["sources"]] == [hit["id"] for hit in found]
     condensing, answering = model.calls
     assert condensing.is_condensing
-    said = answering.body["messages"]
-    assert [turn["content"] for turn in said[1:3]] == ["What is at D44?", "A shrine. [1]"]
-    assert said[-1]["content"].endswith("Question: Who keeps it?")
+    assert events[0][1]["query_from"] == "model"
+    _, said = answering.body["messages"]
+    fence = said["content"].split()[0]
+    assert said["content"].startswith(
+        f"{fence} user\nWhat is at D44?\n{fence} assistant\nA shrine. [1]\n{fence} end of the"
+    )
+    assert said["content"].endswith("Question: Who keeps it?")
     assert events[-1][1]["usage"]["total_tokens"] == 36
 
 
@@ -318,14 +401,44 @@ def fail_to_condense(call: Call, reply: Reply) -> None:
     answer("Yes. [1]")(call, reply)
 
 
-def test_question_that_cannot_be_condensed_is_searched_for_as_it_is(
+def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation(
     modelled: str, model: LanguageModel
 ) -> None:
     model.script = fail_to_condense
-    events = ask(modelled, conversation("What is at D44?", "A shrine.", QUESTION))
-    assert events[0][1]["query"] == QUESTION
+    turns = conversation("What is at D44?", "A shrine.", "Who keeps it?")
+    events = ask(modelled, turns)
+    sources = events[0][1]
+    assert sources["query"] == "What is at D44? Who keeps it?"
+    assert sources["query_from"] == "conversation"
+    assert sources["query_notice"] == "The language model took too long."
     assert events[-1][1]["mode"] == "model"
     assert model.calls[0].gone.wait(5)
+    for reply in ("", "x" * 501):
+        model.script = answer("Yes. [1]", condensed=reply or " ")
+        sources = ask(modelled, turns)[0][1]
+        assert sources["query_from"] == "conversation"
+        assert sources["query_notice"] == "The language model sent no usable query."
+
+
+def test_question_that_stands_by_itself_is_not_condensed(
+    modelled: str, model: LanguageModel
+) -> None:
+    events = ask(modelled, conversation("What is at D44?", "A shrine.", QUESTION))
+    assert (events[0][1]["query"], events[0][1]["query_from"]) == (QUESTION, "question")
+    (call,) = model.calls
+    assert not call.is_condensing
+
+
+def test_model_that_fails_on_a_follow_up_is_said_to_have_failed(
+    modelled: str, model: LanguageModel
+) -> None:
+    model.script = refuse(401)
+    events = ask(modelled, conversation("Recipe for pancakes", "None.", "explain that more simply"))
+    assert events[0][1]["query_notice"] == "The language model answered 401."
+    done = events[-1][1]
+    assert (done["reason"], done["cited"]) == ("model_failed", [])
+    assert text_of(events) == done["notice"]
+    assert "The language model answered 401" in done["notice"]
 
 
 def refuse(status: int, body: str = "{}", **headers: str) -> Any:

@@ -387,6 +387,22 @@ def test_chat_without_a_model(tab: Visit) -> None:
     tab.count(".turn", 0)
 
 
+def test_follow_up_says_what_was_searched_for(tab: Visit) -> None:
+    tab.go("/chat")
+    tab.page.fill("#question", "How long does a lamp burn?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    tab.count(".searched", 0)
+    tab.page.fill("#question", "explain that more simply")
+    with tab.page.expect_request("**/chat") as sent:
+        tab.page.keyboard.press("Enter")
+    tab.see(".turn:last-child .searched", "Searched for: How long does a lamp burn?")
+    tab.see(".turn:last-child .text", "A lamp burns for nine hours.")
+    said = sent.value.post_data_json["messages"]
+    assert [turn["role"] for turn in said] == ["user", "assistant", "user"]
+    assert len(said[1]["cited"]) >= 1
+
+
 def test_chat_streams_and_stops(served: Served) -> None:
     pieces = ["Fans ", "**move** air [1]. ", f"{HOSTILE} ![i](http://evil.example/i) ", "[9] done"]
     with (

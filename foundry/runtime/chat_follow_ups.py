@@ -29,7 +29,6 @@ MAX_OWN_WORDS_TO_GO_ON = 2
 MAX_FOLLOW_UPS = 4
 """That are searched for together with the question that began them."""
 
-MAX_HEADINGS = 2
 MAX_HEADING_LENGTH = 120
 """Characters."""
 
@@ -159,8 +158,8 @@ def can_be_told(text: str, index: Index) -> bool:
 def query_of(turns: Sequence[Turn], index: Index) -> str:
     """What to search for to answer a follow-up: what it refers to, and its own words if any.
 
-    That is the question that began it, the follow-ups since, and the headings of the passages that
-    the last answer cited. What is too long loses its beginning first.
+    That is the question that began it, the follow-ups since, and the headings of the passage that
+    the last answer cited first. What is too long loses its beginning first.
     """
     parts: list[str] = []
     for position in range(len(turns) - 1, -1, -1):
@@ -173,7 +172,7 @@ def query_of(turns: Sequence[Turn], index: Index) -> str:
             break
         if len(parts) < MAX_FOLLOW_UPS and any(_Message.of(text, index).own):
             parts.append(text)
-    cited = next((turn.cited for turn in reversed(turns) if turn.cited), ())
-    headings = [heading[:MAX_HEADING_LENGTH] for heading in cited[:MAX_HEADINGS]]
-    query = " ".join([*reversed(parts), *headings])
+    # Of one passage: with those of several, what is nearest to the headings came before the answer.
+    cited = next((turn.cited[0][:MAX_HEADING_LENGTH] for turn in reversed(turns) if turn.cited), "")
+    query = " ".join([*reversed(parts), cited])
     return query[-MAX_QUERY_LENGTH:].strip()

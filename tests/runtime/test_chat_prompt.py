@@ -55,7 +55,8 @@ def test_only_the_server_has_the_role_of_the_system() -> None:
     assert system.endswith("\nBe brief.")
     fence = question.split()[0]
     assert question == (
-        f"{fence} user\na\n{fence} assistant\nb\n{fence} end of the conversation before the question\n\n"
+        f"{fence} user\na\n{fence} assistant\nb\n"
+        f"{fence} end of the conversation before the question\n\n"
         f"{fence} passage 1: The Guide > Start > Here\n{orders}\n"
         f"{fence} passage 2: The Guide > Start > Here\nPlain text.\n"
         f"{fence} end of the passages\n\n"
