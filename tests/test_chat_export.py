@@ -223,6 +223,7 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
         "mode": None,
         "reason": None,
         "degraded": False,
+        "unknown_identifiers": [],
         "stages": {},
         "sources": [],
     }

@@ -178,7 +178,7 @@ class Chat:
             sources.passages,
             self._instructions,
             question.wishes,
-            sources.search.unknown_identifiers,
+            sources.unknown_identifiers,
         )
         most = model.settings.max_tokens
         sampling = Sampling(
@@ -212,13 +212,11 @@ class Chat:
 
 def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
     """An answer of the passages' own sentences, which says that it is one."""
-    query, unknown = "", ()
-    if sources.search:
-        query, unknown = sources.search.query, sources.search.unknown_identifiers
-    if unknown:
+    if sources.unknown_identifiers:
         # Sentences that are near such a question are about something else.
-        text = NOT_MENTIONED.format(", ".join(unknown))
+        text = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
         return [Delta(text), Done("extractive", "nothing_found", text, [])]
+    query = sources.search.query if sources.search else ""
     extracts = extract(query, sources.passages, current_index())
     if not extracts and reason in _SILENT:
         notice = _SILENT[reason].format(failure)

@@ -29,6 +29,11 @@ class Sources:
     query_from: QueryOrigin = "question"
     query_notice: str | None = None
 
+    @property
+    def unknown_identifiers(self) -> tuple[str, ...]:
+        """Those of the query that stand nowhere in the index."""
+        return self.search.unknown_identifiers if self.search else ()
+
     def to_json(self) -> dict[str, Any]:
         """The passages with their numbers, and how they were searched for."""
         search = self.search
@@ -37,7 +42,7 @@ class Sources:
             "mode": search and search.mode,
             "reason": search and search.reason,
             "degraded": search is not None and search.degraded,
-            "unknown_identifiers": list(search.unknown_identifiers) if search else [],
+            "unknown_identifiers": list(self.unknown_identifiers),
             "stages": dict(search.stages) if search else {},
             "sources": [passage.to_json() for passage in self.passages],
         }
