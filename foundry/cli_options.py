@@ -4,13 +4,27 @@ from pathlib import Path
 
 import click
 
+from foundry.progress import silenced_libraries
 from foundry.runtime.json_output import format_json
 
 project_argument = click.argument(
     "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
+
+
+def _silence(context: click.Context, _: click.Parameter, quiet: bool) -> bool:
+    if quiet:
+        context.with_resource(silenced_libraries())
+    return quiet
+
+
+quiet_option = click.option(
+    "--quiet",
+    is_flag=True,
+    callback=_silence,
+    help="Show no progress, and nothing that libraries log or warn of.",
+)
 
 stale_option = click.option(
     "--stale",

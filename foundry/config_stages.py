@@ -35,7 +35,7 @@ class AdaptiveWeightsSection(StageSection):
 class AnchorsSection(StageSection):
     """[search.anchors]: results that contain an identifier of the query."""
 
-    factor: Factor = 1.5
+    factor: Factor = 1.1
 
 
 class Tier(StageSection):

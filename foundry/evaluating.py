@@ -166,6 +166,7 @@ def _collect(
     return Evaluation(
         facts={
             **{key: own[key] for key in _FACTS},
+            "skipped": dict(judged.questions.skipped),
             "unjudged": judged.unjudged,
             "known_items": json.loads(build_report.read_bytes()).get("known_items"),
         },

@@ -1,7 +1,12 @@
 """Progress of long work: a bar on a terminal, plain lines elsewhere, nothing when not wanted."""
 
+import logging
+import os
 import sys
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
@@ -10,6 +15,44 @@ LINE_INTERVAL = 5.0
 
 QUIET_SECONDS = 1.0
 """Work that ends sooner prints no plain line."""
+
+
+SILENCE = {
+    "TQDM_DISABLE": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+    "LOGURU_AUTOINIT": "0",
+    "PYTHONWARNINGS": "ignore",
+}
+"""What libraries that are not loaded yet are told by the environment, child processes included."""
+
+
+@contextmanager
+def silenced_libraries() -> Iterator[None]:
+    """Keep libraries from warning, logging and showing bars; what Foundry itself says is kept."""
+    before = {name: os.environ.get(name) for name in SILENCE}
+    handle = logging.Logger.handle
+
+    def handle_own(logger: logging.Logger, record: logging.LogRecord) -> None:
+        if record.name.partition(".")[0] == "foundry":
+            handle(logger, record)
+
+    with warnings.catch_warnings():
+        # Libraries set filters of their own, so what shows a warning is replaced as well.
+        warnings.simplefilter("ignore")
+        warnings.showwarning = lambda *_, **__: None
+        # Some have handlers of their own; all records pass here, whoever handles them.
+        logging.Logger.handle = handle_own  # type: ignore[method-assign]
+        os.environ.update(SILENCE)
+        try:
+            yield
+        finally:
+            logging.Logger.handle = handle  # type: ignore[method-assign]
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
 
 
 class Progress(Protocol):

@@ -24,6 +24,7 @@ def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluati
         "questions_sha256": "aa",
         "index_version": "bb",
         "missing": [],
+        "skipped": {"empty": 0, "too_long": 0},
         "unjudged": 0,
         "known_items": None,
     }

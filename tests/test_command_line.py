@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import logging
 import os
 import shlex
 import shutil
@@ -38,6 +39,53 @@ def test_interrupt_while_modules_are_loaded_is_no_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     assert done.returncode == 130
     assert done.stderr == "error: interrupted\n"
+
+
+NOISY = """
+import logging, sys, warnings
+from foundry import pipeline
+from foundry.cli import main
+
+def noisy(*arguments):
+    from tqdm import tqdm
+    library = logging.getLogger("library")
+    library.addHandler(logging.StreamHandler())
+    library.error("loud log")
+    warnings.simplefilter("always")
+    warnings.warn("loud warning")
+    list(tqdm(range(3), desc="loud bar"))
+    logging.getLogger("foundry.anything").warning("own warning")
+    return build(*arguments)
+
+build, pipeline.build = pipeline.build, noisy
+main()
+"""
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_quiet_silences_libraries_too(make_project: MakeProject, quiet: bool) -> None:
+    project = make_project(NOTE)
+    options = ["--quiet"] if quiet else []
+    done = subprocess.run(
+        [sys.executable, "-c", NOISY, "build", str(project.root), *options],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "1 documents" in done.stdout
+    assert "own warning" in done.stderr
+    heard = {word for word in ("log", "warning", "bar") if f"loud {word}" in done.stderr}
+    assert heard == (set() if quiet else {"log", "warning", "bar"})
+
+
+def test_what_was_silenced_is_heard_again(
+    make_project: MakeProject, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = dict(os.environ)
+    make_project(NOTE).succeed("build", "--quiet")
+    assert dict(os.environ) == before
+    logging.getLogger("library").warning("heard")
+    assert caplog.messages == ["heard"]
 
 
 def test_no_progress_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

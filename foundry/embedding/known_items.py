@@ -105,4 +105,5 @@ def _mean_reciprocal_rank(documents: Vectors, queries: Vectors, right: NDArray[n
 
 def _unit(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return unit

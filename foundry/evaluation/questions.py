@@ -1,13 +1,22 @@
 """Questions as test collections write them: queries in one file, judgements in another."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.runtime.evaluation_questions import Question, QuestionSet, is_text
+from foundry.runtime.evaluation_questions import (
+    SKIPPED,
+    Question,
+    QuestionSet,
+    describe_skipped,
+    is_name,
+    is_text,
+    skip_reason,
+)
 
 HINT = (
     'queries are lines like {"_id": "q1", "text": "..."}; judgements are lines of query id,'
@@ -31,14 +40,20 @@ def read_beir(queries_file: Path, judgements_file: Path) -> Judged:
         if query not in queries:
             raise FoundryError(f"{place}: {queries_file} has no query {query!r}", hint=HINT)
         grades.setdefault(query, {})[document] = grade
+    skipped = Counter(dict.fromkeys(SKIPPED, 0))
+    skipped.update(filter(None, map(skip_reason, queries.values())))
     questions = tuple(
         Question(text, grades[name])
         for name, text in queries.items()
-        if any(grade > 0 for grade in grades.get(name, {}).values())
+        if skip_reason(text) is None and any(grade > 0 for grade in grades.get(name, {}).values())
     )
     if not questions:
-        raise FoundryError(f"{judgements_file}: no document is relevant to any query", hint=HINT)
-    return Judged(QuestionSet("questions", questions), unjudged=len(queries) - len(questions))
+        because = f" ({said})" if (said := describe_skipped(skipped)) else ""
+        raise FoundryError(
+            f"{judgements_file}: no document is relevant to any query{because}", hint=HINT
+        )
+    unjudged = len(queries) - skipped.total() - len(questions)
+    return Judged(QuestionSet("questions", questions, dict(skipped)), unjudged)
 
 
 def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
@@ -50,7 +65,7 @@ def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
             name, text = values["_id"], values["text"]
         except (ValueError, LookupError, TypeError, RecursionError):
             raise FoundryError(f"{place}: not a query", hint=HINT) from None
-        if not is_text(name) or not is_text(text):
+        if not is_name(name) or not is_text(text):
             raise FoundryError(f"{place}: _id and text must be texts", hint=HINT)
         if name in seen:
             raise FoundryError(f"{place}: the id {name!r} was used before", hint=HINT)

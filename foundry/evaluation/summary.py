@@ -3,6 +3,7 @@
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.records import KnownItemFigures
 from foundry.runtime.evaluation_metrics import METRICS
+from foundry.runtime.evaluation_questions import describe_skipped
 from foundry.runtime.text_table import format_table
 
 HEADLINE = "nDCG@10"
@@ -53,6 +54,8 @@ def describe_notes(evaluation: Evaluation) -> list[str]:
         notes.append(
             "known-item queries were made from the corpus: they are no measure of real questions"
         )
+    if said := describe_skipped(evaluation.facts["skipped"]):
+        notes.append(said)
     if missing := evaluation.facts["missing"]:
         notes.append(f"{len(missing):,} relevant names are not in the index: {_some(missing)}")
     if unjudged := evaluation.facts["unjudged"]:

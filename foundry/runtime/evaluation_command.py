@@ -25,6 +25,7 @@ from .evaluation_questions import (
     Kind,
     Question,
     QuestionSet,
+    describe_skipped,
     known_items,
     read_questions,
     resolve,
@@ -124,6 +125,7 @@ def evaluate(
         "latency_ms": {run.name: run.latency() for run in runs},
         "degraded": {run.name: run.degraded for run in runs},
         "missing": missing,
+        "skipped": dict(asked.skipped),
         "weights": [
             {"semantic_weight": weight, "metrics": run.means()}
             for weight, run in zip(chosen.semantic_weight, sweep, strict=True)
@@ -205,6 +207,8 @@ def _describe(report: Report, kind: Kind, runs: Sequence[Run], sweep: Sequence[R
         "",
         report["recorded"],
     ]
+    if said := describe_skipped(report["skipped"]):
+        lines.append(said)
     if report["missing"]:
         names = report["missing"]
         lines.append(f"{len(names):,} relevant names are not in the index, such as {names[0]!r}")

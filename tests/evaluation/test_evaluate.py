@@ -131,6 +131,26 @@ def test_weights_of_the_callers_environment_are_not_measured(
     assert evaluate(prepared)["metrics"] == report["metrics"]
 
 
+def test_what_cannot_be_asked_is_left_out_and_counted(make_project: MakeProject) -> None:
+    queries = ["How is a seal replaced?", "seal " * 401, " "]
+    lines = [json.dumps({"query": query, "relevant": ["seals.md"]}) for query in queries]
+    note = "# Seals\n\nA seal is replaced yearly.\n"
+    project = make_project({"seals.md": note, "./questions.jsonl": "\n".join(lines)})
+    project.succeed("build", "--quiet")
+    report = evaluate(project)
+    assert (report["questions"], report["skipped"]) == (1, {"empty": 1, "too_long": 1})
+    said = "2 queries cannot be asked: 1 empty, 1 over 2,000 characters"
+    assert said in project.succeed("eval", "--quiet").stdout
+    export = project.export()
+    assert said in ask_export(export).stdout
+    asked = json.loads(ask_export(export, "--json").stdout)
+    assert (asked["questions"], asked["skipped"]) == (1, {"empty": 1, "too_long": 1})
+    tests = [sys.executable, "-m", "pytest", "-q", "tests/test_search.py", "-k", "question"]
+    tried = subprocess.run(tests, cwd=export, capture_output=True, text=True, check=False)
+    assert tried.returncode == 0, tried.stdout
+    assert "1 passed" in tried.stdout
+
+
 def test_limits_and_baseline(built: Project) -> None:
     baseline = built.root / "report.json"
     same = ["eval", "--quiet", "--baseline", str(baseline), "--tolerance", "0"]

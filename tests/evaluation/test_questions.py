@@ -1,5 +1,6 @@
 """Reading questions: what is understood, and what is refused with the place named."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,12 @@ import pytest
 from foundry.errors import FoundryError
 from foundry.evaluation.questions import read_beir
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.evaluation_questions import Question, read_questions, write_questions
+from foundry.runtime.evaluation_questions import (
+    Question,
+    describe_skipped,
+    read_questions,
+    write_questions,
+)
 
 
 def write(path: Path, text: str) -> Path:
@@ -45,7 +51,8 @@ def test_hash_tells_other_questions(tmp_path: Path) -> None:
         ("{", "Expecting"),
         ("[]", "not an object"),
         ('{"relevant": ["x"]}', "query"),
-        ('{"query": " ", "relevant": ["x"]}', "query"),
+        ('{"query": 7, "relevant": ["x"]}', "query must be a text"),
+        ('{"query": "", "relevant": []}', "at least one"),
         ('{"query": "a \\ud800", "relevant": ["x"]}', "query"),
         ('{"query": "a"}', "relevant"),
         ('{"query": "a", "relevant": []}', "at least one"),
@@ -56,7 +63,6 @@ def test_hash_tells_other_questions(tmp_path: Path) -> None:
         ('{"query": "a", "relevant": {"x": NaN}}', "number"),
         ('{"query": "a", "relevant": {"x": true}}', "number"),
         ('{"query": "a", "relevant": ["x"], "kind": "other"}', "kind"),
-        ('{"query": "' + "a" * 2001 + '", "relevant": ["x"]}', "2000 characters"),
         ("[" * 100_000, "line 2: maximum recursion depth"),
     ],
 )
@@ -65,6 +71,30 @@ def test_bad_line_is_named(line: str, problem: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=problem) as caught:
         read_questions(file)
     assert "line 2" in caught.value.message
+
+
+def test_what_cannot_be_asked_is_counted(tmp_path: Path) -> None:
+    queries = ["a" * 2000, "a" * 2001, "", " \n"]
+    lines = [json.dumps({"query": query, "relevant": ["x"]}) for query in queries]
+    read = read_questions(write(tmp_path / "q.jsonl", "\n".join(lines)))
+    assert [len(question.query) for question in read.questions] == [2000]
+    assert read.skipped == {"empty": 2, "too_long": 1}
+    said = "3 queries cannot be asked: 2 empty, 1 over 2,000 characters"
+    assert describe_skipped(read.skipped) == said
+    with pytest.raises(ConfigurationError, match=f"holds no question .{said}"):
+        read_questions(write(tmp_path / "q.jsonl", "\n".join(lines[1:])))
+
+
+def test_what_cannot_be_asked_is_counted_in_beir(tmp_path: Path) -> None:
+    texts = {"q1": "one", "q2": "", "q3": "a" * 2001, "q4": "never judged"}
+    lines = [json.dumps({"_id": name, "text": text}) for name, text in texts.items()]
+    queries = write(tmp_path / "queries.jsonl", "\n".join(lines))
+    judged = read_beir(queries, write(tmp_path / "qrels.tsv", "q1\td1\t1\nq2\td1\t1\n"))
+    assert [question.query for question in judged.questions.questions] == ["one"]
+    assert judged.questions.skipped == {"empty": 1, "too_long": 1}
+    assert judged.unjudged == 1
+    with pytest.raises(FoundryError, match=r"no document is relevant .*1 empty"):
+        read_beir(queries, write(tmp_path / "qrels.tsv", "q2\td1\t1\n"))
 
 
 def test_kinds_are_not_mixed_and_nothing_is_no_question(tmp_path: Path) -> None:
