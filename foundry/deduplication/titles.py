@@ -3,13 +3,15 @@
 from pathlib import PurePosixPath
 
 from foundry.records import Document
+from foundry.runtime.records import GOES_ON
 
 
 def own_title(document: Document) -> str:
-    """The title; nothing where it only repeats the name of the file, or the id."""
+    """The title; nothing where it only repeats the name of the file, the id or the text."""
     name = PurePosixPath(document.path)
     known = {_plain(text) for text in (name.name, name.stem, document.id)}
-    return "" if _plain(document.title) in known else document.title
+    is_quoted = document.title.endswith(GOES_ON)
+    return "" if is_quoted or _plain(document.title) in known else document.title
 
 
 def added_title(document: Document) -> str:

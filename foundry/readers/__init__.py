@@ -31,6 +31,7 @@ from foundry.readers.formats import FILE_READERS
 from foundry.readers.hidden import noting_hidden
 from foundry.readers.sandbox import Sandbox
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
+from foundry.readers.titles import derive_title
 from foundry.records import Document, RawDocument, Reading, Skipped
 from foundry.secrets import find_secrets
 
@@ -180,6 +181,8 @@ def _assemble(
     path = normalise_line(raw.path, 4_096)
     tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
     title = normalise_line(raw.title or "") or normalise_line(reading.title or "")
+    if not title and raw.id:
+        title = normalise_line(derive_title(reading))
     return Document(
         id=raw.id or make_id(raw),
         source=raw.source,

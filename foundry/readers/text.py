@@ -7,6 +7,7 @@ from foundry.records import Reading
 
 MAX_TITLE_CHARS = 100
 _UNDERLINE = re.compile(r"([=\-~^*#\"'+])\1{2,}[ \t]*$")
+_MARK = re.compile(r"(?:#+|=+)\s+")
 _SUFFIXES = (".txt", ".text", ".org", ".log", ".wiki")
 
 
@@ -23,7 +24,12 @@ def _find_title(text: str) -> str | None:
         return None
     if lines[1].strip() and not _UNDERLINE.match(lines[1]):
         return None
-    return lines[0].strip().lstrip("=#").strip() or None
+    title = lines[0].strip()
+    marked = _MARK.match(title)
+    if marked is not None:
+        return title[marked.end() :] or None
+    # Else it is a directive of some language, or its comment.
+    return None if title[0] in "#=" else title
 
 
 READER = Reader(version="text/1", media_types=dict.fromkeys(_SUFFIXES, "text/plain"), read=read)

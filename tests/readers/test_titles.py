@@ -1,0 +1,67 @@
+"""Titles of records that come without one."""
+
+# ruff: noqa: RUF001 (other scripts are meant)
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.readers import read
+from foundry.readers.titles import MAX_TITLE_CHARS, derive_title
+from foundry.records import Document, RawDocument, Reading
+from foundry.runtime.records import telling_title
+
+
+def title_of(text: str, media_type: str = "text/plain", title: str | None = None) -> str:
+    raw = RawDocument("s", "id-1", "id-1", text.encode(), media_type, id="id-1", title=title)
+    document = read(raw)
+    assert isinstance(document, Document), document
+    return document.title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("#pragma once\n\n#include <x.h>\n\n// Copies a block.\nvoid copy();", "Copies a block…"),
+        ('"""Return the sum."""\nimport os\n', "Return the sum…"),
+        ("#!/bin/sh\n\nset -e\n", "set -e…"),
+        ("// SPDX-License-Identifier: MIT\n// Copyright 2020 A\n\nint main()", "int main()…"),
+        ("Dr. Smith went home. Then he slept.", "Dr. Smith went home…"),
+        ("From here on, we go by boat.", "From here on, we go by boat…"),
+        ("- 12\n| one thing | 2 |", "one thing | 2…"),
+        (
+            "人人生而自由，在尊严和权利上一律平等。他们赋有理性。",
+            "人人生而自由，在尊严和权利上一律平等…",
+        ),
+        ("word " * 40, "word " * 15 + "word…"),
+        ("x" * 200, "x" * MAX_TITLE_CHARS + "…"),
+        ("12 34", "id-1"),
+        # Written as a title.
+        ("# Guide\n\ntext", "Guide"),
+        ("Short line\n\ntext", "Short line"),
+    ],
+)
+def test_titles_that_a_person_would_give(text: str, title: str) -> None:
+    assert title_of(text) == title
+
+
+def test_the_first_heading_of_any_level_is_a_title() -> None:
+    assert title_of("Before.\n\n## Part two\n\ntext", "text/markdown") == "Part two"
+    assert title_of("## Part two\n\ntext", "text/markdown", "Given") == "Given"
+
+
+def test_the_name_of_a_file_stays_its_title() -> None:
+    document = read(RawDocument("s", "a.inc", "src/a.inc", b"#pragma once\n\nint a();\n"))
+    assert isinstance(document, Document)
+    assert document.title == "a"
+
+
+def test_how_a_text_begins_is_not_counted_twice() -> None:
+    assert telling_title("Dr. Smith went home…", "id-1", ()) == ()
+    assert telling_title("Part two", "id-1", ()) == ("Part two",)
+
+
+@given(st.text())
+def test_a_title_is_short_and_on_one_line(text: str) -> None:
+    title = derive_title(Reading(text))
+    assert len(title) <= MAX_TITLE_CHARS + 1
+    assert title.split() == title.split(" ") or not title
