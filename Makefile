@@ -13,14 +13,17 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-# What fails beside others is tried once more alone: many tests wait for servers, and a machine may be
-# too busy for their deadlines. What fails twice has failed.
+# What bears no load runs after all others, alone, and whether or not others have failed.
+define run-tests
+	$(BIN)/python -m pytest $(PARALLEL) -m "not serial$(1)"; parallel=$$?; \
+		$(BIN)/python -m pytest -m "serial$(1)" && exit $$parallel
+endef
+
 test: lint
-	$(BIN)/python -m pytest $(PARALLEL) \
-		|| { test $$? -eq 1 && $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; }
+	$(call run-tests)
 
 quick: lint
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	$(call run-tests, and not slow)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

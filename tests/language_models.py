@@ -4,12 +4,13 @@ import json
 import select
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from waiting import wait_until
 
 
 class ClientGoneError(Exception):
@@ -120,10 +121,7 @@ class LanguageModel:
 
     def wait_for_calls(self, count: int) -> None:
         """Until so many calls have come; fails after a while."""
-        end = time.monotonic() + 20
-        while len(self.calls) < count:
-            assert time.monotonic() < end, f"{len(self.calls)} calls, not {count}"
-            time.sleep(0.01)
+        wait_until(lambda: len(self.calls) >= count)
 
 
 @contextmanager

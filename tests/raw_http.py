@@ -35,7 +35,7 @@ limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 
                    **options.get("limits", {})})
 web_protocol.HEAD_SECONDS = options["head_seconds"]
 web_guard.BODY_SECONDS = options["body_seconds"]
-web_protocol.READING_SECONDS = 2.0
+web_protocol.READING_SECONDS = options["reading_seconds"]
 web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
 web_serving.served = SimpleNamespace(current=lambda: SimpleNamespace(version="v1"))
@@ -115,6 +115,7 @@ class Server:
         self,
         head_seconds: float = 20.0,
         body_seconds: float = 20.0,
+        reading_seconds: float = 20.0,
         *,
         workers: int = 1,
         prefix: tuple[str, ...] = (),
@@ -123,6 +124,7 @@ class Server:
         options = {
             "head_seconds": head_seconds,
             "body_seconds": body_seconds,
+            "reading_seconds": reading_seconds,
             "workers": workers,
             "limits": limits,
         }
@@ -147,7 +149,7 @@ class Server:
         self.log.extend(json.loads(line) for line in self.process.stderr)
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=120)
 
     def exchange(self, *pieces: bytes) -> bytes:
         """Send, and return all that comes back until the server closes the connection."""

@@ -103,7 +103,7 @@ def check_with_own_tools(export: Path) -> None:
 
 def get(url: str) -> Any:
     """GET a JSON document."""
-    with urllib.request.urlopen(url, timeout=30) as reply:
+    with urllib.request.urlopen(url, timeout=120) as reply:
         return json.load(reply)
 
 
@@ -112,7 +112,7 @@ def post(url: str, body: object) -> Any:
     request = urllib.request.Request(
         url, data=json.dumps(body).encode(), headers={"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=120) as reply:
         return json.load(reply)
 
 
@@ -124,7 +124,7 @@ def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=120) as reply:
         first = reply.read().decode().split("\n\n")[0].splitlines()
     assert first[0] == "event: sources"
     sources = json.loads(first[1].removeprefix("data: "))["sources"]

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 from embedding_services import FakeService, Refusal, embed_text, fake_service
 from servers import check_with_own_tools, get, in_checkout, post, serving
+from waiting import wait_until
 
 from foundry.cli import main
 from foundry.config import load_config
@@ -173,10 +174,8 @@ def test_service_that_is_away_at_the_start_is_used_when_it_comes(
         assert ready["problem"] == ready["embedder"]["detail"]
         assert "127.0.0.1" not in ready["problem"]
         with fake_service(port=port):
-            until = time.monotonic() + 30
-            while is_degraded(answer := get(f"{address}/search?q=valve")):
-                assert time.monotonic() < until
-                time.sleep(0.1)
+            wait_until(lambda: not is_degraded(get(f"{address}/search?q=valve")))
+            answer = get(f"{address}/search?q=valve")
             assert without_time(answer) == without_time(project.ask("valve"))
             assert get(f"{address}/readyz")["embedder"]["status"] == "ok"
         answer = get(f"{address}/search?q=valve")
@@ -203,16 +202,19 @@ def test_model_that_changes_while_running_is_found_out(
         assert is_degraded(get(f"{address}/search?q=valve"))
         service.decide = lambda *_: None
         service.salt = "another model"
-        until = time.monotonic() + 30
-        while (ready := get(f"{address}/readyz"))["embedder"]["status"] != "mismatch":
+
+        def is_found_out() -> bool:
             assert is_degraded(get(f"{address}/search?q=valve"))
-            assert time.monotonic() < until
-            time.sleep(0.1)
+            return bool(get(f"{address}/readyz")["embedder"]["status"] == "mismatch")
+
+        wait_until(is_found_out)
+        ready = get(f"{address}/readyz")
         assert ready["status"] == "degraded"
         assert "another model" in ready["problem"]
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_slow_service_holds_up_nothing_but_its_own_query(
     service: FakeService, exported: Path
 ) -> None:

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from conftest import CONFIG, Project
 from processes import is_possible
 from raw_http import read_all
 from servers import get, in_checkout, post
+from waiting import wait_until
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40
@@ -92,12 +92,14 @@ class Served:
 
     def ready(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """What /readyz answers once it meets a condition."""
-        for _ in range(300):
-            answer: dict[str, Any] = get(f"{self.url}/readyz")
-            if condition(answer):
-                return answer
-            time.sleep(0.1)
-        pytest.fail(f"never came true: {answer}")
+        answers: list[dict[str, Any]] = []
+
+        def is_so() -> bool:
+            answers.append(get(f"{self.url}/readyz"))
+            return condition(answers[-1])
+
+        wait_until(is_so)
+        return answers[-1]
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -301,10 +303,9 @@ def test_stopping_under_load_drops_nothing(start: Start, export: Path, workers: 
     command = [*in_checkout(export), "serve", "--port", "0", "--workers", str(workers)]
     served = start(command)
     askers = Askers(served.port, 16)
-    time.sleep(2)
+    wait_until(lambda: askers.answered > 100)
     assert served.stop() == 0
     askers.stop()
-    assert askers.answered > 16
     assert askers.dropped == []
     # At most the one that each had under way when the socket was closed.
     assert askers.not_accepted <= askers.count
@@ -336,17 +337,15 @@ def test_workers_answer_together_and_are_replaced(
     children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children")
     for _ in range(20):
         assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+
     # Every worker knows what all have counted, a second later.
-    for _ in range(100):
+    def all_is_known() -> bool:
         metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
-        if (
-            'http_requests_total{method="POST",route="/search",status="200"} 20.0' in metrics
-            and re.search(r"(?m)^index_served\{.*\} 2\.0$", metrics)
-        ):
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail(metrics)
+        counted = 'http_requests_total{method="POST",route="/search",status="200"} 20.0'
+        served_by_both = re.search(r"(?m)^index_served\{.*\} 2\.0$", metrics)
+        return counted in metrics and served_by_both is not None
+
+    wait_until(all_is_known)
     # Each of them follows what is published.
     first = served.ready(lambda _: True)["index_version"]
     publish(published, "v2")
@@ -354,11 +353,12 @@ def test_workers_answer_together_and_are_replaced(
         served.ready(lambda answer: answer["index_version"] != first)
     killed = int(children.read_text().split()[0])
     os.kill(killed, signal.SIGKILL)
-    for _ in range(100):
+
+    def is_replaced() -> bool:
         alive = children.read_text().split()
-        if len(alive) == 2 and str(killed) not in alive:
-            break
-        time.sleep(0.1)
+        return len(alive) == 2 and str(killed) not in alive
+
+    wait_until(is_replaced)
     for _ in range(10):
         assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
     assert served.stop() == 0
@@ -447,13 +447,14 @@ def test_head_is_get_without_a_body(start: Start, export: Path) -> None:
 
 
 def until_it_listens(port: int) -> None:
-    for _ in range(300):
+    def listens() -> bool:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=5).close()
-            return
         except ConnectionRefusedError:
-            time.sleep(0.1)
-    pytest.fail("it never listens")
+            return False
+        return True
+
+    wait_until(listens)
 
 
 @pytest.mark.parametrize("log", ["/dev/full", "closed", "reader gone"])

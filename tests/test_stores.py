@@ -21,6 +21,7 @@ from native_qdrant import NativeQdrant, running_qdrant
 from small_indexes import Note, rendered_server, write_notes
 from starlette.testclient import TestClient
 from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spoilt
+from waiting import wait_until
 
 from foundry.config import load_config
 from foundry.errors import ConfigError, PublishError
@@ -334,12 +335,7 @@ def check_unanswered(stored: ModuleType, reason: str) -> None:
 
 
 def wait_until_ready(client: TestClient) -> None:
-    pause = threading.Event()
-    for _ in range(300):
-        if client.get("/readyz").status_code == 200:
-            return
-        pause.wait(0.05)
-    pytest.fail("it did not recover")
+    wait_until(lambda: client.get("/readyz").status_code == 200)
 
 
 EVERYTHING = "/search?q=valve"

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import MakeProject, Project
-from web_sites import Reply, Request, Route, Site, canary, page, redirect, serving, text, wait_until
+from waiting import wait_until
+from web_sites import Reply, Request, Route, Site, canary, page, redirect, serving, text
 
 from foundry.cli import main
 
@@ -133,7 +134,7 @@ def test_an_interrupted_build_goes_on_where_it_ended(site: Site, make_project: M
     wait_until(lambda: len([path for path in site.paths() if path[1:].isdigit()]) == count)
     wait_until(lambda: kept_pages(project) == 7)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     assert "Traceback" not in said
     interrupted.set()

@@ -7,7 +7,6 @@ import hashlib
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -256,11 +255,3 @@ def canary() -> Iterator[Canary]:
         yield listener
     finally:
         listener.close()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait for something that will be so soon."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.005)

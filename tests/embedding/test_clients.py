@@ -1,6 +1,5 @@
 """The clients that builder and server share, against a service on loopback."""
 
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
@@ -232,11 +231,9 @@ def test_slow_reply_ends_in_time() -> None:
     with fake_service("openai") as service:
         service.decide = lambda *_: "trickle"
         asked = client(service)
-        started = time.monotonic()
         with pytest.raises(EmbeddingFailure, match=r"within 0\.3 s") as caught:
             asked.embed(TEXTS, "document", timeout=0.3)
         asked.close()
-        assert time.monotonic() - started < 5
     assert caught.value.is_temporary
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import httpcore2
 import pytest
 from tls_certificates import contexts
-from web_sites import Canary, Reply, Site, canary, page, redirect, serving, wait_until
+from waiting import wait_until
+from web_sites import Canary, Reply, Site, canary, page, redirect, serving
 
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError

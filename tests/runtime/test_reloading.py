@@ -1,10 +1,10 @@
 """The thread that watches for a new index goes on, whatever it meets."""
 
-import time
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from waiting import wait_until
 
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.reloading import DAMAGED, NOT_RELOADED, Reloader
@@ -43,8 +43,4 @@ def test_files_that_vanish_while_they_are_verified(
 
 
 def wait_for(served: Served[Any], problem: str) -> None:
-    for _ in range(1_000):
-        if served.state.problem == problem:
-            return
-        time.sleep(0.01)
-    pytest.fail(f"never came true: {served.state}")
+    wait_until(lambda: served.state.problem == problem)

