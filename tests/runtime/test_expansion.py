@@ -12,6 +12,7 @@ from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.expansion import ExpansionWords, expand_query
 from foundry.runtime.layout import IndexLayout
+from foundry.runtime.quantising import quantise
 from foundry.runtime.results import Journal
 from foundry.runtime.tokens import Tokenizer
 
@@ -73,6 +74,18 @@ def test_the_nearest_words_are_added(tmp_path: Path) -> None:
 def test_a_threshold_keeps_words_away(tmp_path: Path) -> None:
     _, journal = expand(tmp_path, "Pump", minimum_cosine=0.9)
     assert journal.stages == {"expansion": {"words": ["pumps"]}}
+
+
+def test_a_word_may_be_as_near_as_the_threshold() -> None:
+    scale = quantise(np.array([[1.0, 0.0]], dtype=np.float32))[1]
+    vectors = np.array([[64, 0], [63, 0]], dtype=np.int64)
+    words = ExpansionWords(["at", "below"], vectors, np.full(2, 2.0**-6, dtype=np.float32))
+    cosine = 127 * float(scale[0])
+    vector = np.array([1.0, 0.0], dtype=np.float32)
+    assert words.nearest(vector, 9, cosine, set()) == ["at"]
+    assert words.nearest(vector, 9, cosine + 1e-12, set()) == []
+    assert words.nearest(vector, 9, cosine * 63 / 64, set()) == ["at", "below"]
+    assert words.nearest(vector, 9, 0.5, {"at"}) == ["below"]
 
 
 def test_without_near_words_the_vector_stays(tmp_path: Path) -> None:

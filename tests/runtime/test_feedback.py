@@ -17,10 +17,10 @@ class Passage:
 
 
 class SmallIndex:
-    """Four chunks: two of one direction, one across, one between; and one without a vector."""
+    """Six chunks: two of one direction, one across, between, without a vector, opposite."""
 
     def __init__(self) -> None:
-        vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0]], dtype=np.float32)
+        vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [-1, 0]], dtype=np.float32)
         rows, scales = quantise(vectors)
         centre = np.zeros(2, dtype=np.float32)
         self.dense_lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 10)
@@ -42,11 +42,11 @@ def candidates(scores: list[float]) -> Candidates:
 
 
 def test_what_is_near_to_the_best_gains() -> None:
-    found = boost_feedback(candidates([0.9, 0.5, 0.6, 0.5, 0.3]), SmallIndex(), gain=0.5)  # type: ignore[arg-type]
-    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for what has no vector.
-    factors = [1.5, 1.5, 1.0, 1 + 0.5 / 2**0.5, 1.0]
+    found = boost_feedback(candidates([0.9, 0.5, 0.6, 0.5, 0.3, 0.3]), SmallIndex(), gain=0.5)  # type: ignore[arg-type]
+    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for what has no vector or the opposite one.
+    factors = [1.5, 1.5, 1.0, 1 + 0.5 / 2**0.5, 1.0, 1.0]
     assert found.boosts["feedback"] == pytest.approx(factors)
-    expected = [0.9, 0.5, 0.6 / 1.5, 0.5 * factors[3] / 1.5, 0.3 / 1.5]
+    expected = [0.9, 0.5, 0.6 / 1.5, 0.5 * factors[3] / 1.5, 0.3 / 1.5, 0.3 / 1.5]
     assert found.scores == pytest.approx(expected, abs=1e-6)
 
 

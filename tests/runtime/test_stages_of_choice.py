@@ -108,6 +108,15 @@ def test_nothing_left_says_how_near_it_was() -> None:
     assert journal.stages == {"minimum_score": {"dropped": 2, "best_dropped": 0.21}}
 
 
+def test_a_minimum_is_enough() -> None:
+    journal = Journal()
+    found = candidates([0.5, 0.3], semantic=[0.25, 0.25])
+    assert len(require_score(found, journal, minimum=0.3).scores) == 2
+    assert len(require_lane_score(found, journal, semantic=0.25).scores) == 2
+    assert journal.stages == {}
+    assert require_score(found, journal, minimum=0.300001).scores.tolist() == [0.5]
+
+
 def test_both_minimums_are_counted_together() -> None:
     journal = Journal()
     found = candidates([0.5, 0.4, 0.3], semantic=[0.1, 0.5, 0.5], keyword=[0, 0, 0])
@@ -197,6 +206,21 @@ def test_resemblance_by_hand() -> None:
     assert not first.resembles(second, 4 / 6 + 1e-9)
 
 
+def test_resemblance_is_reached_exactly() -> None:
+    words = "alpha bravo charlie delta echo foxtrot"
+    longer, shorter = (
+        Shingles.of(text, TOKENIZER.tokenize) for text in (words, words.removesuffix(" foxtrot"))
+    )
+    assert longer.resembles(shorter, 4 / 5) and shorter.resembles(longer, 4 / 5)
+    assert not longer.resembles(shorter, 4 / 5 + 1e-9)
+
+
+def test_single_words_are_compared() -> None:
+    pump, seal = (Shingles.of(text, TOKENIZER.tokenize) for text in ("pump", "seal"))
+    assert pump.resembles(pump, 1.0)
+    assert not pump.resembles(seal, 0.1)
+
+
 @given(st.lists(st.sampled_from([TEXT, TEXT + " Indeed.", "one", "one two", "", "D40", "日本語"])))
 def test_every_hit_is_shown_or_named_once(texts: list[str]) -> None:
     shown, _ = merge(texts, depth=len(texts))
@@ -244,12 +268,15 @@ def test_heuristic_factors_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(("holding", "factor"), [(0, 1.3), (1, 1.3), (4, 1.15), (16, 1.0)])
-def test_what_many_chunks_hold_says_less(holding: int, factor: float) -> None:
+@pytest.mark.parametrize(
+    ("chunks", "holding", "factor"),
+    [(16, 0, 1.3), (16, 1, 1.3), (16, 4, 1.15), (16, 16, 1.0), (2, 2, 1.0), (1, 1, 1.3)],
+)
+def test_what_many_chunks_hold_says_less(chunks: int, holding: int, factor: float) -> None:
     # 1 - ln(4) / ln(16) is one half.
     ranked = rerank_heuristically(
         candidates([0.8]),
-        index_of([record("a", "Orsel lives here.")], chunks=16, holding=holding),
+        index_of([record("a", "Orsel lives here.")], chunks=chunks, holding=holding),
         TOKENIZER.tokenize("where does Orsel live"),
         hits=1,
         entities_gain=0.3,

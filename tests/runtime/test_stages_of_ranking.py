@@ -12,7 +12,7 @@ from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.identifiers import compile_patterns, identifier_share
 from foundry.runtime.keyword_lane import KeywordLane
-from foundry.runtime.recency import today
+from foundry.runtime.recency import ages, today
 from foundry.runtime.recency_decay import boost_recency as boost_by_decay
 from foundry.runtime.recency_tiers import boost_recency as boost_by_tiers
 from foundry.runtime.results import Journal
@@ -96,6 +96,21 @@ def test_unknown_identifiers_adapt_no_weights() -> None:
     assert journal.stages == {}
 
 
+def test_keywords_have_the_rest_to_six_places() -> None:
+    adapted = adapt_weights(
+        tokenizer.tokenize("D40"),
+        (),
+        0.7,
+        0.3,
+        Journal(),
+        mostly=0.5,
+        mostly_semantic_weight=0.1234567,
+        partly=0.2,
+        partly_semantic_weight=0.5,
+    )
+    assert adapted == (0.1234567, 0.876543)
+
+
 def keyword_lane(**postings: list[int]) -> KeywordLane:
     """A lane of four chunks, all of whose impacts are 1."""
     terms = sorted(postings)
@@ -120,6 +135,13 @@ def test_anchors() -> None:
     # x 1.5 for chunks 1 and 3, all divided by 1.5: 0.6 * 1.5 is not above 0.9 and stays a tie.
     assert boosted.scores == pytest.approx([0.6, 0.6, 0.2, 0.2])
     assert list(boosted.boosts["anchors"]) == [1, 1.5, 1, 1.5]
+
+
+def test_an_anchor_is_an_identifier_as_a_whole() -> None:
+    lane = keyword_lane(maxconnections=[1], connect=[0, 1], max=[0, 1])
+    tokens = tokenizer.tokenize("what max_connections does")
+    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), factor=1.5)
+    assert list(boosted.boosts["anchors"]) == [1, 1.5]
 
 
 def test_a_query_without_anchors_changes_nothing() -> None:
@@ -171,6 +193,19 @@ def test_recency_by_decay() -> None:
     factors = [1, 0.5, 0.25, 0.125, 0.1, 1, 0.1]
     assert list(boosted.boosts["recency"]) == factors
     assert boosted.scores == pytest.approx([0.8 * factor for factor in factors])
+
+
+def test_decay_is_rounded_to_nine_places() -> None:
+    modified = np.array([9 * DAY, 8 * DAY])
+    boosted = boost_by_decay(candidates(1, 1), modified, 10, half_life_days=3, floor=0.1)
+    assert list(boosted.boosts["recency"]) == [0.793700526, 0.629960525]
+
+
+def test_days_begin_at_midnight() -> None:
+    day = 20_543
+    modified = np.array([day * DAY + 1, day * DAY, day * DAY - 1, (day - 1) * DAY - 1])
+    found, known = ages(modified, day)
+    assert (found.tolist(), known.tolist()) == ([0, 0, 1, 2], [True] * 4)
 
 
 def test_a_document_has_one_age_all_day_long() -> None:

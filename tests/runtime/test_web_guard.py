@@ -295,6 +295,76 @@ def test_too_many_headers() -> None:
     assert client.request(headers[:100]) == 200
 
 
+def run(guard: Guard, method: str, headers: Headers) -> list[Message]:
+    """What is sent for a request whose body has come in two pieces."""
+    sent: list[Message] = []
+    pieces = [
+        {"type": "http.request", "body": b"01", "more_body": True},
+        {"type": "http.request", "body": b"23", "more_body": False},
+    ]
+
+    async def receive() -> Message:
+        return pieces.pop(0) if pieces else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": "/x", "headers": headers, "server": None}
+    asyncio.run(guard(scope, receive, send))
+    assert scope["route"] == "the route"
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("fields", "received"),
+    [
+        ([], [(b"01", True), (b"23", False)]),
+        ([(b"content-length", b"0")], [(b"01", True), (b"23", False)]),
+        ([(b"content-length", b"4")], [(b"0123", False)]),
+        ([(b"transfer-encoding", b"chunked")], [(b"0123", False)]),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "GET", "HEAD"])
+def test_application_gets_a_body_whole(
+    method: str, fields: Headers, received: list[tuple[bytes, bool]]
+) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = "the route"
+        assert scope["method"] == ("POST" if method == "POST" else "GET")
+        messages = []
+        while (message := await receive())["type"] == "http.request":
+            messages.append((message["body"], message["more_body"]))
+        assert messages == received
+        await send({"type": "http.response.start", "status": 201, "headers": []})
+        await send({"type": "http.response.body", "body": b"answer"})
+
+    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
+    start, body = run(guard, method, [*with_host("localhost"), *fields])
+    assert start["status"] == 201
+    assert body["body"] == (b"" if method == "HEAD" else b"answer")
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_an_error_is_an_answer_only_if_none_has_begun(
+    started: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = "the route"
+        if started:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ZeroDivisionError
+
+    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
+    if started:
+        with pytest.raises(ZeroDivisionError):
+            run(guard, "GET", with_host("localhost"))
+        assert caplog.messages == []
+        return
+    start, body = run(guard, "GET", with_host("localhost"))
+    assert (start["status"], b'"The server failed."' in body["body"]) == (500, True)
+    assert caplog.messages == ["GET '/x' failed"]
+
+
 def test_headers_of_the_application_are_kept() -> None:
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-security-policy", b"default-src 'self'")]

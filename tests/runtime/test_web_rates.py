@@ -1,5 +1,8 @@
 """How often a caller may ask: the bucket with a clock of its own, then a real server."""
 
+import asyncio
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from foundry.runtime import web_rates
 from foundry.runtime.settings import Limits
@@ -125,6 +129,26 @@ def test_inventing_tokens_does_not_help_where_none_are_checked() -> None:
         for number in range(3)
     ]
     assert codes == [200, 429, 429]
+
+
+def test_callers_are_told_apart_by_address() -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.append(scope)
+
+    async def refuse(message: object) -> None:
+        pass
+
+    asked: list[Scope] = []
+    limits = RateLimits(answer, limits=Limits(9, 9, 9, 9, 9, 1, 1), by_token=True)
+    search = {"type": "http", "method": "GET", "path": "/search", "headers": []}
+    scopes: list[Scope] = [
+        {"type": "lifespan"},
+        *({**search, "client": client} for client in (("10.0.0.1", 5), ("10.0.0.2", 5), None)),
+    ]
+    for scope in (*scopes, *scopes, {**search, "client": ("10.0.0.1", 6)}):
+        asyncio.run(limits(scope, cast(Receive, None), refuse))
+    # Whatever is no request is never refused.
+    assert asked == [*scopes, scopes[0]]
 
 
 def test_refusal_says_when_to_come_back() -> None:
