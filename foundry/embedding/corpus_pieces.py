@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from foundry.embedding.corpus_texts import SPACELESS, chunk_text
 from foundry.runtime.encoder import CONTINUATION, PieceCutter, split_words
 from foundry.runtime.records import ChunkRecord
+from foundry.runtime.spelling import american
 
 MAX_OWN_PIECES = 12_000
 MIN_COUNT = 3
@@ -57,7 +58,12 @@ class WordCounts:
         return self._counts.items()
 
 
-def own_pieces(general: Sequence[str], words: WordCounts, most: int = MAX_OWN_PIECES) -> list[str]:
+def own_pieces(
+    general: Sequence[str],
+    words: WordCounts,
+    most: int = MAX_OWN_PIECES,
+    language: str = "none",
+) -> list[str]:
     """The pieces to add to `general` for a corpus: at most `most`, the most frequent first.
 
     Characters come before everything else, since they cover what no other piece does.
@@ -66,6 +72,8 @@ def own_pieces(general: Sequence[str], words: WordCounts, most: int = MAX_OWN_PI
     characters: Counter[str] = Counter()
     others: Counter[str] = Counter()
     for word, count in words.items():
+        if language == "english":
+            word = american(word)
         if len(word) > LONGEST_WORD and not _SPACELESS_RUN.search(word):
             continue
         cut = cutter.cut_word(word)

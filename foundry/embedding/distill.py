@@ -108,9 +108,11 @@ class Adam:
         self.rows[touched] -= learning_rate * first / (np.sqrt(second) + ADAM_EPSILON)
 
 
-def count_pieces(texts: Sequence[str], pieces: Sequence[str]) -> "sparse.csr_matrix":
+def count_pieces(
+    texts: Sequence[str], pieces: Sequence[str], language: str = "none"
+) -> "sparse.csr_matrix":
     """float32 (n, V): the square root of how often each piece occurs in each text."""
-    cutter = PieceCutter(pieces)
+    cutter = PieceCutter(pieces, language)
     columns: list[int] = []
     offsets = [0]
     for text in texts:

@@ -21,6 +21,7 @@ def write_encoder_files(
     name: str,
     minimum_coverage: float,
     common: float,
+    language: str = "none",
 ) -> EncoderDescription:
     """Write pieces (one a line), table (V, d) and weights (V,) into a folder that may exist."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -38,6 +39,7 @@ def write_encoder_files(
         minimum_coverage=minimum_coverage,
         common=common,
         sha256=digest.hexdigest(),
+        language=language,
     )
     content = json.dumps(asdict(description), indent=1, sort_keys=True)
     layout.description.write_bytes(content.encode() + b"\n")

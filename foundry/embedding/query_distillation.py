@@ -106,6 +106,7 @@ class DistilledQueries:
             name=NAME,
             minimum_coverage=MINIMUM_COVERAGE,
             common=0.0,
+            language=self._encoder.description.language,
         )
         return hash_encoder(directory)
 
@@ -157,11 +158,13 @@ def distil_queries(
         options,
         progress,
     )
-    rows *= _rarity([chunk_text(chunk) for chunk in drawn], pieces)[:, None]
+    rows *= _rarity([chunk_text(chunk) for chunk in drawn], pieces, options.language)[:, None]
     table, weights = quantise_rows(rows)
     encoder = PieceEncoder(
-        EncoderDescription(NAME, table.shape[1], MINIMUM_COVERAGE, common=0.0, sha256=""),
-        PieceCutter(pieces),
+        EncoderDescription(
+            NAME, table.shape[1], MINIMUM_COVERAGE, 0.0, sha256="", language=options.language
+        ),
+        PieceCutter(pieces, options.language),
         table,
         weights.astype(np.float64),
     )
@@ -182,8 +185,8 @@ def _train(
 ) -> tuple[list[str], Matrix]:
     """Pieces and their rows; the first `held_out` texts only say when to stop."""
     general = general_pieces()
-    pieces = [*general, *own_pieces(general, words)]
-    counts = count_pieces(texts, pieces)
+    pieces = [*general, *own_pieces(general, words, language=options.language)]
+    counts = count_pieces(texts, pieces, options.language)
     # An own piece that no text has can learn nothing beyond what its parts say.
     occurring = np.diff(counts.tocsc().indptr) > 0
     occurring[: len(general)] = True
@@ -209,7 +212,7 @@ def _train(
     return [pieces[number] for number in known], rows[known]
 
 
-def _rarity(texts: Sequence[str], pieces: Sequence[str]) -> Matrix:
+def _rarity(texts: Sequence[str], pieces: Sequence[str], language: str) -> Matrix:
     """Factors (V,): what is in few of the chunks tells more of them apart."""
-    occurs = np.diff(count_pieces(texts, pieces).tocsc().indptr)
+    occurs = np.diff(count_pieces(texts, pieces, language).tocsc().indptr)
     return rarity_factors(occurs, len(texts)).astype(np.float32)

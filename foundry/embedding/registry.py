@@ -37,7 +37,7 @@ def closing_embedder(
         yield None
         return
     if options.provider == "static":
-        yield StaticEmbedder()
+        yield StaticEmbedder(language)
         return
     # Imported when needed: SciPy and HTTP take longer to load than a small project to build.
     from foundry.embedding.batching import BatchedModel

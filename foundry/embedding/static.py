@@ -33,8 +33,8 @@ HEADING_SHARE = 0.5
 class StaticEmbedder:
     """Embeds with a table of word pieces; needs no network and no other library."""
 
-    def __init__(self) -> None:
-        self._encoder = PieceEncoder.open(MODEL_FOLDER)
+    def __init__(self, language: str = "english") -> None:
+        self._encoder = PieceEncoder.open(MODEL_FOLDER, language)
         self._texts = 0
         self._frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 
@@ -141,5 +141,6 @@ class StaticQueryEncoder:
             name=description.name,
             minimum_coverage=description.minimum_coverage,
             common=description.common,
+            language=description.language,
         )
         return hash_encoder(directory)

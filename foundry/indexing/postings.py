@@ -2,8 +2,10 @@
 
 The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
 heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
-idf of the terms that it is made of: more than a text could reach by repeating them. The impact of a
-name as it is written is its own idf, so that it counts beside the heading term.
+idf of the terms that it is made of: more than a text could reach by repeating them. Where it stands
+before a dash or a colon, `BEGINNING_SHARE` of that, so that the same heading without more comes
+first. The impact of a name as it is written is its own idf, so that it counts beside the heading
+term.
 """
 
 import math
@@ -18,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from foundry.indexing.array_file import ArrayFile
 from foundry.indexing.files import write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
+from foundry.indexing.terms import NAMED
 from foundry.prepared import ChunkTerms, unpack
 from foundry.runtime.layout import IndexLayout
 from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK
@@ -25,6 +28,7 @@ from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK
 K1 = 1.5
 B = 0.75
 HEADING_FACTOR = 1.0
+BEGINNING_SHARE = 0.75
 
 
 class PostingsBuilder:
@@ -84,7 +88,8 @@ class PostingsBuilder:
             for part in self._runs.merged(rank):
                 values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
                 is_heading = (part.terms >= first) & (part.terms < first + len(of_headings))
-                values[is_heading] = of_headings[part.terms[is_heading] - first]
+                shares = np.where(part.counts[is_heading] == NAMED, 1, BEGINNING_SHARE)
+                values[is_heading] = shares * of_headings[part.terms[is_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))
         self._runs.remove()

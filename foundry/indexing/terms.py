@@ -13,7 +13,10 @@ from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.records import MAX_CHUNK_PLACES, telling_title
-from foundry.runtime.tokens import HEADING_MARK, Token, Tokenizer, heading_terms
+from foundry.runtime.tokens import HEADING_MARK, Tokenizer, heading_terms
+
+NAMED = 2
+"""The count of a heading term but for that of what stands before a dash or a colon in a heading."""
 
 MAX_PATH_PARTS = 4
 """Of a path by which it is found; by the whole of it, it is found as well."""
@@ -22,6 +25,9 @@ _URL = re.compile(r"https?://[^/?#]*([^?#]*)")
 # A number, as in an id such as `75.1725`, is no ending.
 _ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
+_EXPLANATION = re.compile(
+    r"(?<=[^\s:-])(?:\s+(?:-{1,3}|[\u2012\u2013])\s|\s*[\u2014\u2015]|(?<=\w)---?(?=[A-Z])|:\s)"
+)
 
 
 def count_terms(
@@ -39,31 +45,22 @@ def count_terms(
     headings = chunk_headings(document, chunks) if headings is None else headings
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields) for chunk in chunks),
-        [
-            [tokenizer.tokenize(name) for heading in own for name in heading_names(heading)]
-            for own in headings
-        ],
+        [_count_headings(own, tokenizer) for own in headings],
         headings,
     )
 
 
 def make_chunk_terms(
     counts: Iterable[Mapping[str, int]],
-    tokenized: Sequence[Sequence[Sequence[Token]]],
+    heading_counts: Iterable[Mapping[str, int]],
     headings: Sequence[tuple[str, ...]],
 ) -> ChunkTerms:
-    """Return chunks' terms as a matrix, from each chunk's counts and its tokenized `headings`.
-
-    An identifier by which a chunk is found is one of its terms, so that the index has it.
-    """
+    """Return chunks' terms as a matrix, from each chunk's counts and those of its `headings`."""
     vocabulary: dict[str, int] = {}
     offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
-    for counted, own in zip(counts, tokenized, strict=True):
-        named = {term for tokens in own for term in heading_terms(tokens)}
-        for token in chain.from_iterable(own):
-            named.update(token.terms[:1] if token.is_identifier else ())
-        named -= counted.keys()
-        for term, count in chain(counted.items(), ((term, 1) for term in sorted(named))):
+    for counted, named in zip(counts, heading_counts, strict=True):
+        added = sorted((term, count) for term, count in named.items() if term not in counted)
+        for term, count in chain(counted.items(), added):
             numbers.append(vocabulary.setdefault(term, len(vocabulary)))
             frequencies.append(count)
         offsets.append(len(numbers))
@@ -76,6 +73,23 @@ def make_chunk_terms(
         lengths=_pack(lengths),
         headings=tuple(headings),
     )
+
+
+def _count_headings(headings: Iterable[str], tokenizer: Tokenizer) -> dict[str, int]:
+    """The heading terms of a chunk: 1 for what only begins a heading, `NAMED` for all else.
+
+    An identifier by which a chunk is found is one of its terms, so that the index has it.
+    """
+    counts: dict[str, int] = {}
+    for heading in headings:
+        beginning = _EXPLANATION.split(heading, 1)[0]
+        if beginning != heading:
+            counts = dict.fromkeys(heading_terms(tokenizer.tokenize(beginning)), 1) | counts
+        for name in heading_names(heading):
+            tokens = tokenizer.tokenize(name)
+            counts |= dict.fromkeys(heading_terms(tokens), NAMED)
+            counts |= {token.terms[0]: 1 for token in tokens if token.is_identifier and token.terms}
+    return counts
 
 
 def _pack(column: "array[int]") -> bytes:

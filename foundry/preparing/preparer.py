@@ -26,7 +26,7 @@ class Preparer:
     def __init__(self, recipe: Recipe, files: ReadsFiles | None = None) -> None:
         self._recipe = recipe
         self._tokenizer = Tokenizer(recipe.language)
-        self._embedder = StaticEmbedder() if recipe.dimensions else None
+        self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
         self._files = files
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from .arrays import open_array
 from .errors import IndexUnusableError
+from .spelling import american
 from .stages import stage
 
 FORMAT_VERSION = 1
@@ -89,6 +90,7 @@ class EncoderDescription:
             wider than its knowledge warrants; a part that all vectors have in common brings them
             to the scale that a fixed-weight fusion with keyword scores expects.
         sha256: Of pieces, table and weights, one file after the other.
+        language: Of the texts; in English, British spellings are looked up as American ones.
         format: Version of the layout.
     """
 
@@ -97,6 +99,7 @@ class EncoderDescription:
     minimum_coverage: float
     common: float
     sha256: str
+    language: str = "none"
     format: int = FORMAT_VERSION
 
 
@@ -123,9 +126,10 @@ def split_words(text: str) -> list[str]:
 class PieceCutter:
     """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
 
-    def __init__(self, pieces: Sequence[str]) -> None:
+    def __init__(self, pieces: Sequence[str], language: str = "none") -> None:
         self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces), default=0)
+        self._is_english = language == "english"
         self._words: dict[str, Word] = {}
 
     def cut(self, text: str) -> list[Word]:
@@ -137,6 +141,8 @@ class PieceCutter:
 
         A character that begins no piece is passed over.
         """
+        if self._is_english:
+            text = american(text)
         covered = [False] * len(text)
         rows: list[int] = []
         start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
@@ -175,8 +181,10 @@ class PieceEncoder:
     _weights: NDArray[np.float64]
 
     @classmethod
-    def open(cls, directory: Path) -> "PieceEncoder":
+    def open(cls, directory: Path, language: str | None = None) -> "PieceEncoder":
         """Map an encoder's folder; the table is paged in as it is used.
+
+        `language` replaces the one that the folder names.
 
         Raises:
             IndexUnusableError: When a file is missing, damaged, or does not fit the others.
@@ -194,11 +202,14 @@ class PieceEncoder:
                 f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
                 hint="build the index again with the version that exported this server",
             )
+        if language is not None:
+            description = replace(description, language=language)
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
             raise IndexUnusableError(f"{directory}: impossible piece weights", hint=hint)
-        return cls(description, PieceCutter(pieces), table, weights.astype(np.float64))
+        cutter = PieceCutter(pieces, description.language)
+        return cls(description, cutter, table, weights.astype(np.float64))
 
     @property
     def dimensions(self) -> int:

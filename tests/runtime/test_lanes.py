@@ -26,7 +26,7 @@ from foundry.runtime.vocabulary import Vocabulary
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     builder = PostingsBuilder(folder)
     counts = [Counter(terms) for terms in chunks]
-    builder.add(make_chunk_terms(counts, [()] * len(chunks), [()] * len(chunks)))
+    builder.add(make_chunk_terms(counts, [{}] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
     terms_count, postings = builder.write(layout)
     return KeywordLane(

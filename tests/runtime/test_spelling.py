@@ -1,0 +1,54 @@
+"""British spellings and their American ones."""
+
+from itertools import pairwise
+
+import pytest
+
+from foundry.embedding.static import StaticEmbedder
+from foundry.runtime.encoder import PieceCutter
+from foundry.runtime.spelling import american
+from foundry.runtime.tokens import Tokenizer
+
+PAIRS = """
+    localisation localization  organised organized  optimisers optimizers  realisable realizable
+    colour color  fibreglass fiberglass  behavioural behavioral  neighbourhood neighborhood
+    unfavourable unfavorable  centre center  centred centered  kilometres kilometers
+    centring centering
+    manoeuvring maneuvering  defence defense  licence license  practising practicing
+    analyse analyze  analyser analyzer  catalogue catalog  cataloguing cataloging  dialogues dialogs
+    fuelled fueled  modelling modeling  travellers travelers  counsellor counselor  grey gray
+    programme program  sulphate sulfate  judgement judgment  paediatric pediatric  tyres tires
+    skilful skillful  enrolment enrollment  catalysed catalyzed  jewellery jewelry
+""".split()
+
+
+@pytest.mark.parametrize(("british", "other"), list(pairwise(PAIRS))[::2])
+def test_both_spellings_have_the_same_terms(british: str, other: str) -> None:
+    english = Tokenizer("english")
+    assert english.terms(british) == english.terms(other) != []
+    assert american(other) == other
+    assert Tokenizer("none").terms(british) == [british]
+
+
+@pytest.mark.parametrize(
+    "word",
+    "hour tour course source contour acre genre there literature temperature premature exercise"
+    " promise otherwise surprise advertising improvised paradise treatise expertise precise rise"
+    " size analysis crises prologue sequence fence allowed called programmer entered".split(),
+)
+def test_what_only_looks_like_a_british_spelling_stays(word: str) -> None:
+    assert american(word) == word
+
+
+def test_both_spellings_have_the_same_vector_in_english() -> None:
+    headings = ["", ""]
+    texts = ["localisation of the colour centre", "localization of the color center"]
+    for language, alike in (("english", True), ("german", False)):
+        first, second = StaticEmbedder(language).embed_documents(headings, texts, lambda _: None)
+        assert (first == second).all() == alike
+
+
+def test_a_piece_is_looked_up_by_the_american_spelling() -> None:
+    pieces = ["colour", "color"]
+    assert PieceCutter(pieces, "english").cut("Colour")[0].rows == (1,)
+    assert PieceCutter(pieces).cut("Colour")[0].rows == (0,)
