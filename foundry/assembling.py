@@ -20,7 +20,7 @@ from foundry.preparing.inputs import Inputs
 from foundry.preparing.preparer import Preparer
 from foundry.preparing.recipe import Recipe
 from foundry.progress import Progress
-from foundry.records import Chunk, Document, Reading, Skipped
+from foundry.records import Chunk, Document, Skipped
 from foundry.reporting import BuildReport
 
 
@@ -67,7 +67,6 @@ class _Assembler:
         self._inputs, self._cache, self._report = inputs, cache, report
         self._recipe = Recipe.of(config)
         self._preparer: Preparer | None = None
-        self._kept: dict[int, Document] = {}
         self._corpus = Corpus(config.build)
         for signature in inputs.signatures(cache):
             self._corpus.take(signature)
@@ -83,7 +82,7 @@ class _Assembler:
         self._report.read(document)
         original = self._corpus.original_of(number)
         if original is not None:
-            self._report.copy(document, self._kept[original])
+            self._report.copy(document, self._read(original))
             return None
         trimmed = self._corpus.trim(number, document, prepared.chunks)
         if trimmed.characters:
@@ -92,7 +91,6 @@ class _Assembler:
         copies = self._corpus.copies_of(number)
         if not copies:
             return prepared
-        self._kept[number] = replace(document, reading=Reading(""))
         found = with_copies(document, [self._read(copy) for copy in copies])
         # The first chunk is found by the copies' names as well.
         return self._with_chunks(replace(prepared, document=found), prepared.chunks)

@@ -33,7 +33,9 @@ def facts_of(document: Document) -> bytes:
     words = _JOINED_WORDS.findall(reading.text, reading.body_start)
     numbers = [word for word in words if _DIGIT.search(word)]
     headings = [heading.text for heading in reading.headings]
-    for texts in ([own_title(document)], headings, numbers):
+    # Of two files, only one may be called what both are headed.
+    title = own_title(document) if document.title not in headings else ""
+    for texts in ([title], headings, numbers):
         digest.update("\0".join(text.casefold() for text in texts).encode() + b"\1")
     return digest.digest()
 
@@ -41,7 +43,7 @@ def facts_of(document: Document) -> bytes:
 def find_near_copies(
     numbers: Sequence[int], read: Callable[[int], Document]
 ) -> Iterator[tuple[int, int]]:
-    """Each near copy among `numbers`, ascending, with the first document that it is a copy of.
+    """Each near copy among `numbers`, with the first of them that it is a copy of.
 
     Documents are compared with those that stay, never with copies, so that a chain of small
     changes does not make one document of many.
@@ -51,16 +53,16 @@ def find_near_copies(
 
     blank = MinHash(num_perm=BANDS * ROWS, hashfunc=crc32)
     similar = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
-    for number in numbers:
+    for place, number in enumerate(numbers):
         shingles = shingles_of(read(number))
         sketch = blank.copy()
         sketch.update_batch([shingle.encode() for shingle in shingles])
         for candidate in sorted(similar.query(sketch)):
-            if jaccard(shingles, shingles_of(read(candidate))) >= THRESHOLD:
-                yield number, candidate
+            if jaccard(shingles, shingles_of(read(numbers[candidate]))) >= THRESHOLD:
+                yield number, numbers[candidate]
                 break
         else:
-            similar.insert(number, sketch)
+            similar.insert(place, sketch)
 
 
 def shingles_of(document: Document) -> set[str]:

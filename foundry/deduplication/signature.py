@@ -17,12 +17,13 @@ _DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A document's source, and hashes of its id, of its text, and of what near copies agree in.
+    """A document's source and path; hashes of its id, its text, and what near copies agree in.
 
     `blocks` uint64 (n,) are the keys of its n different blocks, ascending.
     """
 
     source: str
+    path: str
     id: bytes
     text: bytes
     facts: bytes
@@ -37,6 +38,7 @@ class Signature:
         keys = sorted({block.key for block in find_blocks(reading)})
         return cls(
             source=document.source,
+            path=document.path,
             id=_digest(document.id),
             text=_digest(f"{title}\0{text}"),
             facts=facts_of(document),
@@ -46,12 +48,14 @@ class Signature:
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
         """What `to_bytes` made bytes of. Raises ValueError when it did not."""
-        name, _, hashes = content.partition(b"\0")
+        source, _, rest = content.partition(b"\0")
+        path, _, hashes = rest.partition(b"\0")
         digests = 3 * _DIGEST_BYTES
         if len(hashes) < digests:
             raise ValueError("not a signature")
         return cls(
-            source=name.decode(),
+            source=source.decode(),
+            path=path.decode(),
             id=hashes[:_DIGEST_BYTES],
             text=hashes[_DIGEST_BYTES : 2 * _DIGEST_BYTES],
             facts=hashes[2 * _DIGEST_BYTES : digests],
@@ -61,7 +65,7 @@ class Signature:
     def to_bytes(self) -> bytes:
         """All of it, the same on every machine."""
         hashes = (self.id, self.text, self.facts, self.blocks.astype("<u8").tobytes())
-        return self.source.encode() + b"\0" + b"".join(hashes)
+        return f"{self.source}\0{self.path}\0".encode() + b"".join(hashes)
 
 
 def _digest(text: str) -> bytes:

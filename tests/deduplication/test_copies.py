@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.deduplication.copies import find_copies
+from foundry.deduplication.copies import find_copies, is_copy_name
 from foundry.deduplication.near import THRESHOLD, facts_of, jaccard, shingles_of
 from foundry.deduplication.signature import Signature
 from foundry.readers import read
@@ -33,6 +34,64 @@ def test_same_words_are_copies_whatever_the_white_space_and_the_file_are_called(
     other = document("copies/b.txt", "The shaft is\nclosed.", source="other")
     assert copies([one, other], "exact") == {1: 0}
     assert copies([one, other], "keep") == {}
+
+
+@pytest.mark.parametrize(
+    ("loses", "stays"),
+    [
+        ("copy of new.md", "new.md"),
+        ("Copy (2) of new.md", "new.md"),
+        ("a/copy of x.md", "a/b/c/x-and-more.md"),
+        ("x (1).md", "x.md"),
+        ("x copy.md", "xerox.md"),
+        ("x - Copy (2).md", "zz/x.md"),
+        ("x.md.bak", "y/x.md"),
+        ("a.bak", "b.md"),
+        ("a-old.md", "b.md"),
+        ("a_backup.md", "b.md"),
+        ("a.md~", "b.md"),
+        # Then the shorter path, in parts and in letters, and the first by name.
+        ("a/b.md", "longer.md"),
+        ("aa.md", "b.md"),
+        ("b.md", "a.md"),
+    ],
+)
+def test_the_copy_loses_whatever_comes_first(loses: str, stays: str) -> None:
+    one, other = (document(name, "The shaft is closed.") for name in (loses, stays))
+    for mode in ("exact", "near"):
+        assert copies([one, other], mode) == {0: 1}
+        assert copies([other, one], mode) == {1: 0}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hardcopy.md",
+        "threshold.md",
+        "copying.md",
+        "copy.md",
+        "old.md",
+        "(1).md",
+        "copy",
+        "f(1)x.md",
+    ],
+)
+def test_names_that_name_no_copy(name: str) -> None:
+    assert not is_copy_name(name)
+
+
+def test_the_first_source_wins_against_a_shorter_path() -> None:
+    one = document("guide/pump.md", "Text.")
+    assert copies([one, document("a.md", "Text.", source="archive")], "exact") == {1: 0}
+    named = [document("x (1).md", "Text."), document("x.md", "Text.", source="archive")]
+    assert copies(named, "exact") == {0: 1}
+
+
+def test_of_near_copies_the_one_that_is_named_as_one_loses() -> None:
+    text = " ".join(WORDS)
+    names = ("copy of pump.md", "pump.md", "pumps.md")
+    documents = [document(name, f"# Pump\n\n{text} {name[0] * 3}") for name in names]
+    assert copies(documents, "near") == {0: 1, 2: 1}
 
 
 def test_case_punctuation_and_stated_titles_tell_documents_apart() -> None:
