@@ -150,8 +150,8 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += config_targets.find_problems(parsed.export, parsed.project.name, project)
     if parsed.project.language not in LANGUAGES:
         problems.append(
-            f"project.language: must be one of {', '.join(sorted(LANGUAGES))},"
-            f" got {parsed.project.language!r}"
+            f"project.language: there is no stemmer for {parsed.project.language!r};"
+            f" write 'none' to do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
         )
     problems += _find_chunking_problems(parsed.chunking)
     has_vectors = parsed.embedding.provider != "none"

@@ -142,7 +142,7 @@ PROBLEMS = {
     ),
     "unknown language": (
         '[project]\nname = "notes"\nlanguage = "klingon"\n' + SOURCE,
-        ["project.language: must be one of ", "english", "got 'klingon'"],
+        ["project.language: there is no stemmer for 'klingon'; write 'none' to do without, or"],
     ),
     "missing folder": (
         NAMED + '[[sources]]\ntype = "folder"\npath = "nowhere"\n',
