@@ -6,13 +6,12 @@ it. What has been done is kept by the build itself, in its caches, and never by 
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.util import find_spec
 from typing import Protocol
 
 from foundry.build_records import BuildOptions
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model import EmbeddingModel
-from foundry.errors import BuildError, RequestError
+from foundry.errors import RequestError
 from foundry.preparing.pool import Pool, Preparing, available_cores
 from foundry.preparing.recipe import Recipe
 
@@ -49,15 +48,13 @@ class LocalEngine:
 def closing_engine(options: BuildOptions) -> Iterator[Engine]:
     """The engine that was asked for, closed in the end.
 
-    Raises RequestError where the options contradict each other, BuildError where Ray is missing.
+    Raises RequestError where the options contradict each other.
     """
     if options.engine == "local":
         if options.ray_address is not None:
             raise RequestError("--ray-address: is for Ray only", hint="add --engine ray")
         yield LocalEngine(options.jobs or available_cores())
         return
-    if find_spec("ray") is None:
-        raise BuildError("Ray is not installed", hint="pip install 'rag-foundry[ray]'")
     # Imported when needed: few builds are for many machines.
     from foundry.distributed.engine import RayEngine
 

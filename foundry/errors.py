@@ -3,6 +3,7 @@
     FoundryError                a message, and a hint that says what to do about it
     ├── ConfigError             foundry.toml is missing, malformed or impossible
     ├── RequestError            an option, a query or a filter is impossible
+    ├── MissingExtraError       what was chosen needs an extra of Foundry that is not installed
     ├── SourceError             a source cannot be read at all; one bad file is only skipped
     ├── BuildError              the build cannot produce an index
     │   ├── EmptyBuildError     the sources hold no document that can be indexed
@@ -52,6 +53,10 @@ class RequestError(FoundryError):
     """What was asked for on the command line cannot be: a metric, a mode, a filter."""
 
     exit_code = 2
+
+
+class MissingExtraError(FoundryError):
+    """What was chosen needs a package that is not installed; nothing was begun."""
 
 
 class SourceError(FoundryError):

@@ -88,9 +88,11 @@ def build(
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
     from foundry.building import build_index
+    from foundry.extras import require
     from foundry.locking import hold_lock
 
     config = _load_config(project)
+    require([config.embedding.provider, options.engine])
     with hold_lock(config):
         return build_index(config, reporter, options)
 
@@ -100,9 +102,11 @@ def dry_run(
 ) -> BuildPlan:
     """Read and split what has changed, and say what a build would do; nothing is kept."""
     from foundry.building import plan_build
+    from foundry.extras import require
     from foundry.locking import hold_lock
 
     config = _load_config(project)
+    require([config.embedding.provider, options.engine])
     with hold_lock(config):
         return plan_build(config, reporter, options)
 
@@ -135,6 +139,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     asks for another index than the one that answers.
     """
     from foundry.exporting.verify import run_server
+    from foundry.extras import of_server, require
     from foundry.published import built_index, index_folder
     from foundry.rendering.preview import render_preview
     from foundry.rendering.query_encoder import choose_query_encoder
@@ -143,7 +148,9 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     config = _load_config(project)
     manifest = Manifest.read(built_index(config) / "manifest.json")
     _warn_of_staleness(config, manifest, warn)
-    server = render_preview(config, choose_query_encoder(config, manifest))
+    query_encoder = choose_query_encoder(config, manifest)
+    require(of_server(config, query_encoder.kind))
+    server = render_preview(config, query_encoder)
     done = run_server(
         server, config.package, ["search", *arguments], index_dir=index_folder(config)
     )
@@ -161,6 +168,7 @@ def evaluate(
 ) -> EvaluationResult:
     """Ask the server that an export would be questions whose answers are known; see `query`."""
     from foundry.evaluating import evaluate_server
+    from foundry.extras import of_server, require
     from foundry.published import built_index
     from foundry.rendering.query_encoder import choose_query_encoder
     from foundry.runtime.layout import Manifest
@@ -170,6 +178,7 @@ def evaluate(
     manifest = Manifest.read(index / "manifest.json")
     _warn_of_staleness(config, manifest, warn)
     query_encoder = choose_query_encoder(config, manifest)
+    require(of_server(config, query_encoder.kind))
     return evaluate_server(config, index, query_encoder, options, reporter)
 
 
@@ -228,10 +237,12 @@ def update(
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
+    from foundry.extras import require
     from foundry.locking import hold_lock
     from foundry.publishing import publish_index
 
     config = _load_config(project)
+    require([config.store.engine])
     with hold_lock(config):
         return publish_index(config, reporter, options)
 

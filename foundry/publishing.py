@@ -1,7 +1,6 @@
 """Publishing the built index into the engine that foundry.toml names."""
 
 import os
-from importlib.util import find_spec
 
 from foundry.config import Config
 from foundry.config_sources import CONFIG_NAME
@@ -12,9 +11,6 @@ from foundry.published import built_index, check_index, refuse_stale
 from foundry.runtime.store_settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.publication import Publication, PublishOptions
-
-_CLIENTS = {"qdrant": "qdrant_client", "pgvector": "psycopg_pool"}
-"""The module without which an engine cannot be talked to."""
 
 
 def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:
@@ -29,11 +25,6 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
             str(config.root / CONFIG_NAME),
             ["store.engine: is 'embedded', so there is nothing to publish into"],
             hint="set it to 'qdrant' or 'pgvector'",
-        )
-    if find_spec(_CLIENTS[store.engine]) is None:
-        raise PublishError(
-            f"{store.engine}: its client is not installed",
-            hint=f"pip install 'rag-foundry[{store.engine}]'",
         )
     variable = VARIABLES[store.engine][0]
     if not os.environ.get(variable, "").strip():

@@ -20,6 +20,7 @@ from foundry.exporting.numbers import check_numbers
 from foundry.exporting.resolution import Resolution, normalise
 from foundry.exporting.sbom import SBOM, format_sbom
 from foundry.exporting.write import Export
+from foundry.extras import of_figures, require
 from foundry.published import built_index, check_index, refuse_stale
 from foundry.rendering.environment import templates_folder
 from foundry.rendering.plan import plan_server
@@ -53,6 +54,8 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
     opened = (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
     _check_search_options(config, opened)
     questions = _questions(config)
+    if questions is not None:
+        require(of_figures(config, query_encoder.kind))
     if config.templates is not None and not trust:
         raise TrustError(
             f"{config.root / CONFIG_NAME}: export.templates: the templates in {config.templates}"

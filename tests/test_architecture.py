@@ -69,6 +69,7 @@ OTHERS = {
     "doctor",
     "engines",
     "evaluating",
+    "extras",
     "inspection",
     "inspection_text",
     "locking",

@@ -128,7 +128,7 @@ def test_ray_that_is_missing_is_named(
     project = make_project({"a.md": "# Words"})
     result = project.run("build", "--engine", "ray")
     assert result.exit_code == 1
-    assert "Ray is not installed" in result.output
+    assert "--engine ray needs ray, which is not installed" in result.output
     assert "pip install 'rag-foundry[ray]'" in result.output
     project.succeed("build", "--quiet")
 

@@ -1,0 +1,121 @@
+"""An extra that is not installed: one sentence before anything is begun, and only where needed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+
+from foundry.config import load_config
+from foundry.errors import MissingExtraError
+from foundry.extras import FEATURES, of_figures, of_server, require
+
+NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
+QUESTIONS = {"./questions.jsonl": '{"query": "seal", "relevant": ["note.md"]}\n'}
+MODEL = '[embedding]\nprovider = "{}"\nmodel = "some/model"\n'
+STORE = '[store]\nengine = "{}"\n'
+RERANK = '[search.rerank]\nmodel = "some/model"\n'
+
+HIDING = """
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {module!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hide())
+from foundry.__main__ import main
+main()
+"""
+
+QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
+CASES = [
+    ("sentence_transformers", MODEL.format("sentence-transformers"), [["build"]]),
+    ("fastembed", MODEL.format("fastembed"), [["build"], ["build", "--dry-run"]]),
+    ("ray", "", [["build", "--engine", "ray"]]),
+    ("psycopg", STORE.format("pgvector"), [QUERY, EVAL, PUBLISH]),
+    ("psycopg_pool", STORE.format("pgvector"), [PUBLISH]),
+    ("qdrant_client", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),
+    ("onnxruntime", RERANK, [QUERY, EVAL, EXPORT]),
+    ("tokenizers", RERANK, [QUERY]),
+]
+
+
+def test_every_module_is_tried() -> None:
+    tried = {module for module, _, _ in CASES}
+    assert tried == {module for feature in FEATURES.values() for module in feature.modules}
+
+
+def run_without(
+    module: str, project: Project, command: list[str]
+) -> "subprocess.CompletedProcess[str]":
+    arguments = [command[0], str(project.root), *command[1:]]
+    arguments += ["seal"] if command[0] == "query" else []
+    return subprocess.run(
+        [sys.executable, "-c", HIDING.format(module=module), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def everything_in(folder: Path) -> dict[Path, bytes | None]:
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(("module", "options", "commands"), CASES, ids=[case[0] for case in CASES])
+def test_missing_module_is_one_sentence(
+    module: str, options: str, commands: list[list[str]], make_project: MakeProject
+) -> None:
+    project = make_project({**NOTE, **QUESTIONS}, config=CONFIG + options)
+    if "[embedding]" not in options and commands[0][0] != "build":
+        project.succeed("build", "--quiet")
+    [feature] = [feature for feature in FEATURES.values() if module in feature.modules]
+    before = everything_in(project.root)
+    for command in commands:
+        done = run_without(module, project, command)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert done.stderr == (
+            f"error: {feature.written} needs {module}, which is not installed:"
+            f" pip install 'rag-foundry[{feature.extra}]'\n"
+        )
+        assert everything_in(project.root) == before
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "commands"),
+    [
+        ("psycopg", STORE.format("pgvector"), [["build", "--quiet"], EXPORT]),
+        ("onnxruntime", RERANK, [["build", "--quiet"], EXPORT]),
+    ],
+)
+def test_what_foundry_does_not_need_is_not_asked_for(
+    module: str, options: str, commands: list[list[str]], make_project: MakeProject
+) -> None:
+    project = make_project(NOTE, config=CONFIG + options)
+    for command in commands:
+        done = run_without(module, project, command)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("psycopg", "psycopg_pool", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError) as caught:
+        require(["static", "pgvector", "embedded", "rerank", "pgvector"])
+    assert caught.value.message == (
+        '[store] engine = "pgvector" needs psycopg and psycopg_pool, and [search.rerank] needs'
+        " onnxruntime, which are not installed: pip install 'rag-foundry[pgvector,rerank]'"
+    )
+    assert caught.value.hint is None
+
+
+def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) -> None:
+    options = MODEL.format("fastembed") + RERANK
+    config = load_config(make_project(NOTE, config=CONFIG + options).root)
+    assert list(of_server(config, "model")) == ["fastembed", "embedded", "rerank"]
+    assert list(of_server(config, "pieces")) == ["embedded", "rerank"]
+    # The figures of such an export are those of keywords alone, which nothing reranks.
+    assert list(of_figures(config, "model")) == []
+    assert list(of_figures(config, "pieces")) == ["rerank"]
