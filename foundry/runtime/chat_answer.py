@@ -13,6 +13,7 @@ from .chat_citations import CitationFilter
 from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
 from .chat_extract import extract
 from .chat_follow_ups import Kind, can_be_told, kind_of, query_of
+from .chat_markup import MarkupFilter, disarm
 from .chat_model import LanguageModel, Sampling
 from .chat_passages import NumberedPassage, number_passages
 from .chat_prompt import Turn, answer_messages, condense_messages
@@ -185,16 +186,19 @@ class Chat:
             min(question.max_tokens or most, most), question.temperature, question.top_p
         )
         citations = CitationFilter(len(sources.passages))
+        markup = MarkupFilter(_addressed(sources))
         has_begun = truncated = False
         try:
             async with aclosing(model.stream(messages, sampling)) as chunks:
                 async for chunk in chunks:
                     text = citations.feed(chunk.text)
                     if chunk.finish_reason:
-                        text += citations.finish()
+                        text = markup.feed(text + citations.finish()) + markup.finish()
                         truncated = chunk.finish_reason == "length"
                         if chunk.usage:
                             spent = chunk.usage + spent if spent else chunk.usage
+                    else:
+                        text = markup.feed(text)
                     if text:
                         has_begun = True
                         yield Delta(text)
@@ -208,6 +212,11 @@ class Chat:
             return
         cited = [sources.passages[number - 1] for number in citations.cited]
         yield Done("model", "default", None, cited, truncated, spent)
+
+
+def _addressed(sources: Sources) -> list[str]:
+    """Where the addresses stand that an answer may hold."""
+    return [part for passage in sources.passages for part in (passage.text, passage.url)]
 
 
 def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
@@ -228,7 +237,7 @@ def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> li
     cited: list[NumberedPassage] = []
     text = ""
     for found in extracts:
-        text += f"{found.text} [{found.passage.number}]\n\n"
+        text += f"{disarm(found.text, _addressed(sources))} [{found.passage.number}]\n\n"
         if found.passage not in cited:
             cited.append(found.passage)
     return [Delta(f"{text}{notice}"), Done("extractive", reason, notice, cited)]

@@ -6,6 +6,7 @@ OpenAI's clients send it back with the answer, and it says what a follow-up refe
 import re
 from collections.abc import Sequence
 
+from .chat_markup import disarm, disarm_address
 from .chat_passages import NumberedPassage
 from .chat_prompt import Turn
 
@@ -15,10 +16,14 @@ _ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
 def legend(cited: Sequence[NumberedPassage]) -> str:
     """A line for each passage cited, below an empty one; nothing if none is."""
     lines = [
-        f"[{passage.number}] {' '.join(passage.hit.chunk.title.split())}: {passage.url}"
+        f"[{passage.number}] {disarm(f'{_title(passage)}:')} {disarm_address(passage.url)}"
         for passage in cited
     ]
     return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _title(passage: NumberedPassage) -> str:
+    return " ".join(passage.hit.chunk.title.split())
 
 
 def read_legend(answer: str) -> Turn:

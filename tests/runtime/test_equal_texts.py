@@ -15,9 +15,7 @@ from foundry.runtime.results import Hit, merge_equal_texts
 WARNING = "Never touch the lamp while it burns."
 NOTES = [
     Note("Lamp", (WARNING, "The lamp burns oil.")),
-    Note(
-        "Lantern", ("\n Never touch\tthe lamp   while it burns.\n", "A lantern is a small lamp.")
-    ),
+    Note("Lantern", ("\n Never touch\tthe lamp   while it burns.\n", "A lantern is a small lamp.")),
     Note("Fan", ("Never touch the lamp while it burns, or the fan.",)),
     Note("Wick", (WARNING,)),
 ]

@@ -1,0 +1,106 @@
+"""Nothing that a model writes is a link, an image or HTML to a reader of Markdown."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from foundry.runtime.chat_citations import CitationFilter
+from foundry.runtime.chat_legend import legend
+from foundry.runtime.chat_markup import MarkupFilter, disarm
+from foundry.runtime.chat_passages import number_passages
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.results import Hit
+
+PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
+MARKS = (
+    "[ ] ( ) ! < > : / . ` ~ \\ & # * - _ a img src= x [1] [9] [1]: ]( ![ [a](b) ![a](b) <a <img"
+    " <!-- </a> <?x <![CDATA[ https:// http://evil.example www. www.evil.example ftp://e.example"
+    " https://docs.example/help ``` ~~~ javascript: mailto:a@b.example [a]: &#93;"
+).split()
+hostile = st.lists(st.sampled_from([*MARKS, " ", "\n", "\n\n", "    "]), max_size=40).map("".join)
+
+
+def tokens_of(text: str) -> list[Token]:
+    parser = MarkdownIt("commonmark").enable("table")
+    tokens = parser.parse(text)
+    return [*tokens, *(child for token in tokens for child in token.children or [])]
+
+
+def passed(pieces: list[str]) -> str:
+    """The pieces, as they come out of what every answer goes through."""
+    citations, markup = CitationFilter(3), MarkupFilter([PASSAGE])
+    text = "".join(markup.feed(citations.feed(piece)) for piece in pieces)
+    return text + markup.feed(citations.finish()) + markup.finish()
+
+
+@example("[a][99](http://evil.example)", [4, 8])
+@example("<https://docs.example/help>", [1])
+@example("![99][1](x)", [1, 5])
+@given(hostile, st.lists(st.integers(0, 300), max_size=8))
+def test_no_link_image_or_html_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    ends = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    pieces = [text[start:end] for start, end in pairwise(ends)]
+    safe = passed(pieces)
+    kinds = {token.type for token in tokens_of(safe)}
+    assert not kinds & {"link_open", "image", "html_inline", "html_block"}
+    assert "evil.example" not in safe
+    assert safe == passed([text])
+    assert passed(list(text)) == safe
+
+
+@example("](", "[x", ["a"])
+@given(hostile, hostile, st.lists(hostile, max_size=3))
+def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str]) -> None:
+    chunk = ChunkRecord(
+        id="c1",
+        document_id="d1",
+        title=title,
+        text=PASSAGE,
+        section=sections,
+        position={},
+        source="docs",
+        path="guide.md",
+        url="https://docs.example/a](http://evil)<img>",
+        tags=[],
+        modified=None,
+    )
+    said = legend(number_passages([Hit(chunk, 0.5, None, None, None, None, {})]))
+    assert said.startswith("\n\n[1] ")
+    assert said.count("\n") == 2
+    assert said.endswith(": https://docs.example/a%5D(http://evil)%3Cimg>")
+    kinds = {token.type for token in tokens_of(passed([text]) + said)}
+    assert not kinds & {"link_open", "image", "html_inline", "html_block"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[see](http://evil.example/a.b)", "[see] (http[:]//evil[.]example/a[.]b)"),
+        ("![x](https://evil.example?d=1)", "! [x] (https[:]//evil[.]example?d=1)"),
+        ("[1]: http://evil.example", "[1] : http[:]//evil[.]example"),
+        ("<img src=x>", "< img src=x>"),
+        ("HTTP://EVIL.example WWW.evil.example", "HTTP[:]//EVIL[.]example WWW[.]evil[.]example"),
+        (
+            "[1] Guide: https://docs.example/help?d=1",
+            "[1] Guide: https[:]//docs[.]example/help?d=1",
+        ),
+        ("(https://docs.example/help).", "(https://docs.example/help)."),
+        ("Ask at www.docs.example!", "Ask at www.docs.example!"),
+        ("a < b, x <= y, [1][2] and a[0] = f(x)", "a < b, x <= y, [1][2] and a[0] = f(x)"),
+        ("```\nrun[0](x)\nif [ ! -f a ]\n```", "```\nrun[0] (x)\nif [ ! -f a ]\n```"),
+        ("https://" + "a" * 3000, "https[:]//" + "a" * 3000),
+    ],
+)
+def test_what_is_disarmed_stays_readable(text: str, expected: str) -> None:
+    assert disarm(text, [PASSAGE]) == expected
+
+
+@given(st.text("abc .,?\n`#*|-[]=", max_size=60))
+def test_plain_text_comes_out_at_once(text: str) -> None:
+    markup = MarkupFilter([])
+    if "](" not in text and "![" not in text and not text.endswith("]"):
+        assert markup.feed(text) == text
