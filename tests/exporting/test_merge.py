@@ -49,6 +49,8 @@ def test_the_same_line_changed_by_both_is_marked() -> None:
 def test_lines_without_an_end_stay_apart_in_a_conflict() -> None:
     merged = merge("a", "b", "c")
     assert merged.text == "<<<<<<< yours\nb\n=======\nc\n>>>>>>> generated\n"
+    merged = merge("a", "b\nb", "c\nc")
+    assert merged.text == "<<<<<<< yours\nb\nb\n=======\nc\nc\n>>>>>>> generated\n"
 
 
 def test_line_ends_stay_those_of_the_owner() -> None:
@@ -58,6 +60,12 @@ def test_line_ends_stay_those_of_the_owner() -> None:
     assert merged.text == replace(replace(BASE, 2, "yours\n"), 8, "generated\n").replace(
         "\n", "\r\n"
     )
+
+
+def test_mixed_line_ends_are_kept() -> None:
+    yours = replace(replace(BASE, 2, "yours\r\n"), 3, "more\r\n")
+    merged = merge(BASE, yours, replace(BASE, 8, "generated\n"))
+    assert merged.text == replace(yours, 8, "generated\n")
 
 
 @given(texts, texts)

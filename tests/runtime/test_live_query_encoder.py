@@ -13,7 +13,6 @@ from embedding_services import FakeService, Fault, Refusal, embed_text, fake_ser
 from waiting import wait_until
 
 from foundry.runtime import circuit_breaker, live_query_encoder
-from foundry.runtime.circuit_breaker import CircuitBreaker
 from foundry.runtime.deadlines import call_within
 from foundry.runtime.embedding_openai import OpenAIEmbeddings
 from foundry.runtime.embedding_replies import EmbeddingFailure
@@ -312,74 +311,6 @@ def test_difference_to_the_probe_is_put_into_words() -> None:
     assert find_difference(unit(PROBE), manifest) is None
     assert find_difference(unit(PROBE)[:10], manifest) == "has 10 numbers instead of 64"
     assert "expected 0.99 or more" in (find_difference(unit("other words"), manifest) or "")
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def admitted(breaker: CircuitBreaker[str]) -> int:
-    ticket = breaker.admit()
-    assert ticket is not None
-    return ticket
-
-
-def test_breaker_waits_twice_as_long_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 1.0)
-    clock = Clock()
-    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
-    assert breaker.fail(admitted(breaker), "down")
-    for pause in (1, 2, 4, 8, 16, 32, 60, 60):
-        clock.now += pause - 0.01
-        assert breaker.admit() is None
-        clock.now += 0.01
-        ticket = admitted(breaker)
-        # One call tries; the others are refused.
-        assert breaker.admit() is None
-        assert not breaker.fail(ticket, "down")
-    clock.now += 60
-    assert breaker.succeed(admitted(breaker))
-    assert breaker.fault is None
-    assert breaker.fail(admitted(breaker), "down")
-    clock.now += 1
-    assert breaker.admit() is not None
-
-
-def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> None:
-    clock = Clock()
-    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
-    first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
-    assert breaker.fail(first, "down")
-    assert not breaker.fail(second, "worse")
-    # What began before the failure says nothing about the time after it.
-    assert not breaker.succeed(third)
-    assert breaker.fault == "down"
-
-
-def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
-    clock = Clock()
-    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
-    breaker.fail(admitted(breaker), "down")
-    clock.now += 1
-    lost = admitted(breaker)
-    clock.now += circuit_breaker.LONGEST_PAUSE
-    assert breaker.succeed(admitted(breaker))
-    assert not breaker.fail(lost, "down")
-
-
-def test_breaker_keeps_the_pause_that_is_asked_for_within_reason() -> None:
-    clock = Clock()
-    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
-    breaker.fail(admitted(breaker), "busy", 20.0)
-    clock.now += 19.9
-    assert breaker.admit() is None
-    clock.now += 0.2
-    breaker.fail(admitted(breaker), "busy", 3600.0)
-    clock.now += circuit_breaker.LONGEST_PAUSE
-    assert breaker.admit() is not None
 
 
 def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from foundry.runtime.candidates import Candidates
 from foundry.runtime.cross_encoder import CrossEncoder
 from foundry.runtime.records import ChunkRecord
-from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, rerank
+from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, rerank, warm_if_wanted
 from foundry.runtime.results import Journal, best_places
 
 TEXTS = [
@@ -110,6 +110,11 @@ def test_those_below_are_scaled_by_hand() -> None:
     assert ranked.scores.tolist() == pytest.approx([0.5, 0.1, 0.099999, 0.05], abs=1e-6)
 
 
+def test_nothing_comes_below_zero() -> None:
+    ranked, _ = run(Reranker(lambda: Scripted([0.5, 0.0])), [0.9, 0.8, 0.4, 0.2], hits=2)
+    assert ranked.scores.tolist() == [0.5, 0.0, 0.0, 0.0]
+
+
 def test_scores_below_never_grow() -> None:
     ranked, _ = run(Reranker(lambda: Scripted([0.9, 0.8])), [0.9, 0.8, 0.4, 0.2], hits=2)
     assert ranked.scores.tolist() == [0.9, 0.8, 0.4, 0.2]
@@ -181,14 +186,49 @@ def test_missing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) 
     assert "/absent/model" in caplog.text
 
 
-def test_model_that_is_well_again_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_that_is_well_again_is_used(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     clock = [0.0]
     monkeypatch.setattr("foundry.runtime.circuit_breaker.FIRST_PAUSE", 0.0)
     scripted = Scripted([0.1, 0.2, 0.3], lambda: 1 / clock[0])
     model = Reranker(lambda: scripted)
     assert "failed" in run(model)[1]["rerank"]
     clock[0] = 1.0
+    caplog.clear()
     assert run(model)[1] == {"rerank": {"hits": 3}}
+    assert run(model)[1] == {"rerank": {"hits": 3}}
+    assert caplog.messages == ["the reranking model answers again"]
+
+
+def test_who_waits_too_long_for_the_model_does_not_run_it() -> None:
+    scripted = Scripted([0.1])
+    model = Reranker(lambda: scripted)
+    with model._lock, pytest.raises(TimeoutError):
+        model._run(scripted, "q", ["p"], 0.01)
+    assert scripted.queries == []
+    assert model._run(scripted, "q", ["p"], 0.01).tolist() == [0.1]
+
+
+@pytest.mark.parametrize(
+    ("value", "times"), [(None, 0), ("", 0), ("0", 0), ("true", 0), ("1", 1), (" 1 ", 1)]
+)
+def test_model_is_loaded_at_once_if_wanted(
+    value: str | None, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models: list[Scripted] = []
+
+    def load() -> Model:
+        models.append(Scripted([0.1]))
+        return models[-1]
+
+    one = Reranker(load)
+    monkeypatch.setattr("foundry.runtime.rerank.reranker", lambda: one)
+    monkeypatch.delenv("RERANK_WARM", raising=False)
+    if value is not None:
+        monkeypatch.setenv("RERANK_WARM", value)
+    warm_if_wanted()
+    assert len(models) == times
 
 
 def test_nothing_found_asks_no_model() -> None:
@@ -207,8 +247,14 @@ def score():
 
 for _ in range(10):
     wanted = score()
+    os.environ["RERANK_WARM"] = "1"
     child = os.fork()
     if child == 0:
+        limit = time.monotonic() + 20
+        while rerank.reranker()._model is None:
+            time.sleep(0.01)
+            if time.monotonic() > limit:
+                os._exit(2)
         os._exit(0 if score() == wanted else 1)
     limit = time.monotonic() + 30
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):

@@ -235,6 +235,8 @@ def test_every_hit_is_shown_or_named_once(texts: list[str]) -> None:
         ("Who is Orsel Vane?", [{"orsel"}, {"vane"}]),
         ("Ventilation of the mine", []),
         ("Orsel Vane", [{"orsel"}, {"vane"}]),
+        ("Orsel Vane lives here", [{"orsel"}, {"vane"}]),
+        ("Orsel keeps Vane", [{"vane"}]),
         ("what is D40", [{"d40"}]),
         ("how does max_connections work", [{"maxconnections", "max", "connect"}]),
         ("", []),

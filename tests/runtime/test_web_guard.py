@@ -344,6 +344,25 @@ def test_application_gets_a_body_whole(
     assert body["body"] == (b"" if method == "HEAD" else b"answer")
 
 
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+def test_head_ends_with_the_first_piece(pieces: int) -> None:
+    taken = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = "the route"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for number in range(1, pieces):
+            taken.append(number)
+            await send({"type": "http.response.body", "body": b"piece", "more_body": True})
+        await send({"type": "http.response.body", "body": b"last"})
+        taken.append("whole")
+
+    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
+    _, *rest = run(guard, "HEAD", with_host("localhost"))
+    assert rest == [{"type": "http.response.body", "body": b"", "more_body": False}]
+    assert taken == (["whole"] if pieces == 1 else [1])
+
+
 @pytest.mark.parametrize("started", [False, True])
 def test_an_error_is_an_answer_only_if_none_has_begun(
     started: bool, caplog: pytest.LogCaptureFixture

@@ -1,0 +1,103 @@
+"""When calls are refused and when one is tried, by a clock that the test moves."""
+
+from foundry.runtime.circuit_breaker import CircuitBreaker
+
+
+class Clock:
+    """Moved by tests, in steps that floats hold exactly."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def admitted(breaker: CircuitBreaker[str]) -> int:
+    ticket = breaker.admit()
+    assert ticket is not None
+    return ticket
+
+
+def test_breaker_waits_twice_as_long_each_time() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    assert breaker.fail(admitted(breaker), "down")
+    for pause in (1, 2, 4, 8, 16, 32, 60, 60):
+        clock.now += pause - 1 / 64
+        assert breaker.admit() is None
+        clock.now += 1 / 64
+        ticket = admitted(breaker)
+        # One call tries; the others are refused.
+        assert breaker.admit() is None
+        assert not breaker.fail(ticket, "down")
+    clock.now += 60
+    assert breaker.succeed(admitted(breaker))
+    assert breaker.fault is None
+    assert breaker.fail(admitted(breaker), "down")
+    clock.now += 1 - 1 / 64
+    assert breaker.admit() is None
+    clock.now += 1 / 64
+    assert breaker.admit() is not None
+
+
+def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
+    assert breaker.fail(first, "down")
+    assert not breaker.fail(second, "worse")
+    # What began before the failure says nothing about the time after it.
+    assert not breaker.succeed(third)
+    assert breaker.fault == "down"
+    clock.now += 1
+    trial = admitted(breaker)
+    assert not breaker.succeed(third)
+    assert breaker.succeed(trial)
+
+
+def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    breaker.fail(admitted(breaker), "down")
+    clock.now += 1
+    lost = admitted(breaker)
+    clock.now += 60 - 1 / 64
+    assert breaker.admit() is None
+    clock.now += 1 / 64
+    found = admitted(breaker)
+    assert not breaker.succeed(lost)
+    assert breaker.succeed(found)
+    assert not breaker.fail(lost, "down")
+    assert breaker.fault is None
+
+
+def test_breaker_keeps_the_pause_that_is_asked_for_within_reason() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    breaker.fail(admitted(breaker), "busy", 20.0)
+    clock.now += 20 - 1 / 64
+    assert breaker.admit() is None
+    clock.now += 1 / 64
+    breaker.fail(admitted(breaker), "busy", 3600.0)
+    clock.now += 60 - 1 / 64
+    assert breaker.admit() is None
+    clock.now += 1 / 64
+    assert breaker.admit() is not None
+
+
+def test_breaker_that_is_closed_lets_every_call_through_and_closes_no_more() -> None:
+    breaker: CircuitBreaker[str] = CircuitBreaker(Clock())
+    tickets = [admitted(breaker) for _ in range(3)]
+    assert [breaker.succeed(ticket) for ticket in tickets] == [False] * 3
+    assert breaker.fault is None
+
+
+def test_breaker_says_which_faults_are_new() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock)
+    assert breaker.fail(admitted(breaker), "down")
+    clock.now += 1
+    assert breaker.fail(admitted(breaker), "refused")
+    assert breaker.fault == "refused"
+    clock.now += 2
+    assert not breaker.fail(admitted(breaker), "refused")
