@@ -43,7 +43,7 @@ def silenced_libraries() -> Iterator[None]:
         warnings.simplefilter("ignore")
         warnings.showwarning = lambda *_, **__: None
         # Some have handlers of their own; all records pass here, whoever handles them.
-        logging.Logger.handle = handle_own  # type: ignore[method-assign]
+        logging.Logger.handle = handle_own  # type: ignore[assignment, method-assign]
         os.environ.update(SILENCE)
         try:
             yield

@@ -1,0 +1,62 @@
+"""What the owner's hooks return: scores to rely on, or an error that names the hook."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.runtime.errors import HookError
+from foundry.runtime.hooks import Hooks, SearchRequest, with_hooks
+from foundry.runtime.records import ChunkRecord
+from foundry.runtime.results import Hit, SearchResponse
+
+
+def hit(name: str, score: Any) -> Hit:
+    chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None)
+    return Hit(chunk, score, 0.5, None, 1, None, {})
+
+
+def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
+    """A search whose hits `a`, `b` ... get these scores from the hook."""
+    hits = tuple(hit(chr(ord("a") + n), score) for n, score in enumerate(scores))
+
+    def search(query: str, top_k: int = 10, **_: Any) -> SearchResponse:
+        return SearchResponse(query, "hybrid", "default", False, 0.0, ())
+
+    def after(_: SearchRequest, response: SearchResponse) -> SearchResponse:
+        return SearchResponse(response.query, "hybrid", "default", False, 0.0, hits)
+
+    return with_hooks(search, Hooks(after_search=after))
+
+
+def found(*scores: Any) -> list[tuple[str, float]]:
+    return [(hit.chunk.id, hit.score) for hit in search_giving(*scores)("seal").hits]
+
+
+def test_scores_are_brought_into_their_range() -> None:
+    assert found(7.5, 0.5, -0.1) == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
+    assert found(math.inf, -math.inf) == [("a", 1.0), ("b", 0.0)]
+
+
+def test_hits_are_in_the_order_that_the_hook_gave_them_by_score() -> None:
+    assert found(0.4, 3.0, 2.0, 2.0) == [("b", 1.0), ("c", 1.0), ("d", 1.0), ("a", 0.4)]
+
+
+@pytest.mark.parametrize("score", [math.nan, None, "high"])
+def test_a_score_that_is_no_number_names_the_hook(score: object) -> None:
+    with pytest.raises(HookError, match="the hook after_search gave b the score") as caught:
+        search_giving(0.5, score)("seal")
+    assert repr(score) in caught.value.message
+    assert "custom.py" in str(caught.value.hint)
+
+
+@given(st.lists(st.floats(allow_nan=False), max_size=20))
+def test_scores_are_always_descending_and_in_range(scores: list[float]) -> None:
+    given_back = found(*scores)
+    values = [score for _, score in given_back]
+    assert values == sorted(values, reverse=True)
+    assert all(0 <= value <= 1 for value in values)
+    assert sorted(name for name, _ in given_back) == [chr(97 + n) for n in range(len(scores))]

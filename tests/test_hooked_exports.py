@@ -1,0 +1,87 @@
+"""Exports whose owner changes scores: their own tests pass, or name the hook."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import MakeProject
+
+NOTES = {
+    "pumps.md": "# Pumps\n\nReplace the D40 seal yearly.\n\n## Oil\n\nFill in oil before use.\n",
+    "lamps.md": "# Lamps\n\nA lamp is checked before each shift.\n",
+}
+HOOK = """
+from dataclasses import replace
+
+from .hooks import Hooks, SearchRequest
+from .results import SearchResponse
+
+
+def after_search(request: SearchRequest, response: SearchResponse) -> SearchResponse:
+    hits = [replace(hit, score={score}) for hit in response.hits]
+    return replace(response, hits=tuple(hits))
+
+
+HOOKS = Hooks(after_search=after_search)
+"""
+
+
+def tried(export: Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "tests"]
+    return subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "score",
+    [
+        "hit.score * 10",
+        "hit.score * (10 if hit.chunk.path == 'lamps.md' else 1)",
+        "-hit.score",
+        "float('inf')",
+    ],
+)
+def test_a_hook_that_changes_scores_breaks_no_test(score: str, make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    (export / "notes/custom.py").write_text(HOOK.format(score=score))
+    done = tried(export)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+def test_a_hook_that_gives_no_number_is_named(make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    (export / "notes/custom.py").write_text(HOOK.format(score="float('nan')"))
+    done = tried(export)
+    assert done.returncode == 1
+    assert "HookError: the hook after_search gave " in done.stdout
+    command = [sys.executable, "-m", "notes", "search", "seal"]
+    asked = subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
+    assert asked.returncode == 1
+    assert asked.stderr.startswith("notes: the hook after_search gave ")
+    assert "Traceback" not in asked.stderr
+
+
+SERVED = """
+from starlette.testclient import TestClient
+from notes.app import create_app
+with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
+    answer = client.post("/search", json={"query": "seal"})
+    print(answer.status_code, answer.headers["content-type"], answer.json()["detail"])
+"""
+
+
+def test_over_http_a_hook_that_fails_is_no_fault_of_the_index(make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    (export / "notes/custom.py").write_text(HOOK.format(score="None"))
+    command = [sys.executable, "-c", SERVED]
+    done = subprocess.run(command, cwd=export, capture_output=True, text=True, check=True)
+    assert done.stdout == "500 application/problem+json The server failed.\n"
+    assert "the hook after_search gave " in done.stderr
