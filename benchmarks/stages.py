@@ -26,7 +26,7 @@ STAGES = {
     "recency, tiers": "[search.recency]",
     "recency, decay": '[search.recency]\nkind = "decay"',
     "links": "[search.links]",
-    "links, 3 seeds": "[search.links]\nseeds = 3",
+    "links, 10 seeds": "[search.links]\nseeds = 10",
     "expansion": "[search.expansion]",
     "heuristics": "[search.heuristics]",
 }

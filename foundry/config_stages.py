@@ -61,11 +61,11 @@ class RecencySection(StageSection):
 
 
 class LinksSection(StageSection):
-    """[search.links]: what the best results link to."""
+    """[search.links]: what the best results link to, and what links to them."""
 
-    seeds: int = Field(default=10, ge=1, le=100)
+    seeds: int = Field(default=3, ge=1, le=100)
     neighbours: int = Field(default=10, ge=1, le=100)
-    factor: Share = 0.5
+    factor: Share = 0.7
 
 
 class ExpansionSection(StageSection):

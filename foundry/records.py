@@ -151,11 +151,11 @@ class Link:
 class Reading:
     """What a reader finds in one document's bytes.
 
-    `text` is the normalised text that every offset refers to, and `body_start` the offset at
-    which front matter ends and content begins. `pages` are the offsets at which page, slide or
-    sheet 1, 2, ... begin, for formats that have them; `language` and `metadata` are what the
-    content states; `hidden` counts what people do not see and is not in `text`; `guessed` names the
-    character sets that the bytes did not declare.
+    `text` is the normalised text that every offset refers to, and `body_start` the offset at which
+    front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
+    2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
+    `aliases` other names of it that wikilinks may use; `hidden` counts what people do not see and
+    is not in `text`; `guessed` names the character sets that the bytes did not declare.
     """
 
     text: str
@@ -164,6 +164,7 @@ class Reading:
     blocks: tuple[Span, ...] = ()
     links: tuple[Link, ...] = ()
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     modified: str | None = None
     body_start: int = 0
     pages: tuple[int, ...] = ()

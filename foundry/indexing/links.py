@@ -1,8 +1,9 @@
 """Builds the link graph: which documents of the index each document links to.
 
 A link is resolved by its address: a relative path within its source, a url, or a wikilink's page
-name. Addresses are compared without fragment, query, suffix of a text format, and `index` at the
-end, since sites are linked by what they serve and repositories by what they hold.
+name, which may be an alias unless a page is called so. Addresses are compared without fragment,
+query, suffix of a text format, and `index` at the end, since sites are linked by what they serve
+and repositories by what they hold.
 """
 
 import posixpath
@@ -31,6 +32,7 @@ class LinksBuilder:
         self._paths: dict[tuple[str, str], int] = {}
         self._urls: dict[str, int] = {}
         self._pages: dict[tuple[str, str], int] = {}
+        self._aliases: dict[tuple[str, str], int] = {}
         self._documents: list[tuple[str, str, str | None]] = []
         self._links: list[tuple[Link, ...]] = []
 
@@ -46,6 +48,8 @@ class LinksBuilder:
                 self._urls.setdefault(address, number)
         for name in _page_names(document):
             self._pages.setdefault((source, name), number)
+        for alias in document.reading.aliases:
+            self._aliases.setdefault((source, _fold(alias)), number)
 
     def resolve(self) -> list[list[int]]:
         """The numbers of the documents that each document links to, each once, in its order."""
@@ -66,7 +70,8 @@ class LinksBuilder:
     def _find(self, number: int, link: Link) -> int | None:
         source, path, url = self._documents[number]
         if link.kind == "wikilink":
-            return self._pages.get((source, _fold(link.target)))
+            page = (source, _fold(link.target))
+            return self._pages.get(page, self._aliases.get(page))
         if link.target.startswith("#"):
             return None
         if _SCHEME.match(link.target) or link.target.startswith("//"):

@@ -13,6 +13,7 @@ from foundry.readers.dates import normalise_date
 MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_TAGS = 100
+MAX_ALIASES = 100
 _OPENING = re.compile(r"---[ \t]*\n")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
@@ -33,6 +34,7 @@ class FrontMatter:
     is_readable: bool = False
     title: str | None = None
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     modified: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -68,6 +70,7 @@ def read_front_matter(text: str) -> FrontMatter:
         is_readable=True,
         title=_to_string(values.get("title")),
         tags=_to_tags(values),
+        aliases=_to_aliases(values),
         modified=_find_modified(values),
         values=values,
     )
@@ -104,6 +107,16 @@ def _to_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
         if isinstance(value, list):
             tags += [tag.strip().lstrip("#") for tag in value if _to_string(tag)]
     return tuple(tag for tag in tags[:MAX_TAGS] if tag)
+
+
+def _to_aliases(values: Mapping[str, Any]) -> tuple[str, ...]:
+    aliases: list[str] = []
+    for key in ("aliases", "alias"):
+        value = values.get(key)
+        # A name may have a comma in it.
+        found = value if isinstance(value, list) else [value]
+        aliases += [alias.strip() for alias in found if _to_string(alias)]
+    return tuple(alias for alias in aliases[:MAX_ALIASES] if alias)
 
 
 def _find_modified(values: Mapping[str, Any]) -> str | None:

@@ -67,6 +67,7 @@ def read(text: str, *, indented_code: bool = True) -> Reading:
         reading,
         title=front.title or reading.title,
         tags=(*front.tags, *reading.tags),
+        aliases=front.aliases,
         modified=front.modified,
         metadata=front.metadata(),
         body_start=front.length if front.is_readable else 0,

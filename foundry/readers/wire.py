@@ -64,6 +64,7 @@ def _to_reading(values: dict[str, Any]) -> Reading:
             "blocks": tuple(Span(**block) for block in values["blocks"]),
             "links": tuple(Link(**link) for link in values["links"]),
             "tags": tuple(values["tags"]),
+            "aliases": tuple(values["aliases"]),
             "pages": tuple(values["pages"]),
             "metadata": {},
             "guessed": tuple(values["guessed"]),
@@ -81,7 +82,7 @@ def check_reading(reading: Reading) -> Reading:
         _check_offsets(reading, offsets)
     _check_offsets(reading, list(reading.pages))
     strings = [reading.title or "", reading.modified or "", reading.language or ""]
-    strings += [*reading.tags, *reading.guessed]
+    strings += [*reading.tags, *reading.aliases, *reading.guessed]
     strings += [heading.text for heading in reading.headings]
     strings += [finding.kind for finding in reading.hidden]
     strings += [part for link in reading.links for part in (link.target, link.text, link.kind)]

@@ -1,10 +1,12 @@
-"""Linked documents: one hop along the links of the best results.
+"""Linked documents: one hop along the links of the best results, and against them.
 
 A linked document stands below the results that it was reached from: its score is a share of the
-score of the best result that links to it, and never above that of the weakest of these results.
+score of the best result that it is linked with, and never above that of the weakest of these
+results.
 """
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +22,44 @@ _STEP = 10.0**-SCORE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """Which documents each document links to: offsets (m + 1,) into document numbers."""
+    """Which documents each document links to, and which link to it.
+
+    Offsets (m + 1,) into document numbers (l,), `sources` being those that link to a document.
+    """
 
     offsets: NDArray[np.uint64]
     targets: NDArray[np.uint32]
+    source_offsets: NDArray[np.uint64]
+    sources: NDArray[np.uint32]
 
     @classmethod
     def open(cls, index: Index) -> "LinkGraph":
         """Map the graph of an index. Raises IndexUnusableError."""
         offsets = open_array(index.layout.link_offsets, np.uint64, (index.document_count + 1,))
-        return cls(offsets, open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),)))
+        targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
+        return cls.of(offsets, targets)
 
-    def linked_from(self, document: int) -> list[int]:
-        """The documents that a document links to, in the order of its text."""
-        start, end = int(self.offsets[document]), int(self.offsets[document + 1])
-        return [int(target) for target in self.targets[start:end]]
+    @classmethod
+    def of(cls, offsets: NDArray[np.uint64], targets: NDArray[np.uint32]) -> "LinkGraph":
+        """Return the graph with these links; those in the other direction are worked out."""
+        count = len(offsets) - 1
+        numbers = np.repeat(np.arange(count, dtype=np.uint32), np.diff(offsets).astype(np.int64))
+        source_offsets = np.zeros(count + 1, dtype=np.uint64)
+        np.cumsum(np.bincount(targets, minlength=count), out=source_offsets[1:])
+        return cls(offsets, targets, source_offsets, numbers[np.argsort(targets, kind="stable")])
+
+    def neighbours(self, document: int, count: int) -> list[int]:
+        """Return at most `count` of the documents with a link from or to a document, each once.
+
+        They come from both directions in turn: what it links to in the order of its text, and what
+        links to it in the order of the index.
+        """
+        found: dict[int, None] = {}
+        outgoing = self.targets[slice(*self.offsets[document : document + 2].tolist())]
+        incoming = self.sources[slice(*self.source_offsets[document : document + 2].tolist())]
+        for pair in zip_longest(outgoing[:count].tolist(), incoming[:count].tolist()):
+            found.update(dict.fromkeys(number for number in pair if number is not None))
+        return [*found][:count]
 
 
 def add_linked(
@@ -47,7 +72,7 @@ def add_linked(
     neighbours: int,
     factor: float,
 ) -> Candidates:
-    """Add what the best `seeds` candidates link to, at most `neighbours` documents for each.
+    """Add what is linked from or to the best `seeds` candidates, `neighbours` for each at most.
 
     A linked document is represented by its best candidate, or by its first chunk if it has none;
     filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
@@ -62,7 +87,7 @@ def add_linked(
     reached: dict[int, float] = {}
     for place in seed_places:
         score = min(ceiling, factor * float(candidates.scores[place]))
-        for target in graph.linked_from(int(documents[place]))[:neighbours]:
+        for target in graph.neighbours(int(documents[place]), neighbours):
             reached[target] = max(score, reached.get(target, 0.0))
     for document in documents[seed_places]:
         reached.pop(int(document), None)

@@ -1,6 +1,7 @@
 """Which document a link leads to, and what is made of it."""
 
 import pytest
+from conftest import CONFIG, MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +9,13 @@ from foundry.indexing.links import LinksBuilder, clean_url
 from foundry.records import Document, Link, Reading
 
 
-def document(path: str, *targets: str, kind: str = "inline", **values: str | None) -> Document:
+def document(
+    path: str,
+    *targets: str,
+    kind: str = "inline",
+    aliases: tuple[str, ...] = (),
+    **values: str | None,
+) -> Document:
     links = tuple(Link(target, "", kind) for target in targets)
     return Document(
         id=f"{values.get('source', 'docs')}:{path}",
@@ -24,7 +31,7 @@ def document(path: str, *targets: str, kind: str = "inline", **values: str | Non
         tags=(),
         modified=None,
         metadata={},
-        reading=Reading(text="", links=links),
+        reading=Reading(text="", links=links, aliases=aliases),
     )
 
 
@@ -100,6 +107,18 @@ def test_wikilinks_name_pages() -> None:
     assert resolve(*documents)[0] == [1, 2]
 
 
+def test_wikilinks_name_pages_by_their_aliases_too() -> None:
+    documents = (
+        document("a.md", "Big  Pump", "pump, big", "Seal", kind="wikilink"),
+        document("d40.md", aliases=("big pump", "Pump, Big", "Seal")),
+        document("d41.md", aliases=("Big pump",)),
+        # What is called so comes before what is called so as well.
+        document("seal.md"),
+        document("x.md", source="elsewhere", aliases=("Big pump",)),
+    )
+    assert resolve(*documents)[0] == [1, 3]
+
+
 def test_relative_links_stay_in_their_source() -> None:
     documents = (document("a.md", "b.md"), document("b.md", source="elsewhere"))
     assert resolve(*documents) == [[], []]
@@ -130,3 +149,28 @@ def test_any_target_is_survived(target: str) -> None:
 )
 def test_addresses(url: str, address: str | None) -> None:
     assert clean_url(url) == address
+
+
+LINKED_FILES = {
+    "pump.md": "# Pump\n\nThe pump lifts water out of the shaft. See [[Big ring]].\n",
+    "ring.md": "---\naliases: [Big ring]\n---\n# Rubber\n\nChange it every spring.\n",
+    "crew.md": "# Crew\n\nFour people, see [their machine](pump.md).\n",
+    **{f"{n}.md": f"# Level {n}\n\nWater drips in shaft {n} of many.\n" for n in range(12)},
+}
+
+
+@pytest.mark.parametrize("provider", ["static", "none"])
+def test_links_change_the_first_page_by_default(make_project: MakeProject, provider: str) -> None:
+    pages = []
+    for name, stage in (("without", ""), ("with", "[search.links]\n")):
+        config = f'{CONFIG}\n[embedding]\nprovider = "{provider}"\n{stage}'
+        project = make_project(LINKED_FILES, config=config, name=name)
+        project.succeed("build")
+        answer = project.ask("the pump that lifts water out of the shaft")
+        pages.append([found["path"] for found in answer["results"]])
+    without, with_links = pages
+    assert len(without) == len(with_links) == 10
+    assert {"ring.md", "crew.md"}.isdisjoint(without)
+    # One is linked to, by an alias, the other links.
+    assert with_links[:3] == without[:3]
+    assert {"ring.md", "crew.md"} <= {*with_links}

@@ -130,6 +130,20 @@ def test_front_matter() -> None:
     assert reading.headings[0].start == reading.body_start
 
 
+@pytest.mark.parametrize(
+    ("block", "aliases"),
+    [
+        ("aliases: [Big pump, 'Pump, big', '']", ("Big pump", "Pump, big")),
+        ("aliases:\n  - One\n  - Two\nalias: Three", ("One", "Two", "Three")),
+        ("alias: Pump, big", ("Pump, big",)),
+        ("aliases: {a: b}", ()),
+        ("aliases: null", ()),
+    ],
+)
+def test_aliases_in_front_matter(block: str, aliases: tuple[str, ...]) -> None:
+    assert read_markdown(f"---\n{block}\n---\n# Page\n").aliases == aliases
+
+
 def test_scalars_of_front_matter_stay_what_was_written() -> None:
     assert read_markdown("---\ntitle: No\n---\nx").title == "No"
     assert read_markdown("---\ntitle: 1.10\nms.date: 05/28/2026\n---\nx").title == "1.10"

@@ -22,7 +22,7 @@ class FakeIndex:
     def __init__(self, *links: list[int]) -> None:
         offsets = np.cumsum([0, *(len(targets) for targets in links)]).astype(np.uint64)
         flat = np.array([target for targets in links for target in targets], dtype=np.uint32)
-        self._graph = LinkGraph(offsets, flat)
+        self._graph = LinkGraph.of(offsets, flat)
 
     def part(self, _open: Any) -> LinkGraph:
         return self._graph
@@ -88,6 +88,32 @@ def test_the_best_of_several_seeds_counts_and_seeds_are_left_alone() -> None:
     index = FakeIndex([1, 3], [0, 3], [], [], [], [])
     scores, _, _ = link(index, candidates({0: 0.6, 2: 0.8}))
     assert scores == {0: 0.6, 2: 0.8, 6: 0.4}
+
+
+def test_what_links_to_a_result_comes_as_well() -> None:
+    index = FakeIndex([], [], [], [0, 1], [], [0])
+    scores, _, journal = link(index, candidates({0: 0.8, 2: 0.6}))
+    # Documents 3 and 5 link to the first, by half of 0.8.
+    assert scores == {0: 0.8, 2: 0.6, 6: 0.4, 10: 0.4}
+    assert journal.stages == {"links": {"documents": 2}}
+
+
+def test_neighbours_come_from_both_directions_in_turn() -> None:
+    graph = FakeIndex([5, 4, 1], [0, 5], [0], [0, 2], [], [])._graph
+    assert graph.neighbours(0, 10) == [5, 1, 4, 2, 3]
+    assert graph.neighbours(0, 3) == [5, 1, 4]
+    assert graph.neighbours(0, 1) == [5]
+    assert graph.neighbours(2, 10) == [0, 3]
+    assert graph.neighbours(5, 10) == [0, 1]
+
+
+@given(st.lists(st.lists(st.integers(0, 5), unique=True), min_size=6, max_size=6))
+def test_neighbours_are_all_that_a_link_joins(links: list[list[int]]) -> None:
+    graph = FakeIndex(*links)._graph
+    for number in range(6):
+        joined = {*links[number], *(other for other in range(6) if number in links[other])}
+        assert set(graph.neighbours(number, 12)) == joined
+        assert len(graph.neighbours(number, 2)) == min(2, len(joined))
 
 
 def test_limits_and_filters() -> None:
