@@ -11,7 +11,7 @@ from foundry.config import Config
 from foundry.config_search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
 from foundry.evaluation.results import CONFIGURED
-from foundry.exporting.verify import run_server
+from foundry.exporting.verify import model_variables, run_server
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
 from foundry.runtime.evaluation_figures import Figures
@@ -50,9 +50,17 @@ def render_variant(config: Config, query_encoder: QueryEncoder) -> Server:
 
 
 def ask(
-    server: Server, index_folder: Path, questions: Path | None, weights: Iterable[float] = ()
+    server: Server,
+    index_folder: Path,
+    questions: Path | None,
+    weights: Iterable[float] = (),
+    *,
+    with_model: bool = True,
 ) -> Report:
-    """Ask a server questions, its own if no file is given; also with other semantic weights."""
+    """Ask a server questions, its own if no file is given; also with other semantic weights.
+
+    `with_model` lets it ask the language model that the environment names, if it has a use for it.
+    """
     config = server.config
     arguments = ["eval", "--json"]
     if questions is not None:
@@ -65,6 +73,7 @@ def ask(
     variables = {
         "SEMANTIC_WEIGHT": str(config.semantic_weight),
         "KEYWORD_WEIGHT": str(config.keyword_weight),
+        **(model_variables() if with_model else {}),
     }
     done = run_server(
         server.folder,
@@ -89,7 +98,7 @@ def record_figures(
     """What the questions come to in a planned server, to travel with its export.
 
     Where the server asks a model or a service for vectors of queries, which may be another one or
-    out of reach tomorrow, only the keyword lane is measured.
+    out of reach tomorrow, only the keyword lane is measured, and no language model reads queries.
     """
     modes = ("keyword",) if query_encoder.kind in {"model", "service"} else ()
     with tempfile.TemporaryDirectory() as scratch:
@@ -98,7 +107,7 @@ def record_figures(
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        report = ask(Server(config, folder, modes), index, None)
+        report = ask(Server(config, folder, modes), index, None, with_model=False)
     return Figures(
         corpus=report["corpus"],
         questions_sha256=report["questions_sha256"],

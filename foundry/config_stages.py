@@ -82,7 +82,7 @@ class UnderstandingSection(StageSection):
     rewrite: bool = True
     extract: Annotated[list[str], Field(max_length=20)] = []
     confidence: Share = 0.7
-    deadline_ms: Milliseconds = 250
+    deadline_ms: Milliseconds = 2000
 
 
 class HeuristicsSection(StageSection):

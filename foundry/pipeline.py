@@ -138,7 +138,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.exporting.verify import run_server
+    from foundry.exporting.verify import model_variables, run_server
     from foundry.extras import of_server, require
     from foundry.published import built_index, index_folder
     from foundry.rendering.preview import render_preview
@@ -152,7 +152,11 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     require(of_server(config, query_encoder.kind))
     server = render_preview(config, query_encoder)
     done = run_server(
-        server, config.package, ["search", *arguments], index_dir=index_folder(config)
+        server,
+        config.package,
+        ["search", *arguments],
+        index_dir=index_folder(config),
+        variables=model_variables(),
     )
     if done.returncode:
         kind = RequestError if done.returncode == RequestError.exit_code else FoundryError

@@ -4,6 +4,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -275,9 +276,46 @@ def test_deadline_ends_the_call(
     assert answer["results"][0]["title"] == "Lamp glass"
     model.wait_for_calls(1)
     assert model.calls[0].gone.wait(20)
-    # For a while the model is left alone.
-    assert "left alone" in ask(package, "lamp smokes")["stages"]["understanding"]["failed"]
-    assert len(model.calls) == 1
+    # One late answer changes nothing for the next query; three in a row do, for a while.
+    model.script = says(query="lamp")
+    assert ask(package, "lamp smokes")["stages"]["understanding"]["query_used"] == "lamp"
+    model.script = script
+    for number in range(3):
+        said = ask(package, f"lamp glass {number}")["stages"]["understanding"]
+        assert said == {"failed": "The language model took too long."}
+    assert "left alone" in ask(package, "fan")["stages"]["understanding"]["failed"]
+    assert len(model.calls) == 5
+
+
+@pytest.mark.slow
+def test_query_and_eval_ask_the_model_that_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "lamp.md").write_text("# Lamp\n\nThe lamp smokes.\n")
+    (tmp_path / "questions.jsonl").write_text('{"query": "teh lmp", "relevant": ["lamp.md"]}\n')
+    (tmp_path / "foundry.toml").write_text(
+        '[project]\nname = "lamps"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+        "[search.understanding]\n"
+    )
+    assert load_config(tmp_path).stages["understanding"]["deadline_ms"] == 2000
+    with language_model(says(query="lamp")) as model:
+        monkeypatch.setenv("LLM_BASE_URL", model.base_url)
+        monkeypatch.setenv("LLM_MODEL", "reader-1")
+        run = CliRunner().invoke
+        assert run(main, ["build", str(tmp_path)]).exit_code == 0
+        result = run(main, ["query", str(tmp_path), "teh lmp", "--json"])
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["stages"]["understanding"] == {"query_used": "lamp"}
+        asked = len(model.calls)
+        result = run(main, ["eval", str(tmp_path)])
+        assert result.exit_code == 0, result.output
+        assert len(model.calls) > asked
+        assert any("teh lmp" in call.text for call in model.calls[asked:])
+        asked = len(model.calls)
+        result = run(main, ["export", str(tmp_path)])
+        assert result.exit_code == 0, result.output
+        assert len(model.calls) == asked
 
 
 def test_calls_of_a_day_are_counted(

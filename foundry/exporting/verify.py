@@ -128,6 +128,11 @@ def run_server(
         ) from None
 
 
+def model_variables() -> dict[str, str]:
+    """The LLM_* variables of this process: for servers that may ask the language model."""
+    return {name: value for name, value in os.environ.items() if name.startswith("LLM_")}
+
+
 def _key_variable(settings: Path) -> str:
     """The variable that holds the key of a server's embedding service; "" if it has none."""
     try:

@@ -1,8 +1,9 @@
 """A circuit breaker: what has just failed is left alone for a while, then tried by one call.
 
-After Nygard, Release It!, 2007. Closed, every call passes. A failure opens it: calls are refused
-at once, without waiting for what would fail again. When the pause is over, a single call is let
-through; if it succeeds the breaker closes, if not the next pause is twice as long.
+After Nygard, Release It!, 2007. Closed, every call passes. So many failures without a success
+between them open it: calls are refused at once, without waiting for what would fail again. When the
+pause is over, a single call is let through; if it succeeds the breaker closes, if not the next
+pause is twice as long.
 """
 
 import threading
@@ -20,8 +21,11 @@ Fault = TypeVar("Fault")
 class CircuitBreaker(Generic[Fault]):
     """Decides whether a call is made; any number of threads may share one."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, failures: int = 1) -> None:
+        """Open after so many `failures` in a row; `clock` counts seconds."""
         self._clock = clock
+        self._failures_to_open = failures
+        self._failures = 0
         self._lock = threading.Lock()
         self._fault: Fault | None = None
         self._generation = 0
@@ -47,7 +51,10 @@ class CircuitBreaker(Generic[Fault]):
     def succeed(self, ticket: int) -> bool:
         """The call with this ticket went well; whether that closed the breaker."""
         with self._lock:
-            if self._fault is None or ticket != self._generation:
+            if ticket != self._generation:
+                return False
+            self._failures = 0
+            if self._fault is None:
                 return False
             self._fault = None
             self._pause = 0.0
@@ -56,11 +63,14 @@ class CircuitBreaker(Generic[Fault]):
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
         """The call with this ticket failed, and asked to be left alone for `pause` seconds.
 
-        Returns whether the fault is a new one. Of calls that were under way together only the
-        first to fail counts.
+        Returns whether it opened the breaker with a new fault. Of calls that were under way when
+        it opened no other counts.
         """
         with self._lock:
             if ticket != self._generation:
+                return False
+            self._failures += 1
+            if self._failures < self._failures_to_open:
                 return False
             is_new = fault != self._fault
             self._fault = fault

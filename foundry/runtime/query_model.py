@@ -1,7 +1,8 @@
 """The language model that reads queries before they are searched for: asked in JSON, within a time.
 
 Any number of threads may ask. What it said is kept, so that a query asked again costs no call; a
-model that has just failed is left alone for a while. What it says is checked by whoever asked.
+model that fails several times in a row is left alone for a while. What it says is checked by
+whoever asked.
 """
 
 import asyncio
@@ -22,6 +23,8 @@ from .circuit_breaker import CircuitBreaker
 
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024
+FAILURES_IN_A_ROW = 3
+"""One late answer says little: models take now half a second, now three."""
 
 _logger = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ class QueryModel:
         self._model = LanguageModel(settings)
         self._budget = shared_budget(settings.daily_calls)
         self._places = threading.BoundedSemaphore(settings.concurrency)
-        self._breaker: CircuitBreaker[str] = CircuitBreaker()
+        self._breaker: CircuitBreaker[str] = CircuitBreaker(failures=FAILURES_IN_A_ROW)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
         # What raises is not kept.
@@ -69,7 +72,7 @@ class QueryModel:
         try:
             ticket = self._breaker.admit()
             if ticket is None:
-                raise ModelError("is left alone after a failure")
+                raise ModelError("is left alone after failures")
             if not self._budget.take_call():
                 raise ModelError("has had the day's calls")
             return self._decide(ticket, request, seconds)

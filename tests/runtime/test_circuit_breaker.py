@@ -55,6 +55,28 @@ def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> N
     assert breaker.succeed(trial)
 
 
+def test_breaker_opens_after_so_many_failures_in_a_row() -> None:
+    clock = Clock()
+    breaker: CircuitBreaker[str] = CircuitBreaker(clock, failures=3)
+    for failures in (2, 1, 2):
+        for _ in range(failures):
+            assert not breaker.fail(admitted(breaker), "late")
+        assert breaker.fault is None
+        assert not breaker.succeed(admitted(breaker))
+    assert not breaker.fail(admitted(breaker), "late")
+    assert not breaker.fail(admitted(breaker), "late")
+    assert breaker.fail(admitted(breaker), "late")
+    assert breaker.admit() is None
+    clock.now += circuit_breaker.FIRST_PAUSE
+    # A trial that fails is enough to leave it open.
+    assert not breaker.fail(admitted(breaker), "late")
+    assert breaker.admit() is None
+    clock.now += 2 * circuit_breaker.FIRST_PAUSE
+    assert breaker.succeed(admitted(breaker))
+    assert not breaker.fail(admitted(breaker), "late")
+    assert breaker.admit() is not None
+
+
 def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock)
