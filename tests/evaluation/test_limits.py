@@ -94,7 +94,17 @@ def test_a_query_asked_twice_is_compared_with_its_like() -> None:
     evaluation = make_evaluation({"hybrid": [1.0, 0.0]})
     for question in evaluation.questions:
         question["query"] = "same"  # type: ignore[index]
-    assert not compare(baseline_of(evaluation), evaluation, 0.0).failures
+    comparison = compare(baseline_of(evaluation), evaluation, 0.0)
+    assert not comparison.failures
+    # Nothing has changed, so nothing is said of noise, and nothing was left out.
+    assert comparison.lines[0] == "nDCG@10 0.5000 -> 0.5000 (+0.0000)"
+    assert len(comparison.lines) == len(METRICS)
+    once = make_evaluation({"hybrid": [1.0]})
+    once.questions[0]["query"] = "same"  # type: ignore[index]
+    assert compare(baseline_of(evaluation), once, 0.0).lines[:2] == (
+        "compared on the 1 questions that the baseline has too",
+        "nDCG@10 1.0000 -> 1.0000 (+0.0000)",
+    )
 
 
 def test_means_alone_are_compared_for_the_same_questions_only() -> None:
@@ -102,6 +112,8 @@ def test_means_alone_are_compared_for_the_same_questions_only() -> None:
     baseline = baseline_of(evaluation)
     del baseline["per_question"]
     assert compare(baseline, evaluation, 0.0).lines[0] == "nDCG@10 0.7500 -> 0.7500 (+0.0000)"
+    worse = make_evaluation({"hybrid": [0.5, 0.5]})
+    assert compare(baseline, worse, 1.0).lines[0] == "nDCG@10 0.7500 -> 0.5000 (-0.2500)"
     baseline["questions_sha256"] = "other"
     with pytest.raises(FoundryError, match="other questions"):
         compare(baseline, evaluation, 0.0)
@@ -140,6 +152,38 @@ def test_mean_that_is_no_number(tmp_path: Path) -> None:
     file.write_text(json.dumps(baseline))
     with pytest.raises(FoundryError, match="not an evaluation"):
         read_baseline(file)
+
+
+@pytest.mark.parametrize("mean", [0, 1, 0.5])
+def test_means_at_their_bounds_are_read(mean: float, tmp_path: Path) -> None:
+    file = tmp_path / "baseline.json"
+    file.write_text(json.dumps(baseline_of(make_evaluation({"hybrid": [mean]}))))
+    assert read_baseline(file)["metrics"]["hybrid"]["nDCG@10"] == mean
+
+
+@pytest.mark.parametrize("change", ["no kind", -0.001, 1.001])
+def test_baseline_without_a_kind_or_with_what_is_no_mean(
+    change: str | float, tmp_path: Path
+) -> None:
+    baseline = baseline_of(make_evaluation({"hybrid": [1.0]}))
+    if isinstance(change, str):
+        del baseline["kind"]
+    else:
+        baseline["metrics"]["hybrid"]["hit@1"] = change  # type: ignore[index]
+    file = tmp_path / "baseline.json"
+    file.write_text(json.dumps(baseline))
+    with pytest.raises(FoundryError, match="not an evaluation with its means"):
+        read_baseline(file)
+
+
+@pytest.mark.parametrize("value", [-0.001, 1.001])
+def test_value_of_a_question_that_is_no_metric(value: float) -> None:
+    evaluation = make_evaluation({"hybrid": [1.0, 0.0]})
+    compare(baseline_of(evaluation), evaluation, 0.0)
+    baseline = baseline_of(evaluation)
+    baseline["per_question"][1]["values"]["hybrid"]["hit@1"] = value  # type: ignore[index]
+    with pytest.raises(FoundryError, match="unusable"):
+        compare(baseline, evaluation, 0.0)
 
 
 def test_damaged_values_of_questions() -> None:

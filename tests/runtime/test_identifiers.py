@@ -1,6 +1,12 @@
 import pytest
 
-from foundry.runtime.identifiers import compile_patterns, is_identifier_query
+from foundry.runtime import identifiers
+from foundry.runtime.identifiers import (
+    compile_patterns,
+    is_identifier_query,
+    is_written_identifier,
+    whole_terms,
+)
 from foundry.runtime.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
@@ -72,6 +78,22 @@ def test_the_owners_patterns_count_for_tokens_and_for_whole_queries() -> None:
 
 def test_a_long_query_is_never_an_identifier() -> None:
     assert not is_identifier("D40 " * 100)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(200, True), (201, False)])
+def test_what_is_matched_has_at_most_200_characters(length: int, expected: bool) -> None:
+    pattern = compile_patterns(["a+", "a+ b+"])
+    word, words = "a" * length, "a" * (length - 2) + " b"
+    assert is_written_identifier(f" {word} ", pattern) == expected
+    assert is_identifier_query(f" {word} ", tokenizer.tokenize(word), pattern) == expected
+    assert is_identifier_query(words, tokenizer.tokenize(words), pattern) == expected
+    (token,) = tokenizer.tokenize(word)
+    assert identifiers.is_identifier(token, pattern) == expected
+
+
+def test_whole_terms() -> None:
+    tokens = tokenizer.tokenize("max_connections of pumps")
+    assert [whole_terms(token) for token in tokens] == [("maxconnections",), (), ("pump",)]
 
 
 def test_a_bad_pattern_is_named() -> None:

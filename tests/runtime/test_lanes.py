@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
-from foundry.runtime.arrays import open_array
 from foundry.runtime.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs
 from foundry.runtime.keyword_lane import KeywordLane
-from foundry.runtime.lanes import best
+from foundry.runtime.lanes import LaneHits, _threshold, best
 from foundry.runtime.layout import IndexLayout
 from foundry.runtime.quantising import quantise
-from foundry.runtime.vocabulary import Vocabulary
 
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
@@ -29,16 +27,7 @@ def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     builder.add(make_chunk_terms(counts, [{}] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
     terms_count, postings = builder.write(layout)
-    return KeywordLane(
-        Vocabulary(
-            memoryview(layout.terms.read_bytes()),
-            open_array(layout.term_offsets, np.uint64, (terms_count + 1,)),
-        ),
-        open_array(layout.posting_offsets, np.uint64, (terms_count + 1,)),
-        open_array(layout.posting_chunks, np.uint32, (postings,)),
-        open_array(layout.posting_impacts, np.float32, (postings,)),
-        len(chunks),
-    )
+    return KeywordLane.open(layout, len(chunks), terms_count, postings)
 
 
 def test_bm25_by_hand(tmp_path: Path) -> None:
@@ -54,6 +43,28 @@ def test_bm25_by_hand(tmp_path: Path) -> None:
         expected, rel=1e-6
     )
     assert hits.chunks.tolist() == sorted(expected, key=lambda number: -expected[number])
+
+
+def test_frequencies_are_counts_of_chunks(tmp_path: Path) -> None:
+    lane = build_keyword_lane(tmp_path, [["a", "b"], ["a", "a", "c"], ["c"], ["a"]])
+    assert [lane.frequency(term) for term in ("a", "b", "c", "d", "")] == [3, 1, 2, 0, 0]
+
+
+def test_what_the_best_hit_is_worth() -> None:
+    chunks, scores = np.array([3, 1]), np.array([4.0, 2.0])
+    whole, part = LaneHits(chunks, scores), LaneHits(chunks, scores, missing_score=12.0)
+    assert (whole.full_score, whole.worth, len(whole)) == (4.0, 1.0, 2)
+    assert (part.full_score, part.worth) == (16.0, 0.25)
+    nothing = LaneHits.none()
+    assert (nothing.full_score, nothing.worth, len(nothing)) == (1.0, 0.0, 0)
+    lacking = LaneHits(nothing.chunks, nothing.scores, missing_score=2.0)
+    assert (lacking.full_score, lacking.worth) == (2.0, 0.0)
+
+
+@pytest.mark.parametrize(("count", "reached"), [(1, 2), (12, 16), (16, 32), (17, 32), (600, 768)])
+def test_few_more_than_the_best_are_sorted(count: int, reached: int) -> None:
+    scores = np.arange(1024.0)
+    assert np.count_nonzero(scores >= _threshold(scores, count)) == reached
 
 
 words = st.sampled_from([f"w{number}" for number in range(12)])
@@ -207,6 +218,30 @@ def test_chunks_without_a_vector_are_no_hits() -> None:
     vectors[2] = 0
     hits = build_dense_lane(vectors, 10).search(unit_rows(8, 1, 16)[0], 10)
     assert set(hits.chunks.tolist()) == {0, 1, 3}
+
+
+@pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])
+def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
+    # A query at the corner of four octants, in each of which some of its neighbours are.
+    query = np.array([1.0, 0.001, 0.001], dtype=np.float32)
+    query /= np.linalg.norm(query)
+    vectors = unit_rows(11, size, 3)
+    rows, scales = quantise(vectors)
+    centre = np.zeros(3, dtype=np.float32)
+    lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 1)
+    everything = lane.scores(query, np.arange(size))
+    expected = np.lexsort((np.arange(size), -everything))[:20]
+    assert (lane.search(query, 20).chunks.tolist() == expected.tolist()) == is_exact
+
+
+def test_the_farthest_are_found_if_there_are_no_others() -> None:
+    vectors = -np.ones((2100, 64), dtype=np.float32) / 8
+    rows, scales = quantise(vectors)
+    centre = np.zeros(64, dtype=np.float32)
+    lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 10)
+    hits = lane.search(-vectors[0], 5)
+    assert hits.chunks.tolist() == [0, 1, 2, 3, 4]
+    assert hits.scores == pytest.approx([-1.0] * 5)
 
 
 def test_signs_by_hand() -> None:

@@ -185,6 +185,9 @@ def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
     base = TEXT + " This is rule 12 of region D40."
     shown, _ = merge([base, base.replace("12", "13"), base.replace("D40", "D41"), base])
     assert [hit.chunk.id for hit in shown] == ["c0", "c1", "c2"]
+    base = TEXT + " This is max_speed."
+    shown, _ = merge([base, base.replace("speed", "depth"), base])
+    assert [hit.chunk.id for hit in shown] == ["c0", "c1"]
 
 
 def test_duplicates_below_the_depth_are_left_out_too() -> None:

@@ -5,14 +5,22 @@ import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
 from foundry.runtime import web_admission
-from foundry.runtime.web_admission import Answer, Gate, Streams, StreamTooSlowError, kind_of_work
+from foundry.runtime.settings import Limits
+from foundry.runtime.web_admission import (
+    Admission,
+    Answer,
+    Gate,
+    Streams,
+    StreamTooSlowError,
+    kind_of_work,
+)
 
 CLOSE = b"\r\nConnection: close\r\n\r\n"
 
@@ -292,6 +300,42 @@ def test_one_caller_has_half_of_the_streams() -> None:
         assert streams.gate.working == 4
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize(("slots", "share"), [(1, 1), (2, 1), (3, 1), (6, 3), (7, 3)])
+def test_streams_of_a_caller_are_counted(slots: int, share: int) -> None:
+    async def is_refused_at_once(streams: Streams) -> bool:
+        asked = asyncio.create_task(streams.enter(b"a"))
+        await asyncio.sleep(0)
+        done = asked.done()
+        asked.cancel()
+        return done and not asked.result()
+
+    async def check() -> None:
+        streams = Streams(slots)
+        assert all([await streams.enter(b"a") for _ in range(share)])
+        for _ in range(3):
+            assert await is_refused_at_once(streams)
+            streams.leave(b"a")
+            await asyncio.sleep(0)
+            assert await streams.enter(b"a")
+        for _ in range(share):
+            streams.leave(b"a")
+            await asyncio.sleep(0)
+        assert streams.gate.working == 0
+
+    asyncio.run(check())
+
+
+def test_what_is_no_request_needs_no_slot() -> None:
+    seen = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope)
+
+    admission = Admission(application, limits=Limits(9, 9, 9, 9, 9, 0, 0), by_token=False)
+    asyncio.run(admission({"type": "lifespan"}, cast(Any, None), cast(Any, None)))
+    assert seen == [{"type": "lifespan"}]
 
 
 def test_a_stream_that_finds_no_slot_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
