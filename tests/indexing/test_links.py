@@ -152,10 +152,13 @@ def test_addresses(url: str, address: str | None) -> None:
 
 
 LINKED_FILES = {
-    "pump.md": "# Pump\n\nThe pump lifts water out of the shaft. See [[Big ring]].\n",
+    "d40.md": "# Pump\n\nThe pump lifts water out of the shaft. See [[Big ring]].\n",
     "ring.md": "---\naliases: [Big ring]\n---\n# Rubber\n\nChange it every spring.\n",
-    "crew.md": "# Crew\n\nFour people, see [their machine](pump.md).\n",
-    **{f"{n}.md": f"# Level {n}\n\nWater drips in shaft {n} of many.\n" for n in range(12)},
+    "crew.md": "# Crew\n\nFour people, see [their machine](d40.md).\n",
+    **{
+        f"{n}.md": f"# Level {n}\n\nWater drips in this shaft{' day and night' * n}.\n"
+        for n in range(12)
+    },
 }
 
 
