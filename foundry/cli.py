@@ -26,7 +26,7 @@ Exit codes:
   0    done
   1    it cannot be done; the message says why and what to do
   2    foundry.toml or the command line is wrong
-  3    updated, but conflicts are left for you to settle
+  3    updated, but conflicts or imports are left for you to settle
   4    the project has templates of its own, and --trust was not given
   130  interrupted; what was published before still stands
 """

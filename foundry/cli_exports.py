@@ -117,7 +117,8 @@ def update(
     """Bring a new Foundry, configuration or index into an export that was edited.
 
     Untouched files are replaced, edited ones merged; your own files and deletions stay. Where both
-    sides changed the same lines, both stand there, marked, and the exit code is 3.
+    sides changed the same lines, both stand there, marked. Then, and where a file imports what is
+    not there any more, the exit code is 3.
     """
     result = pipeline.update(
         folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale
@@ -133,7 +134,10 @@ def update(
                 continue
             for name in changes[key]:
                 click.echo(f"{printable(name)}: {_SAID[key]}")
-        click.echo(f"{folder} {'would be' if dry_run else 'is'} up to date")
+        for line in result.unresolved:
+            click.echo(printable(line))
+        state = "up to date" if result.is_settled else "updated, but not settled"
+        click.echo(f"{folder} {'would be' if dry_run else 'is'} {state}")
     if not result.is_settled:
         sys.exit(UNSETTLED)
 
@@ -144,8 +148,12 @@ def update(
 def verify(folder: Path, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
 
-    An export is also asked questions that its index must be able to answer. What its owner edited,
-    added or deleted is named; it is no finding once an update has taken note of it.
+    An export's files are also searched for conflicts that are not settled, for imports that lead
+    nowhere and for forged bytecode. Then its server is started, in an interpreter that reads no
+    bytecode, and asked what its index must be able to answer.
+
+    What its owner edited, added or deleted is named, and the exit code is 0, once an update has
+    taken note of it. It is 1 for whatever else is not as it was written, or does not run.
     """
     checked = pipeline.verify(folder)
     if as_json:
@@ -156,6 +164,10 @@ def verify(folder: Path, as_json: bool) -> None:
             names = entry.get(key)
             for name in names if isinstance(names, list) else []:
                 click.echo(f"{key} by its owner: {printable(name)}")
+        missing = entry.get("not_installed")
+        if isinstance(missing, list) and missing:
+            listed = printable(", ".join(missing))
+            click.echo(f"not started, because not installed here: {listed}")
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")
 
 

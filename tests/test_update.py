@@ -232,6 +232,51 @@ def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
     result = update(older)
     assert result.exit_code == 1
     assert "holds conflict markers" in result.stderr
+    refused = CliRunner().invoke(main, ["verify", str(older)])
+    assert refused.exit_code == 1
+    assert "notes/app.py: holds conflict markers" in refused.stderr
+
+
+def test_conflict_in_the_settings_is_a_finding_of_both_verifications(project: Project) -> None:
+    exported = project.export()
+    edit(exported / "notes" / "settings.json", '"port": 8000', '"port": 9000')
+    file = project.root / "foundry.toml"
+    file.write_text(SMALL + "port = 8123\n", encoding="utf-8")
+    result = update(exported)
+    assert result.exit_code == 3
+    assert "updated, but not settled" in result.output
+    finding = "notes/settings.json: holds conflict markers"
+    refused = CliRunner().invoke(main, ["verify", str(exported)])
+    assert refused.exit_code == 1
+    assert finding in refused.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "notes", "verify"],
+        cwd=exported,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert finding in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None:
+    exported = project.export()
+    package = exported / "notes"
+    (package / "core").mkdir()
+    (package / "results.py").rename(package / "core" / "results.py")
+    for arguments in (["--dry-run"], []):
+        result = update(exported, *arguments)
+        assert result.exit_code == 3
+        assert "imports .results, which is not there\n" in result.output
+        assert "up to date" not in result.output
+    found = json.loads(update(exported, "--json").stdout)["unresolved"]
+    assert any(line.startswith("notes/search.py: line ") for line in found)
+    assert any(line.startswith("notes/core/results.py: line ") for line in found)
+    refused = CliRunner().invoke(main, ["verify", str(exported)])
+    assert refused.exit_code == 1
+    assert all(line in refused.stderr for line in found)
 
 
 @pytest.mark.slow

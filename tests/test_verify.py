@@ -1,7 +1,12 @@
 """Damaged exports and indexes: verify names the file; servers refuse them and never crash."""
 
+import importlib.util
 import json
+import os
+import py_compile
 import shutil
+import struct
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -185,6 +190,18 @@ def test_edit_that_the_list_agrees_with_is_named_all_the_same(
     assert "edited by its owner: notes/errors.py\n" in result.output
 
 
+def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    path, sums = copy / "notes" / "web_problems.py", copy / "SHA256SUMS"
+    old = hash_file(path)
+    path.write_bytes(path.read_bytes() + b"import not_installed_here\n")
+    sums.write_text(sums.read_text().replace(old, hash_file(path)))
+    result = CliRunner().invoke(main, ["verify", str(copy)])
+    assert result.exit_code == 0, result.output
+    assert "edited by its owner: notes/web_problems.py\n" in result.output
+    assert "not started, because not installed here: not_installed_here\n" in result.output
+
+
 @pytest.mark.parametrize(
     "name", ["evil.py", "notes/evil.so", "notes/index/evil.pkl", "new/evil.pth", "a\nb", ".hidden"]
 )
@@ -208,18 +225,72 @@ def test_link_in_place_of_a_file_is_named(exported: Path, tmp_path: Path) -> Non
     assert "notes/search.py: changed" in findings(copy)
 
 
-def test_planted_bytecode_is_not_run(exported: Path, tmp_path: Path) -> None:
-    import py_compile
+def as_its_owner(export: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run Python in an export, with bytecode read and written as it is by default."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": ""}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=export,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
 
+
+def plant_bytecode(source: Path, text: str, mode: str) -> Path:
+    """Have Python run another text in place of a module; returns the file that does it."""
+    planted = source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc"
+    forged = source.parent.parent / "forged.py"
+    forged.write_text(text, encoding="utf-8")
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(
+        str(forged), cfile=str(planted), dfile=str(source), invalidation_mode=unchecked
+    )
+    forged.unlink()
+    content = planted.read_bytes()[16:]
+    if mode == "time and size":
+        status = source.stat()
+        header = bytes(4) + struct.pack("<II", int(status.st_mtime), status.st_size)
+    elif mode == "hash":
+        header = struct.pack("<I", 3) + importlib.util.source_hash(source.read_bytes())
+    else:
+        header = planted.read_bytes()[4:16]
+    planted.write_bytes(importlib.util.MAGIC_NUMBER + header + content)
+    return planted
+
+
+@pytest.mark.parametrize("mode", ["time and size", "hash", "no check"])
+def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     source = copy / "notes" / "state.py"
-    planted = copy / "notes" / "__pycache__" / f"state.{sys.implementation.cache_tag}.pyc"
-    evil = tmp_path / "state.py"
-    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    py_compile.compile(str(evil), cfile=str(planted), dfile=str(source), invalidation_mode=mode)
+    ran = tmp_path / "ran"
+    text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
+    planted = plant_bytecode(source, text, mode)
+    name = planted.relative_to(copy).as_posix()
+    finding = f"{name}: bytecode that does not come of state.py; delete it"
+    assert finding in findings(copy)
+    assert not ran.exists()
+    done = as_its_owner(copy, "-m", "notes", "verify")
+    assert done.returncode == 1
+    assert finding in done.stdout
+    # Whoever starts the server without looking is answered by what was planted.
+    ran.unlink(missing_ok=True)
+    assert as_its_owner(copy, "-m", "notes", "search", "seal").returncode == 0
+    assert ran.exists()
+
+
+def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    for options in ([], ["-O"], ["-OO"]):
+        done = as_its_owner(copy, *options, "-m", "notes", "search", "seal")
+        assert done.returncode == 0, done.stderr
+    assert len(list((copy / "notes" / "__pycache__").glob("*.pyc"))) > 60
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
-    assert not (tmp_path / "ran").exists()
+    # Nor is what Python does not take, because its module has changed since.
+    planted = plant_bytecode(copy / "notes" / "state.py", "raise SystemExit", "time and size")
+    planted.write_bytes(planted.read_bytes()[:8] + bytes(8) + planted.read_bytes()[16:])
+    assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
 
 
 @pytest.mark.parametrize("content", ["", "nonsense\n", f"{'0' * 64}  ../outside\n", "\xff"])
@@ -415,8 +486,6 @@ print(answered, refused)
 
 @pytest.mark.slow
 def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> None:
-    import subprocess
-
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
     # Of each file so many places.
@@ -445,8 +514,6 @@ def test_damage_that_breaks_a_search_is_explained(damaged: Project) -> None:
 
 
 def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
-    import subprocess
-
     copy = shutil.copytree(exported, tmp_path / "copy")
     (copy / "notes" / "index" / "sketch.npy").write_bytes(b"")
     done = subprocess.run(
@@ -463,7 +530,6 @@ def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_project_with_a_name_that_is_no_text(tmp_path: Path) -> None:
-    import os
 
     root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
     project = make(root)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
-_MARKED = re.compile(r"(?m)^<<<<<<< yours\r?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,6 @@ def merge(base: str, yours: str, generated: str) -> Merged:
             lines += [OPENING, *_ended(left), MIDDLE, *_ended(right), CLOSING]
     text = "".join(lines)
     return Merged(text.replace("\n", "\r\n") if carriage else text, conflicts)
-
-
-def has_conflicts(text: str) -> bool:
-    """Whether a conflict of an earlier merge still stands in a text."""
-    return _MARKED.search(text) is not None
 
 
 Stretch = tuple[Sequence[str], Sequence[str], Sequence[str]]

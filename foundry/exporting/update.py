@@ -18,12 +18,13 @@ from foundry.exporting.checksums import (
     list_files,
 )
 from foundry.exporting.generated import GENERATED, Generated, encode_generated
-from foundry.exporting.merge import has_conflicts, merge
+from foundry.exporting.merge import merge
 from foundry.exporting.owners_files import take_over
 from foundry.exporting.replacing import replace_folder, settle
 from foundry.exporting.standing import Standing
 from foundry.exporting.write import Export, fill_folder, find_standing
 from foundry.files import FILE_MODE, hash_file, set_modes
+from foundry.runtime.verification import find_unresolved, find_unsettled
 
 BESIDE = ".new"
 """Appended to the name of a file whose owner's version stands and could not be merged."""
@@ -46,6 +47,7 @@ class Update:
         kept: Edited, and as the owner left it, because nothing new concerns it.
         orphaned: Edited, and no longer part of the export; kept.
         deleted: Deleted by the owner; stays so.
+        unresolved: A line for each import that then leads nowhere: of a file, and what it imports.
     """
 
     replaced: list[str] = field(default_factory=list)
@@ -57,11 +59,12 @@ class Update:
     kept: list[str] = field(default_factory=list)
     orphaned: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    unresolved: list[str] = field(default_factory=list)
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing is left for the owner to decide."""
-        return not self.conflicts and not self.beside
+        return not self.conflicts and not self.beside and not self.unresolved
 
 
 def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:
@@ -78,6 +81,13 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     if not force:
         _refuse_unsettled(target, standing)
     update, contents = decide(target, standing, export.files)
+    modules = {
+        name: content
+        for name, content in {**_read(target, standing), **contents}.items()
+        if name not in update.removed
+    }
+    package = export.index_place.partition("/")[0]
+    update.unresolved = find_unresolved(modules, package)
     if not dry_run:
         replace_folder(target, lambda folder: _fill(folder, target, standing, export, contents))
     return update
@@ -189,21 +199,18 @@ def _refuse_damaged_index(target: Path, standing: Standing) -> None:
 
 
 def _refuse_unsettled(target: Path, standing: Standing) -> None:
-    marked = [
-        name
-        for name in standing.edited
-        if not (target / name).is_symlink()
-        and has_conflicts((target / name).read_text("utf-8", "replace"))
-    ]
-    beside = [
-        name
-        for name in standing.added
-        if name.endswith(BESIDE) and name.removesuffix(BESIDE) in standing.generated.digests
-    ]
-    if marked or beside:
+    if unsettled := find_unsettled(_read(target, standing)):
         raise ExportError(
             f"{target}: an earlier update is not settled:"
-            + "".join(f"\n  {name}: holds conflict markers" for name in marked)
-            + "".join(f"\n  {name}: is still there" for name in beside),
+            + "".join(f"\n  {finding}" for finding in unsettled),
             hint="settle the conflicts and delete the .new files, or pass --force",
         )
+
+
+def _read(target: Path, standing: Standing) -> dict[str, bytes]:
+    """What an export holds beside its index, what is its owner's alone, and links."""
+    return {
+        name: (target / name).read_bytes()
+        for name in list_files(target)
+        if not is_owners(name) and name not in standing.index and not (target / name).is_symlink()
+    }

@@ -1,16 +1,16 @@
-"""Verifies an export: every hash, then a known question asked in a clean interpreter."""
+"""Verifies an export: its hashes, what its files say, and its server in a clean interpreter."""
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from foundry.errors import FoundryError, VerificationError
-from foundry.exporting.checksums import compare, is_owners
+from foundry.exporting.checksums import compare, is_owners, list_files
 from foundry.exporting.standing import examine
+from foundry.runtime.verification import clean_interpreter, find_unresolved, find_unsettled
 
 TIME_LIMIT = 120.0
 """Seconds that a server may take to verify itself or to answer."""
@@ -47,6 +47,8 @@ _HINT = (
     " what you edited or added yourself"
 )
 
+_UNSETTLED = "settle what is named, then run foundry update, which takes note of it"
+
 _START = "import runpy, sys; sys.path.insert(0, {folder!r}); runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"  # noqa: E501
 
 
@@ -54,7 +56,9 @@ def verify_export(folder: Path) -> dict[str, object]:
     """Check an exported folder; returns what was checked. Raises VerificationError.
 
     What the owner edited, added or deleted before an update is listed by its name and is no
-    finding: the update took note of it.
+    finding: the update took note of it. Files that a merge has left to be settled, and imports that
+    lead nowhere, are findings. Only what has none of them is run: its modules, its server and the
+    known questions, unless libraries are missing here that it needs, which are listed.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
@@ -64,6 +68,13 @@ def verify_export(folder: Path) -> dict[str, object]:
         raise VerificationError(str(folder), findings, hint=_HINT)
     standing = examine(folder)
     package = find_package(folder)
+    files = {
+        name: (folder / name).read_bytes()
+        for name in list_files(folder)
+        if not is_owners(name) and name not in standing.index and not (folder / name).is_symlink()
+    }
+    if findings := [*find_unsettled(files), *find_unresolved(files, package)]:
+        raise VerificationError(str(folder), findings, hint=_UNSETTLED)
     answer = run_server(folder, package, ["verify", "--json"])
     try:
         report = json.loads(answer.stdout)
@@ -110,11 +121,9 @@ def run_server(
     if index_dir is not None:
         environment["INDEX_DIR"] = str(index_dir)
     environment.update(variables or {})
-    # Text is UTF-8 whatever the locale. Bytecode is neither written nor read: no hash covers it.
-    options = ["-I", "-B", "-X", "utf8", "-X", f"pycache_prefix={os.devnull}"]
     try:
         return subprocess.run(
-            [sys.executable, *options, "-c", start, *arguments],
+            [*clean_interpreter(isolated=True), "-c", start, *arguments],
             capture_output=True,
             encoding="utf-8",
             errors="replace",

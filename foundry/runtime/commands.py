@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from . import evaluation_command
@@ -16,6 +17,7 @@ from .result_text import format_response
 from .results import MAX_TOP_K, SearchResponse
 from .settings import settings
 from .state import current_index
+from .verification import find_broken, find_faults, is_clean, run_clean
 
 EXIT_CODES = """\
 exit codes:
@@ -133,7 +135,7 @@ def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.Ar
     evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
     evaluation_command.add_arguments(evaluate, weights=weights)
 
-    verify = commands.add_parser("verify", help="hash the index and ask it what it must know")
+    verify = commands.add_parser("verify", help="check index and code, and that the server answers")
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
@@ -175,26 +177,39 @@ def _evaluate(
 
 
 def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    package = Path(__file__).parent
+    if not is_clean():
+        return run_clean(package, "verify", *(["--json"] if chosen.json else []))
+    if broken := find_broken(package):
+        raise ServerError(
+            "\n  ".join(["its files are not whole:", *broken]), hint="settle or mend what is named"
+        )
     index = current_index()
     findings = index.verify()
-    for item in index.manifest.known_items:
+    known = index.manifest.known_items
+    for item in known:
         # As many as there can be: stages may rank a known item behind newer or nearer ones.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
+    faults = find_faults(package, known[0].query if known else None)
+    findings += faults.findings
     if chosen.json:
         report = {
             "index_version": index.version,
             "documents": index.document_count,
             "chunks": index.chunk_count,
             "findings": findings,
+            "not_installed": faults.missing,
         }
         _print(format_json(report))
     else:
-        files, questions = len(index.manifest.files), len(index.manifest.known_items)
-        _print(f"index {index.version}: {files} files, {questions} known queries checked")
+        files = len(index.manifest.files)
+        _print(f"index {index.version}: {files} files, {len(known)} known queries checked")
+        if faults.missing:
+            findings.append(f"not installed, so not started: {', '.join(faults.missing)}")
         _print("\n".join(findings) or "everything is as it should be")
-    return 1 if findings else 0
+    return 1 if findings or faults.missing else 0
 
 
 def _print(text: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.exporting.merge import has_conflicts, merge
+from foundry.exporting.merge import merge
+from foundry.runtime.verification import has_conflicts
 
 BASE = "".join(f"line {number}\n" for number in range(12))
 texts = st.lists(st.sampled_from("abcd"), max_size=8).map(
@@ -42,8 +43,8 @@ def test_the_same_line_changed_by_both_is_marked() -> None:
     assert merged.conflicts == 1
     marked = "<<<<<<< yours\nyours\n=======\ngenerated\n>>>>>>> generated\n"
     assert merged.text == replace(BASE, 5, marked)
-    assert has_conflicts(merged.text)
-    assert not has_conflicts(BASE)
+    assert has_conflicts(merged.text.encode())
+    assert not has_conflicts(BASE.encode())
 
 
 def test_lines_without_an_end_stay_apart_in_a_conflict() -> None:
@@ -78,7 +79,7 @@ def test_one_changed_side_wins(base: str, other: str) -> None:
 @given(texts, texts, texts)
 def test_no_line_of_either_side_is_lost(base: str, yours: str, generated: str) -> None:
     merged = merge(base, yours, generated)
-    assert has_conflicts(merged.text) == bool(merged.conflicts)
+    assert has_conflicts(merged.text.encode()) == bool(merged.conflicts)
     for side in (yours, generated):
         for line in set(side.splitlines()) - set(base.splitlines()):
             assert merged.text.splitlines().count(line) >= 1

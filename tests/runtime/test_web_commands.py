@@ -15,6 +15,7 @@ from foundry.runtime.filters import Filters
 from foundry.runtime.layout import KnownItem
 from foundry.runtime.records import ChunkRecord
 from foundry.runtime.results import Hit, Mode, SearchResponse, check_request
+from foundry.runtime.verification import Faults
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -144,8 +145,24 @@ def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
 
 
+def use_faults(monkeypatch: pytest.MonkeyPatch, findings: list[str], missing: list[str]) -> None:
+    monkeypatch.setattr(commands, "is_clean", lambda: True)
+    monkeypatch.setattr(commands, "find_broken", lambda _: [])
+    monkeypatch.setattr(commands, "find_faults", lambda *_: Faults(findings, missing))
+
+
 def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     use_index(monkeypatch)
+    use_faults(monkeypatch, [], ["fastapi"])
+    assert run("verify") == 1
+    assert "not installed, so not started: fastapi\n" in capsys.readouterr().out
+    use_faults(monkeypatch, ["handbook/app.py: line 3: imports .x, which is not there"], [])
+    assert run("verify") == 1
+    assert "app.py: line 3: imports .x" in capsys.readouterr().out
+    monkeypatch.setattr(commands, "find_broken", lambda _: ["x.py: holds conflict markers"])
+    assert run("verify") == 1
+    assert "not whole:\n  x.py: holds conflict markers\n  settle" in capsys.readouterr().err
+    use_faults(monkeypatch, [], [])
     assert run("verify") == 0
     assert "everything is as it should be" in capsys.readouterr().out
     use_index(monkeypatch, "chunks.jsonl: content differs from the manifest", known="c9")
@@ -163,6 +180,7 @@ def test_verify_of_an_unusable_index(
     def current_index() -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
+    use_faults(monkeypatch, [], [])
     monkeypatch.setattr(commands, "current_index", current_index)
     assert run("verify") == 1
     assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
