@@ -10,7 +10,8 @@ from pathlib import Path
 from foundry.errors import FoundryError, VerificationError
 from foundry.exporting.checksums import compare, is_owners, list_files
 from foundry.exporting.standing import examine
-from foundry.runtime.verification import clean_interpreter, find_unresolved, find_unsettled
+from foundry.runtime.package_files import find_broken_files
+from foundry.runtime.verification import clean_interpreter
 
 TIME_LIMIT = 120.0
 """Seconds that a server may take to verify itself or to answer."""
@@ -73,7 +74,7 @@ def verify_export(folder: Path) -> dict[str, object]:
         for name in list_files(folder)
         if not is_owners(name) and name not in standing.index and not (folder / name).is_symlink()
     }
-    if findings := [*find_unsettled(files), *find_unresolved(files, package)]:
+    if findings := find_broken_files(files, package):
         raise VerificationError(str(folder), findings, hint=_UNSETTLED)
     answer = run_server(folder, package, ["verify", "--json"])
     try:

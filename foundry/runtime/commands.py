@@ -12,12 +12,13 @@ from . import evaluation_command
 from .errors import ConfigurationError, InvalidRequestError, ServerError
 from .filters import read_pairs
 from .json_output import format_json
+from .package_files import find_broken
 from .result_explanation import explain_response
 from .result_text import format_response
 from .results import MAX_TOP_K, SearchResponse
 from .settings import settings
 from .state import current_index
-from .verification import find_broken, find_faults, is_clean, run_clean
+from .verification import find_faults, is_clean, run_clean
 
 EXIT_CODES = """\
 exit codes:

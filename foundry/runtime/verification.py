@@ -1,10 +1,9 @@
-"""Whether a package is whole: nothing left to settle, no import that leads nowhere, and it serves.
+"""Whether a package runs: its bytecode is that of its modules, they can be imported, and it serves.
 
 What is checked by running it runs in an interpreter of its own that reads no bytecode: no checksum
 covers it, and Python runs it in place of a module if it only bears the time and size of its file.
 """
 
-import ast
 import importlib.util
 import json
 import os
@@ -15,23 +14,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import SourcelessFileLoader
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import CodeType
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
-LEFTOVERS = (".new", ".rej")
-"""Endings of what merging leaves beside a file for its owner to decide about."""
-
 START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
 
-_MARKED = re.compile(rb"(?ms)^<{7}(?: [^\n]*)?$.*?^={7}\r?$.*?^>{7}(?: [^\n]*)?$")
 _ADDRESS = re.compile(r"http://\S+?:\d+")
-_COMPILED = (".so", ".pyd")
 
 _RUN = (
     "import runpy, sys; sys.path.insert(0, {folder!r});"
@@ -57,67 +51,6 @@ print("\\n" + json.dumps([findings, sorted(set(missing))]))
 """
 
 
-def has_conflicts(content: bytes) -> bool:
-    """Whether a conflict of a merge stands in a file, marked as diff3, Git and Foundry do."""
-    return b"<<<<<<<" in content and _MARKED.search(content) is not None
-
-
-def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
-    """What a merge has left to decide among files, given by their paths."""
-    marked = [f"{name}: holds conflict markers" for name in files if has_conflicts(files[name])]
-    beside = [
-        f"{name}: is left of a merge; bring what it says into the file beside it, and delete it"
-        for name in files
-        if name.endswith(LEFTOVERS) and name[: name.rindex(".")] in files
-    ]
-    return sorted([*marked, *beside])
-
-
-def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
-    """Imports that lead to no module of `package`, or to no name in one: a line for each.
-
-    `files` are all files by their paths, in which the package is a folder. Those that hold conflict
-    markers, imports of other packages, and imports within a `try` are passed over.
-    """
-    trees: dict[str, ast.Module | None] = {}
-    findings = []
-    for name, content in sorted(files.items()):
-        module = ".".join(PurePosixPath(name).with_suffix("").parts)
-        if name.endswith(_COMPILED):
-            trees[module.partition(".cpython")[0]] = None
-        elif name.endswith(".py") and not has_conflicts(content):
-            try:
-                trees[module] = ast.parse(content)
-            except (SyntaxError, ValueError) as error:
-                findings.append(f"{name}: line {getattr(error, 'lineno', 0)}: {error.args[0]}")
-        elif name.endswith(".py"):
-            trees[module] = None
-    packages = {parent for module in trees for parent in _parents(module)}
-    trees = {module.removesuffix(".__init__"): tree for module, tree in trees.items()}
-    for name in sorted(files):
-        module = ".".join(PurePosixPath(name).with_suffix("").parts)
-        tree = trees.get(module.removesuffix(".__init__"))
-        if tree is None or not name.endswith(".py"):
-            continue
-        for node, written, base, names in _imports(tree, module):
-            if base.partition(".")[0] != package:
-                continue
-            place = f"{name}: line {node.lineno}: imports"
-            if base not in trees and base not in packages:
-                findings.append(f"{place} {written}, which is not there")
-                continue
-            bound = _bound_names(trees.get(base))
-            findings += [
-                f"{place} {wanted} from {written}, where no such name is"
-                for wanted in names
-                if f"{base}.{wanted}" not in trees
-                and f"{base}.{wanted}" not in packages
-                and (bound is not None or base not in trees)
-                and wanted not in (bound or ())
-            ]
-    return findings
-
-
 @dataclass(frozen=True, slots=True)
 class Faults:
     """What is wrong with a package, a line each, and libraries that it needs and that are missing.
@@ -127,16 +60,6 @@ class Faults:
 
     findings: list[str]
     missing: list[str]
-
-
-def find_broken(folder: Path) -> list[str]:
-    """What `find_unsettled` and `find_unresolved` find in the package in `folder`."""
-    files = {
-        path.relative_to(folder.parent).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not {"__pycache__", "index"} & set(path.relative_to(folder).parts)
-    }
-    return [*find_unsettled(files), *find_unresolved(files, folder.name)]
 
 
 def find_faults(folder: Path, question: str | None) -> Faults:
@@ -288,47 +211,3 @@ def _environment() -> dict[str, str]:
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it says nothing"
-
-
-def _parents(module: str) -> Iterator[str]:
-    parts = module.split(".")
-    return (".".join(parts[:count]) for count in range(1, len(parts)))
-
-
-def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
-    """Statement, module as it is written, its whole name, and the names that are taken from it."""
-    parents = module.split(".")[:-1]
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Try):
-            waiting += [*node.handlers, *node.orelse, *node.finalbody]
-            continue
-        waiting += ast.iter_child_nodes(node)
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node, alias.name, alias.name, []
-        elif isinstance(node, ast.ImportFrom):
-            above = parents[: len(parents) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            names = [alias.name for alias in node.names if alias.name != "*"]
-            yield node, "." * node.level + (node.module or ""), base, names
-
-
-def _bound_names(tree: ast.Module | None) -> set[str] | None:
-    """Names that a module binds at its top; None where that cannot be told from its text."""
-    if tree is None:
-        return None
-    found = {"__file__", "__name__", "__doc__", "__path__"}
-    waiting: list[ast.AST] = [*tree.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        waiting += ast.iter_child_nodes(node)
-    return None if found & {"*", "__getattr__"} else found

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.verification import (
-    find_faults,
+from foundry.runtime.package_files import (
+    find_malformed,
     find_unresolved,
     find_unsettled,
     has_conflicts,
 )
+from foundry.runtime.verification import find_faults
 
 MARKED = b"a = 1\n<<<<<<< yours\nb = 2\n=======\nb = 3\n>>>>>>> generated\n"
 
@@ -88,8 +89,6 @@ def test_whole_package_has_no_findings() -> None:
         ),
         ("p/core/x.py", b"from ..gone import x\n", "line 1: imports ..gone, which is not there"),
         ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which is not"),
-        ("p/app.py", b"def f(:\n", "line 1: invalid syntax"),
-        ("p/app.py", b"x = '\0'\n", "line "),
     ],
 )
 def test_what_leads_nowhere_is_named_with_its_line(
@@ -97,6 +96,22 @@ def test_what_leads_nowhere_is_named_with_its_line(
 ) -> None:
     (found,) = find_unresolved({**WHOLE, name: content}, "p")
     assert found.startswith(f"{name}: {expected}")
+
+
+def test_what_is_no_python_is_named() -> None:
+    files = {
+        **WHOLE,
+        "p/a.py": b"\ndef f(:\n",
+        "p/b.py": b"x = '\0'\n",
+        "p/c.txt": b"(",
+        "d.py": b"\xff",
+    }
+    assert [line.partition(": line")[0] for line in find_malformed(files)] == [
+        "d.py",
+        "p/a.py",
+        "p/b.py",
+    ]
+    assert find_malformed(files)[1] == "p/a.py: line 2: invalid syntax"
 
 
 def test_moved_module_is_missed_by_all_who_import_it() -> None:
