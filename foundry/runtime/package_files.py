@@ -51,8 +51,8 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
         if name.endswith(_COMPILED):
             trees[module.partition(".cpython")[0]] = None
         elif name.endswith(".py") and not has_conflicts(content):
-            tree = _parse(content)
-            trees[module] = tree if isinstance(tree, ast.Module) else None
+            parsed = _parse(content)
+            trees[module] = parsed if isinstance(parsed, ast.Module) else None
         elif name.endswith(".py"):
             trees[module] = None
     packages = {parent for module in trees for parent in _parents(module)}
