@@ -40,7 +40,7 @@ class ListSourcesRequest(RequestModel):
 
 
 class FoundPassage(HitAdditions):
-    """A passage that was found; `url` is where a reader can see it."""
+    """A passage that was found; `url` is where a reader can see it, or its path."""
 
     id: str
     title: str
@@ -72,7 +72,7 @@ class FoundPassages(AnswerModel):
 
 
 class FetchedText(AnswerModel):
-    """A passage or a whole document, verbatim; `url` is where a reader can see it."""
+    """A passage or a whole document, verbatim; `url` is where a reader can see it, or its path."""
 
     id: str
     title: str

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.runtime import citation_paths_data, citations
-from foundry.runtime.citations import announce, document_url
+from foundry.runtime.citations import announce, announce_nowhere, document_url
 from foundry.runtime.document_text import join_chunks
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.records import ChunkRecord, DocumentRecord
@@ -106,6 +106,17 @@ def test_minted_url_leads_to_where_the_server_listens(
 ) -> None:
     announce(address, 9000)
     assert document_url(DOCUMENT).startswith(f"{base}/d/")
+    server.public_url = "https://docs.example.com"
+    assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
+
+
+def test_a_server_that_does_not_listen_cites_by_path(
+    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(citations, "_is_served", True)
+    announce_nowhere()
+    assert (document_url(DOCUMENT), document_url(CHUNK)) == (DOCUMENT.path, CHUNK.path)
+    assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
     server.public_url = "https://docs.example.com"
     assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
 
