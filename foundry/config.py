@@ -34,7 +34,7 @@ from foundry.config_sources import CONFIG_NAME, Source
 from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
-from foundry.runtime.settings import Limits
+from foundry.runtime.settings import HOST, HOSTS_HINT, Limits
 from foundry.runtime.tokens import LANGUAGES
 
 DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
@@ -158,11 +158,17 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
     problems += config_store.find_problems(parsed.store, has_vectors=has_vectors)
     problems += _find_idle_options(parsed.server)
+    problems += [
+        f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
+        for number, host in enumerate(parsed.server.allowed_hosts)
+        if not HOST.fullmatch(host.lower())
+    ]
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
-            f"{where}: {package!r} is the name of a Python module or keyword;"
+            f"{where}: {package!r} is the name of a Python module or keyword, or of what a server"
+            " depends on;"
             " set export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project)

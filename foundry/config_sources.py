@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from foundry import config_web_sources
 from foundry.config_file import FolderSection, RecordsSection, SourceSection
 from foundry.config_web_sources import WebSource
+from foundry.urls import UrlError, parse_url
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
@@ -70,6 +71,7 @@ def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]
         if not isinstance(source, FolderSection | RecordsSection):
             problems += config_web_sources.find_problems(source, f"sources[{number}]")
             continue
+        problems += _find_base_problems(source.base_url, f"sources[{number}].base_url")
         path = project / source.path
         if isinstance(source, FolderSection) and not path.is_dir():
             problems.append(f"sources[{number}].path: no such folder: {path}")
@@ -78,6 +80,17 @@ def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]
         if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
             problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
     return problems
+
+
+def _find_base_problems(base_url: str | None, key: str) -> list[str]:
+    """What is wrong with the address under which a source's documents are."""
+    try:
+        if base_url is not None:
+            parse_url(base_url)
+    except UrlError as error:
+        # Without the detail, which quotes what may hold a password.
+        return [f"{key}: {error.reason}; write an address like https://docs.example.com/guide"]
+    return []
 
 
 def resolve(sections: Sequence[SourceSection], root: Path, project_name: str) -> tuple[Source, ...]:

@@ -18,7 +18,7 @@ import foundry
 from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME
 from foundry.errors import FoundryError
-from foundry.rendering.environment import templates_folder
+from foundry.files import templates_folder
 from foundry.runtime.encoder import PieceEncoder
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index import Index, resolve_version, verify_files

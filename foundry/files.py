@@ -1,11 +1,22 @@
-"""Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes."""
+"""Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes.
+
+Also where Foundry's own templates are.
+"""
 
 import hashlib
 import os
 from pathlib import Path
 
+_PACKAGED_TEMPLATES = Path(__file__).parent / "_templates"
+_CHECKED_OUT_TEMPLATES = Path(__file__).parent.parent / "templates"
+
 FILE_MODE = 0o644
 FOLDER_MODE = 0o755
+
+
+def templates_folder() -> Path:
+    """Return where the templates are: in an installed package, or beside it in a checkout."""
+    return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
 
 
 def hash_file(path: Path) -> str:

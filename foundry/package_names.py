@@ -2,18 +2,36 @@
 
 import keyword
 import sys
+from functools import cache
 
-# What is importable in an exported server's environment: its dependencies and theirs, its
-# development tools, and itself. A package of the same name would shadow them.
+from foundry.files import templates_folder
+
+_SERVER = "server"
+"""What the lock calls the project itself."""
+
+# What can stand beside the package, and is not in the lock under its name: modules named otherwise
+# than their distribution, what installs and builds, what Python looks for, the export's own, and
+# the clients of services.
 _TAKEN = frozenset("""
-    tests foundry numpy fastapi starlette uvicorn httptools pydantic pydantic_core snowballstemmer
-    annotated_doc annotated_types anyio click h11 idna opentelemetry sniffio typing_extensions
-    typing_inspection black blib2to3 httpcore2 httpx2 iniconfig mypy mypy_extensions mypyc
-    packaging pathspec platformdirs pluggy py pygments pytest pytokens ruff truststore
-    hatchling pip setuptools wheel
+    attr blib2to3 blackd cuda functorch google grpc isympy jwt multipart mypyc nvidia opentelemetry
+    pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
+    hatchling pip wheel sitecustomize usercustomize conftest foundry tests cohere openai
     """.split())
 
 
 def is_taken(package: str) -> bool:
-    """Whether a package of this name would stand in the way of another module, or of Python."""
-    return keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN
+    """Return whether a package of this name would stand in the way of another, or of Python."""
+    is_module = package in sys.stdlib_module_names or package in _TAKEN or _is_locked(package)
+    return keyword.iskeyword(package) or is_module
+
+
+def _is_locked(package: str) -> bool:
+    """Whether a server's lock has a distribution of this name."""
+    name = package.replace("_", "-")
+    return name != _SERVER and f'\nname = "{name}"\n'.encode() in _lock()
+
+
+@cache
+def _lock() -> bytes:
+    # Searched as it is: parsing it takes longer than all else that a configuration needs.
+    return (templates_folder() / "uv.lock").read_bytes()

@@ -21,8 +21,8 @@ from foundry.exporting.resolution import Resolution, normalise
 from foundry.exporting.sbom import SBOM, format_sbom
 from foundry.exporting.write import Export
 from foundry.extras import of_figures, require
+from foundry.files import templates_folder
 from foundry.published import built_index, check_index, refuse_stale
-from foundry.rendering.environment import templates_folder
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.evaluation_questions import read_questions

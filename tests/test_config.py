@@ -198,6 +198,29 @@ PROBLEMS = {
         CONFIG + '[search]\nidentifier_patterns = ["ok", "(unclosed"]\n',
         ["search.identifier_patterns[1]: not a regular expression: '(unclosed'"],
     ),
+    "every host": (
+        CONFIG + '[server]\nallowed_hosts = ["docs.example.com:8443", "*", "https://x.org"]\n',
+        [
+            "server.allowed_hosts[1]: '*' is not a host name; write names like docs.example.com",
+            "server.allowed_hosts[2]: 'https://x.org' is not a host name",
+        ],
+    ),
+    "script as an address": (
+        CONFIG + 'base_url = "javascript:alert(1)"\n',
+        ["sources[0].base_url: not an http or https url; write an address like https://"],
+    ),
+    "password in an address": (
+        CONFIG + 'base_url = "https://user:secret@example.com"\n',
+        ["sources[0].base_url: user name in the url; write an address like https://"],
+    ),
+    "password in the address of a page": (
+        NAMED + '[[sources]]\ntype = "url"\nurls = ["https://user:secret@example.com/a"]\n',
+        ["sources[0].urls[0]: ", "user name in the url"],
+    ),
+    "password in the address of a sitemap": (
+        NAMED + '[[sources]]\ntype = "sitemap"\nurl = "https://user:secret@example.com/a"\n',
+        ["sources[0].url: ", "user name in the url"],
+    ),
     "broken TOML": ("[project\n", ["line 1"]),
     "key given twice": (NAMED + 'name = "again"\n' + SOURCE, ["line 3"]),
     "number too long to read": (CONFIG + f"max_bytes = {'9' * 5000}\n", ["digit"]),
@@ -208,7 +231,10 @@ NAMES = {
     name: f'[project]\nname = "{name}"\n{SOURCE}'
     for name in ["", "x" * 10_000, "../x", "a b", "é", "x\\n", "A", "9to5", "a--b", "-a", "a."]
 }
-PACKAGES = ["json", "class", "numpy", "foundry", "tests", "click", "typing_extensions", "pip"]
+PACKAGES = [
+    *("json", "class", "numpy", "foundry", "tests", "click", "typing_extensions", "pip", "mcp"),
+    *("attr", "torch", "openai", "yaml", "pydantic_core", "sitecustomize", "usercustomize"),
+]
 
 
 @pytest.mark.parametrize("case", PROBLEMS)
@@ -221,6 +247,7 @@ def test_problem_is_located_and_nothing_is_written(case: str, make_project: Make
         assert "foundry.toml: " in result.stderr
         for part in expected:
             assert part in result.stderr
+        assert "secret" not in result.stderr
         assert "Traceback" not in result.stderr
     assert sorted(path.name for path in project.root.iterdir()) == ["foundry.toml", "sources"]
 

@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from processes import snapshot
 from servers import get, in_checkout, serving
 
+from foundry.files import templates_folder
 from foundry.rendering.encoders import (
     ENCODERS,
     encode_json,
@@ -29,7 +30,7 @@ from foundry.rendering.encoders import (
     encode_toml,
     encode_variable,
 )
-from foundry.rendering.environment import _environment, _require_encoded, templates_folder
+from foundry.rendering.environment import _environment, _require_encoded
 from foundry.rendering.formatting import parse_back
 
 # fmt: off

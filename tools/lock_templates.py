@@ -12,7 +12,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from foundry.rendering.environment import render, templates_folder
+from foundry.files import templates_folder
+from foundry.rendering.environment import render
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 DOORS = ("chat", "mcp", "page")

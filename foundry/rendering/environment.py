@@ -2,21 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 import jinja2
 
-import foundry
 from foundry.errors import RenderError
+from foundry.files import templates_folder
 from foundry.rendering.encoders import ENCODERS, Encoded
-
-_PACKAGED = Path(foundry.__file__).parent / "_templates"
-_CHECKOUT = Path(foundry.__file__).parent.parent / "templates"
-
-
-def templates_folder() -> Path:
-    """Where the templates are: inside an installed package, beside it in a checkout."""
-    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
 def render(

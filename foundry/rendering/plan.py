@@ -12,7 +12,8 @@ from foundry.config import Config
 from foundry.config_file import Engine, Target
 from foundry.config_stages import AFTER_FUSION, CHOOSING, WAITING
 from foundry.errors import RenderError
-from foundry.rendering.environment import render, templates_folder
+from foundry.files import templates_folder
+from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder

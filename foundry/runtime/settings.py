@@ -20,6 +20,11 @@ ADDRESS = re.compile(
 )
 """The address of a service: no user, query or fragment."""
 
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+"""A host, in small letters, and a port if there is one."""
+
+HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
+
 _PORT = re.compile(r"[0-9]{1,5}")
 
 

@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 from foundry.config_sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.names import printable
 from foundry.sources.tables import Row, RowProblem, read_csv, read_jsonl
+from foundry.urls import parse_url
 
 _MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
 _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
@@ -21,7 +22,8 @@ def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
 
     A row that is malformed, or has no id or no text, or an id that came before, is delivered as
     Skipped with its number. A url without a scheme is joined to `base_url`; a row without url gets
-    `base_url`, one slash and its percent-encoded id; other schemes than http and https are dropped.
+    `base_url`, one slash and its percent-encoded id; what is no plain http or https url, or names a
+    user, is dropped.
     Raises SourceError when the file cannot be read, and when a column that the configuration names
     is in no row.
     """
@@ -65,6 +67,9 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
         return _skip(source, row, "no id")
     if "\0" in key or not _is_encodable(key):
         return _skip(source, row, "id is not valid text", printable(key))
+    if key in {".", ".."}:
+        # Browsers leave them out of an address, however they are escaped.
+        return _skip(source, row, "id has no address", key)
     if isinstance(text, (list, dict)):
         return _skip(source, row, "text is not a string", printable(key))
     text = _to_text(text)
@@ -117,12 +122,11 @@ def _resolve_url(source: RecordsSource, url: str | None, key: str) -> str | None
     if url is None:
         return base + quote(key, safe="") if base else None
     try:
-        scheme = urlsplit(url).scheme.lower()
-        if scheme:
-            return url if scheme in {"http", "https"} else None
-        return urljoin(base, url) if base else None
+        joined = urljoin(base, url) if base else url
+        parse_url(joined.replace(" ", "%20"))
     except ValueError:
         return None
+    return joined
 
 
 def _optional(values: Mapping[str, Any], column: str | None) -> str | None:

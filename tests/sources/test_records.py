@@ -171,6 +171,11 @@ def test_metadata_is_strings(jsonl_file: Path) -> None:
         (None, "https://y.org/", "https://y.org/k%2F1"),
         (None, None, None),
         ("javascript:alert(1)", "https://y.org", None),
+        ("java\nscript:alert(1)", "https://y.org", None),
+        ("https://user:secret@x.org/a", "https://y.org", None),
+        ("//user:secret@x.org/a", "https://y.org", None),
+        ("https:a", None, None),
+        ("https://x.org/a b?c=d#e f", None, "https://x.org/a b?c=d#e f"),
         ("http://[", "https://y.org", None),
     ],
 )
@@ -213,3 +218,12 @@ def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.Mo
     documents, skipped = read_table(jsonl_file, rows)
     assert [document.key for document in documents] == ["b"]
     assert skipped == [("malformed line", "line 1: longer than 100 characters")]
+
+
+@pytest.mark.parametrize("key", [".", ".."])
+def test_an_id_that_no_address_can_hold_is_skipped(jsonl_file: Path, key: str) -> None:
+    documents, skipped = read_table(
+        jsonl_file, lines({"id": key, "text": "x"}, {"id": "...", "text": "x"})
+    )
+    assert [document.key for document in documents] == ["..."]
+    assert skipped == [("id has no address", f"line 1, id {key}")]
