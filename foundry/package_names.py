@@ -13,8 +13,8 @@ _SERVER = "server"
 # than their distribution, what installs and builds, what Python looks for, the export's own, and
 # the clients of services.
 _TAKEN = frozenset("""
-    attr blib2to3 blackd cuda functorch google grpc isympy jwt multipart mypyc nvidia opentelemetry
-    pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
+    attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
+    opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
     hatchling pip wheel sitecustomize usercustomize conftest foundry tests cohere openai
     """.split())
 

@@ -11,7 +11,7 @@ from .chat_passages import heading_of
 from .chat_prompt import Turn
 from .results import MAX_QUERY_LENGTH
 from .state import current_index
-from .web_requests import FilterValues, RequestModel
+from .web_requests import WHOLE, FilterValues, RequestModel
 
 MAX_TURNS = 64
 MAX_TURN_LENGTH = 16_000
@@ -26,6 +26,12 @@ MAX_WISHES_LENGTH = 8_000
 
 
 MAX_CITED = 20
+
+# No schema can say it.
+LAST_TURN = (
+    "The last, systems' messages aside, is the user's question:"
+    f" not blank, of at most {MAX_QUERY_LENGTH} characters."
+)
 
 
 class ChatTurn(RequestModel):
@@ -47,8 +53,11 @@ class ChatTurn(RequestModel):
 class ChatRequest(RequestModel):
     """The body of POST /chat: a conversation whose last turn is the user's question."""
 
-    messages: Annotated[list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS)]
-    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K)] = DEFAULT_CHAT_TOP_K
+    messages: Annotated[
+        list[ChatTurn],
+        Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN),
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K), WHOLE] = DEFAULT_CHAT_TOP_K
     filters: FilterValues | None = None
 
     def question(self) -> Question:
@@ -126,7 +135,7 @@ class TextFormat(RequestModel):
     type: Literal["text"]
 
 
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
 
 class CompletionRequest(RequestModel):
@@ -137,7 +146,10 @@ class CompletionRequest(RequestModel):
     """
 
     model: str
-    messages: Annotated[list[CompletionTurn], Field(min_length=1, max_length=MAX_TURNS)]
+    messages: Annotated[
+        list[CompletionTurn],
+        Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN),
+    ]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     max_tokens: Count | None = None

@@ -1,40 +1,95 @@
 """Schemathesis over the OpenAPI document of an exported server: whatever is sent, no 5xx."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import schemathesis
 from conftest import CONFIG, Project
 from hypothesis import HealthCheck, given, settings
-from servers import in_checkout, serving
+from servers import get, in_checkout, serving
 
-NEGATIVE = schemathesis.GenerationMode.NEGATIVE
+POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+REFUSED = {400, 422}
 
 pytestmark = pytest.mark.slow
 
 
-def test_whatever_is_sent_is_answered_or_refused(tmp_path: Path) -> None:
-    (tmp_path / "sources").mkdir()
-    (tmp_path / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    (tmp_path / "sources" / "a.md").write_text("# Pump\n\nIt needs a seal.\n", encoding="utf-8")
-    project = Project(tmp_path)
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with a filter of its own, and without a limit for chats."""
+    root = tmp_path_factory.mktemp("openapi")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(
+        f'{CONFIG}metadata = ["team"]\n[search]\nfilterable = ["team"]\n'
+        "[server]\nchat_requests_per_minute = 0\n"
+    )
+    page = "---\nteam: pit\n---\n# Pump\n\nIt needs a seal.\n"
+    (root / "sources" / "a.md").write_text(page)
+    project = Project(root)
     project.succeed("build", "--quiet")
-    asked: dict[str, set[int]] = {}
     with serving(in_checkout(project.export()), LOG_LEVEL="error") as address:
-        schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
-        for found in schema.get_all_operations():
-            operation = found.ok()
+        yield address
 
-            @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
-            @given(case=operation.as_strategy() | operation.as_strategy(generation_mode=NEGATIVE))
-            def check(case: schemathesis.Case) -> None:
-                response = case.call()
-                asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
-                assert response.status_code < 500, response.text
-                # Under /v1, errors have the shape that OpenAI's clients know.
-                if response.status_code >= 400 and not case.path.startswith("/v1/"):
-                    assert response.headers["content-type"] == ["application/problem+json"]
 
-            check()
+def test_whatever_is_sent_is_answered_or_refused(address: str) -> None:
+    asked: dict[str, set[int]] = {}
+    schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy() | operation.as_strategy(generation_mode=NEGATIVE))
+        def check(case: schemathesis.Case) -> None:
+            response = case.call()
+            asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
+            assert response.status_code < 500, response.text
+            # Under /v1, errors have the shape that OpenAI's clients know.
+            if response.status_code >= 400 and not case.path.startswith("/v1/"):
+                assert response.headers["content-type"] == ["application/problem+json"]
+
+        check()
     assert {"POST /search", "GET /search", "GET /documents/{document_id}"} <= set(asked)
     assert asked["POST /search"] >= {200, 422}
+
+
+def test_what_the_schema_allows_is_not_refused(address: str) -> None:
+    asked: dict[str, set[int]] = {}
+    schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy(generation_mode=POSITIVE))
+        def check(case: schemathesis.Case) -> None:
+            response = case.call()
+            asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
+            assert response.status_code < 500, response.text
+            # Of a conversation, no schema can say what its last turn must be.
+            is_said = "chat" in case.path and "the last message must" in response.text
+            assert response.status_code not in REFUSED or is_said, response.text
+
+        check()
+    assert asked["POST /search"] == asked["GET /search"] == {200}
+    assert 200 in asked["POST /chat"]
+
+
+def test_every_reference_resolves(address: str) -> None:
+    document = get(f"{address}/openapi.json")
+    references = set(references_of(document))
+    assert "#/components/schemas/HitAnswer" in references
+    for reference in references:
+        found = document
+        for key in reference.removeprefix("#/").split("/"):
+            found = found[key]
+
+
+def references_of(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from references_of(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from references_of(value)
