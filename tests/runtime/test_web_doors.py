@@ -65,6 +65,9 @@ class FakeFilters:
     def parse(self, values: dict[str, Any]) -> Filters:
         return Filters.from_json(values, self.columns)
 
+    def known_values(self, name: str, most: int) -> list[str]:
+        return ["guide", "records"] if name == "source" and most >= 2 else []
+
 
 class FakeIndex:
     filters = FakeFilters()
@@ -210,6 +213,9 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
     assert request["additionalProperties"] is False
     assert request["properties"]["query"]["maxLength"] == 2000
     assert request["properties"]["top_k"]["maximum"] == 100
+    filters = request["properties"]["filters"]["anyOf"][0]["properties"]
+    assert filters["source"]["anyOf"][0]["enum"] == ["guide", "records"]
+    assert filters["modified_after"]["anyOf"][0]["format"] == "date"
     parameters = document["paths"]["/search"]["get"]["parameters"]
     assert [parameter["name"] for parameter in parameters] == [
         "q",
@@ -295,9 +301,13 @@ def test_lone_surrogates_are_refused_wherever_they_stand(client: TestClient) -> 
     assert client.get("/search?q=%ED%A0%80").status_code == 200
 
 
-@pytest.mark.parametrize("top_k", [0, -1, 10**9, 10**30, 1.5, 5.0, "5", True, None, [5]])
+@pytest.mark.parametrize("top_k", [0, -1, 10**9, 10**30, 1.5, 5.5, "5", True, None, [5]])
 def test_top_k_out_of_range_or_kind(client: TestClient, top_k: object) -> None:
     refused(client.post("/search", json={"query": "a", "top_k": top_k}), 422, "top_k")
+
+
+def test_a_whole_number_may_have_a_point(client: TestClient) -> None:
+    assert client.post("/search", json={"query": "a", "top_k": 5.0}).status_code == 200
 
 
 @pytest.mark.parametrize("top_k", ["0", "-1", "101", "1.5", "", "five"])

@@ -65,7 +65,7 @@ overlap = 100
 LONG = "\n\n".join(f"Paragraph {n} says {'more words of its own ' * 5}." for n in range(40))
 RECORDS = [
     {"id": "guide/a b.md", "title": "A [guide](javascript:x)", "text": LONG},
-    {"id": "..", "title": "Dots", "text": "Two dots make an id."},
+    {"id": "...", "title": "Dots", "text": "Three dots make an id."},
     {"id": "plain", "title": "Plain", "text": "A plain document."},
 ]
 
@@ -413,7 +413,7 @@ def test_llms_txt_lists_documents_whatever_their_titles(client: TestClient) -> N
     ]
     assert links == [
         "https://notes.example/d/guide%2Fa%20b.md.md",
-        "https://notes.example/d/...md",
+        "https://notes.example/d/....md",
         "https://notes.example/d/plain.md",
         "https://notes.example/llms-full.txt",
         "https://notes.example/openapi.json",
@@ -436,7 +436,7 @@ def test_llms_full_has_every_text_up_to_its_limit(
     monkeypatch.setattr(web_agents, "MAX_FULL_CHARACTERS", 100)
     text = client.get("/llms-full.txt").text
     assert "Paragraph 39" in text
-    assert "Two dots" not in text
+    assert "Three dots" not in text
     assert "ends after 1 of 3 documents" in text
 
 
