@@ -115,8 +115,8 @@ def _to_aliases(values: Mapping[str, Any]) -> tuple[str, ...]:
         value = values.get(key)
         # A name may have a comma in it.
         found = value if isinstance(value, list) else [value]
-        aliases += [alias.strip() for alias in found if _to_string(alias)]
-    return tuple(alias for alias in aliases[:MAX_ALIASES] if alias)
+        aliases += [(_to_string(alias) or "").strip() for alias in found]
+    return tuple(alias for alias in aliases if alias)[:MAX_ALIASES]
 
 
 def _find_modified(values: Mapping[str, Any]) -> str | None:
