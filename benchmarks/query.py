@@ -25,7 +25,7 @@ from indexed import IndexedCorpus
 from latency import ask_all
 from peers import PEERS, UNOBTAINABLE
 from processes import ProcessFailedError, run_script
-from searching import LIBRARY_THREADS, MODES, measure_searches
+from searching import LASTING_QUERIES, LIBRARY_THREADS, MODES, measure_searches
 from size import index_parts
 from synthetic import built_project, queries_of
 
@@ -70,6 +70,12 @@ def report(chunks: int, folder: Path, peers: list[str], threads: int) -> None:
     figures = (f"{found[key]:.2f}" for key in (*WALL, "cpu"))
     row("hybrid, two threads", *figures, "", f"{found['rate']:.0f}")
     print()
+    row("longest queries", "p50 ms", "p95", "p99", "CPU", "CPU p99", "CPU to ordinary")
+    row(*["---"] * 7)
+    for kind, found in ours["long"].items():
+        figures = (f"{found[key]:.2f}" for key in FIGURES)
+        row(kind, *figures, f"{found['cpu'] / ours['hybrid']['cpu']:.2f}")
+    print(f"\n{LASTING_QUERIES:,} queries, no two alike, leave {ours['growth']:.1f} MB taken\n")
     columns = ("p50 ms", "p95", "p99", "CPU", "CPU p99", "p50 to ours", "CPU to ours")
     row("peer", "lanes", *columns, "built", "index MB", "index to ours")
     row(*["---"] * 12)

@@ -20,7 +20,7 @@ from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Reading
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.tokens import MAX_QUERY_TERMS, Tokenizer
 
 FUSIONS = ("linear", "rrf")
 
@@ -258,6 +258,22 @@ def test_a_query_that_cannot_be_embedded_is_answered_by_keywords(
     answer = project.ask("天気予報")
     assert (answer["mode"], answer["reason"], answer["degraded"]) == ("keyword", "no_vectors", True)
     assert answer["results"][0]["path"] == "a.txt"
+
+
+def test_a_long_query_is_searched_for_by_its_beginning(server: ModuleType, tmp_path: Path) -> None:
+    words = [f"q{first}{second}q" for first in "bcdfghjkm" for second in "bcdfghjkm"]
+    words = words[: MAX_QUERY_TERMS + 1]
+    provider = "none" if server.__name__ == "server_none" else "static"
+    texts = [("First", words[0]), ("Last", words[-1])]
+    server.load(write_index(tmp_path / "v", texts, provider))
+    within = server.search_hybrid(" ".join(words[:-1]), mode="keyword")
+    assert [hit.chunk.title for hit in within.hits] == ["First"]
+    assert "query_length" not in within.stages
+    query = " ".join(words)
+    beyond = server.search_hybrid(query, mode="keyword")
+    assert [hit.score for hit in beyond.hits] == [hit.score for hit in within.hits]
+    assert beyond.query == query
+    assert beyond.stages["query_length"]["searched"].split() == words[:-1]
 
 
 def test_a_requested_mode_is_used(make_project: MakeProject) -> None:

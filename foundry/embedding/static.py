@@ -26,6 +26,8 @@ from foundry.runtime.records import ChunkRecord
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
 
+REMEMBERED_WORDS = 65_536
+
 HEADING_SHARE = 0.5
 """Length of the headings' vector where the text's is 1."""
 
@@ -34,7 +36,7 @@ class StaticEmbedder:
     """Embeds with a table of word pieces; needs no network and no other library."""
 
     def __init__(self, language: str = "english") -> None:
-        self._encoder = PieceEncoder.open(MODEL_FOLDER, language)
+        self._encoder = PieceEncoder.open(MODEL_FOLDER, language, REMEMBERED_WORDS)
         self._texts = 0
         self._frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 

@@ -16,6 +16,8 @@ from foundry.records import Chunk, Document, RawDocument, Skipped
 from foundry.runtime.records import telling_title
 from foundry.runtime.tokens import Tokenizer
 
+REMEMBERED_TOKENS = 200_000
+
 
 class Preparer:
     """Prepares documents by one recipe; what comes out depends on recipe and document alone.
@@ -25,7 +27,7 @@ class Preparer:
 
     def __init__(self, recipe: Recipe, files: ReadsFiles | None = None) -> None:
         self._recipe = recipe
-        self._tokenizer = Tokenizer(recipe.language)
+        self._tokenizer = Tokenizer(recipe.language, REMEMBERED_TOKENS)
         self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
         self._files = files
 

@@ -39,7 +39,12 @@ CONTINUATION = "##"
 MAX_WORD_LENGTH = 128
 """Characters; a longer run is encoded data rather than a word, and counts as not covered."""
 
-CACHED_WORDS = 65_536
+REMEMBERED_WORDS = 8_192
+"""How many a cutter keeps at the most, so that what queries bring stays small."""
+
+MAX_REMEMBERED_LENGTH = 32
+"""Characters of a word that is kept; longer ones are rare."""
+
 ROWS_AT_ONCE = 1024
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
@@ -126,10 +131,16 @@ def split_words(text: str) -> list[str]:
 class PieceCutter:
     """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
 
-    def __init__(self, pieces: Sequence[str], language: str = "none") -> None:
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        language: str = "none",
+        remembered: int = REMEMBERED_WORDS,
+    ) -> None:
         self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces), default=0)
         self._is_english = language == "english"
+        self._remembered = remembered
         self._words: dict[str, Word] = {}
 
     def cut(self, text: str) -> list[Word]:
@@ -165,9 +176,11 @@ class PieceCutter:
         return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
 
     def _remember(self, text: str) -> Word:
-        if len(self._words) >= CACHED_WORDS:
-            self._words.clear()
-        word = self._words[text] = self.cut_word(text)
+        word = self.cut_word(text)
+        if len(text) <= MAX_REMEMBERED_LENGTH:
+            if len(self._words) >= self._remembered:
+                self._words.clear()
+            self._words[text] = word
         return word
 
 
@@ -181,10 +194,12 @@ class PieceEncoder:
     _weights: NDArray[np.float64]
 
     @classmethod
-    def open(cls, directory: Path, language: str | None = None) -> "PieceEncoder":
+    def open(
+        cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
+    ) -> "PieceEncoder":
         """Map an encoder's folder; the table is paged in as it is used.
 
-        `language` replaces the one that the folder names.
+        `language` replaces the one that the folder names; `remembered` words are kept at the most.
 
         Raises:
             IndexUnusableError: When a file is missing, damaged, or does not fit the others.
@@ -208,7 +223,7 @@ class PieceEncoder:
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
             raise IndexUnusableError(f"{directory}: impossible piece weights", hint=hint)
-        cutter = PieceCutter(pieces, description.language)
+        cutter = PieceCutter(pieces, description.language, remembered)
         return cls(description, cutter, table, weights.astype(np.float64))
 
     @property

@@ -6,7 +6,6 @@ that it has. What the scores are is said in `indexing.postings`: the same as wit
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +16,16 @@ from .layout import IndexLayout
 from .stages import stage
 from .store import Store, VersionMissingError
 from .store_versions import open_store
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary, remembering
 
 __all__ = ["KeywordLane", "Vocabulary"]
-
-CACHED_TERMS = 8192
 
 
 class KeywordLane:
     """BM25 search over the postings of one version in an engine."""
 
     def __init__(self, vocabulary: Vocabulary, offsets: NDArray[np.uint64], store: Store) -> None:
-        self._find = lru_cache(CACHED_TERMS)(vocabulary.find)
+        self._find = remembering(vocabulary)
         self._offsets = offsets
         self._store = store
 

@@ -75,7 +75,7 @@ def understand_query(
     A query that is nothing but an identifier is left alone, and the model is not asked.
     """
     asked = Understood(query, filters)
-    tokens = index.tokenizer.tokenize(query)
+    _, tokens = index.tokenizer.tokenize_query(query)
     if is_identifier_query(query, tokens, settings().identifier_patterns):
         return asked
     members: dict[str, tuple[str, dict[str, Any]]] = {}

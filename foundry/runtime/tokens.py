@@ -22,6 +22,7 @@ import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -52,7 +53,19 @@ LANGUAGES = frozenset(
 MAX_TOKEN_LENGTH = 128
 """Characters; longer runs (encoded data, mostly) give no terms."""
 
-CACHE_SIZE = 200_000
+MAX_QUERY_TERMS = 64
+"""Distinct terms of a query; what follows is not searched for."""
+
+MAX_QUERY_TOKENS = 256
+"""Of a query, stop words and repetitions included."""
+
+MAX_QUERY_CHARACTERS = 2_000
+"""Of a query after NFKC, which makes 18 characters of one at the most."""
+
+REMEMBERED_TOKENS = 8_192
+"""How many a tokenizer keeps, of `MAX_REMEMBERED_LENGTH` characters at the most."""
+
+MAX_REMEMBERED_LENGTH = 32
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -80,16 +93,18 @@ class Token:
 class Tokenizer:
     """Cuts texts of one language into terms. Safe to share between threads.
 
-    Raises ValueError for a language that is not in `LANGUAGES`.
+    `remembered` tokens are kept at the most. Raises ValueError for a language that is not in
+    `LANGUAGES`.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, remembered: int = REMEMBERED_TOKENS) -> None:
         if language not in LANGUAGES:
             raise ValueError(f"no stemmer for language {language!r}")
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
+        self._remembered = remembered
         self._cache: dict[str, Token] = {}
 
     def tokenize(self, text: str) -> list[Token]:
@@ -102,6 +117,36 @@ class Tokenizer:
             for match in TOKEN.finditer(normal)
         ]
 
+    def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
+        """Return what of a query is searched for, and the tokens of that.
+
+        All of it, unless it has more than `MAX_QUERY_CHARACTERS` in NFKC, `MAX_QUERY_TERMS`
+        distinct terms or `MAX_QUERY_TOKENS`: then its beginning, in NFKC.
+        """
+        if query.isascii() and len(query) <= 2 * MAX_QUERY_TERMS:
+            return query, self.tokenize(query)
+        pattern, beginning, normal = ASCII_TOKEN, query, query
+        if not query.isascii():
+            pattern = TOKEN
+            sizes = accumulate(len(unicodedata.normalize("NFKC", letter)) for letter in query)
+            beginning = query[: sum(size <= MAX_QUERY_CHARACTERS for size in sizes)]
+            normal = unicodedata.normalize("NFKC", beginning)
+        tokens: list[Token] = []
+        found: set[str] = set()
+        for match in pattern.finditer(normal):
+            room = MAX_QUERY_TERMS - len(found)
+            is_run = pattern is TOKEN and match["spaceless"] is not None
+            text = match[0][: room + 1] if is_run else match[0]
+            token = _bigrams(text) if is_run else self._token(text)
+            new = found.union(token.terms)
+            if len(new) > MAX_QUERY_TERMS or len(tokens) == MAX_QUERY_TOKENS:
+                return normal[: match.start()], tokens
+            tokens.append(token)
+            found = new
+            if text != match[0]:
+                return normal[: match.start() + len(text)], tokens
+        return (query if beginning == query else normal), tokens
+
     def terms(self, text: str) -> list[str]:
         """The index terms of `text`, in order and with repetitions."""
         return [term for token in self.tokenize(text) for term in token.terms]
@@ -110,9 +155,10 @@ class Tokenizer:
         token = self._cache.get(surface)
         if token is None:
             token = self._analyse(surface)
-            if len(self._cache) >= CACHE_SIZE:
-                self._cache.clear()
-            self._cache[surface] = token
+            if len(surface) <= MAX_REMEMBERED_LENGTH:
+                if len(self._cache) >= self._remembered:
+                    self._cache.clear()
+                self._cache[surface] = token
         return token
 
     def _analyse(self, surface: str) -> Token:
@@ -170,9 +216,9 @@ class Tokenizer:
                 terms += self._word_terms(part)
         # The name of a series: `foxo` of FoxO3a, which humps divide.
         names = [name[0].casefold() for piece in pieces if (name := WITH_DIGITS.match(piece))]
-        return terms + [
-            term for name in names if name not in folded_parts for term in self._word_terms(name)
-        ]
+        for name in names:
+            terms += self._word_terms(name) if name not in folded_parts else []
+        return terms
 
     def _stem(self, word: str) -> str:
         if self._stemmer is None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .identifiers import (
+    MAX_PATTERN_INPUT,
     find_identifiers,
     is_identifier,
     is_identifier_query,
@@ -29,6 +30,7 @@ from .lanes import LaneHits
 from .tokens import Token
 
 READ_PASSAGES = 50
+"""For all identifiers of a query together; none for a query above `MAX_PATTERN_INPUT`."""
 
 # In a sentence these name nothing: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
 _QUANTITY = re.compile(
@@ -55,16 +57,17 @@ class _Identifier:
 
 
 def find_unknown_identifiers(
-    index: Index, query: str, patterns: Sequence[re.Pattern[str]]
+    index: Index, query: str, tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]]
 ) -> tuple[str, ...]:
     """Return the identifiers of a query that stand nowhere in the index, in the query's order.
 
     A number has the acronym before it: `30 CFR 99.999`. `patterns` are the owner's. Raises
     StoreError.
     """
-    tokens = [token for token in index.tokenizer.tokenize(query) if token.terms]
-    found = _identifiers(query, tokens, patterns)
-    unknown = (identifier.text for identifier in found if not _is_known(index, identifier))
+    found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
+    is_short = len(query) <= MAX_PATTERN_INPUT
+    passages = max(1, READ_PASSAGES // max(1, len(found))) if is_short else 0
+    unknown = (each.text for each in found if not _is_known(index, each, passages))
     return tuple(dict.fromkeys(unknown))
 
 
@@ -138,7 +141,7 @@ def _companions(tokens: Sequence[Token]) -> list[Token]:
     return companions if any(token.text.isalpha() for token in companions) else []
 
 
-def _is_known(index: Index, identifier: _Identifier) -> bool:
+def _is_known(index: Index, identifier: _Identifier, passages: int) -> bool:
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms
     if identifier.is_told_by_terms:
@@ -147,15 +150,15 @@ def _is_known(index: Index, identifier: _Identifier) -> bool:
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
     fewest = min(map(frequency, terms), default=0)
-    if not fewest:
-        return False
+    if not fewest or not passages:
+        return fewest > 0
     written = _as_written(text)
-    for number in index.keyword_lane.search(terms, READ_PASSAGES).chunks:
+    for number in index.keyword_lane.search(terms, passages).chunks:
         chunk = index.chunk(int(number))
         passage = "\n".join([*chunk.headings(), chunk.text])
         if written.search(unicodedata.normalize("NFKC", passage).casefold()):
             return True
-    return not identifier.is_told_by_terms and fewest > READ_PASSAGES
+    return not identifier.is_told_by_terms and fewest > passages
 
 
 def _as_written(text: str) -> re.Pattern[str]:

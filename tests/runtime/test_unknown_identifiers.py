@@ -38,7 +38,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def unknown(index: Index, query: str, *patterns: str) -> tuple[str, ...]:
-    return find_unknown_identifiers(index, query, compile_patterns(patterns))
+    _, tokens = index.tokenizer.tokenize_query(query)
+    return find_unknown_identifiers(index, query, tokens, compile_patterns(patterns))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ const STAGES = {
     used ? `A language model put the query as ${quote(used)}.` : null,
     filters ? `It read these filters from the query: ${filtersInWords(filters)}.` : null,
   ],
+  query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [
     `For this query, meaning weighs ${number(semantic)} and words ${number(keyword)}.`,

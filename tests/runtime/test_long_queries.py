@@ -1,0 +1,104 @@
+"""Of a long query the beginning counts, and nothing of it stays in memory."""
+
+import random
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.runtime.encoder import PieceCutter
+from foundry.runtime.tokens import (
+    MAX_QUERY_CHARACTERS,
+    MAX_QUERY_TERMS,
+    MAX_QUERY_TOKENS,
+    Tokenizer,
+)
+from foundry.runtime.vocabulary import Vocabulary, remembering
+
+english = Tokenizer("english")
+words = [f"w{number}" for number in range(100)]
+
+
+def terms_of(query: str) -> set[str]:
+    return {term for token in english.tokenize_query(query)[1] for term in token.terms}
+
+
+@given(st.text(max_size=3 * MAX_QUERY_TERMS))
+def test_a_query_within_the_bounds_is_searched_for_as_it_is(query: str) -> None:
+    searched, tokens = english.tokenize_query(query)
+    if len({term for token in english.tokenize(query) for term in token.terms}) <= MAX_QUERY_TERMS:
+        assert searched == query
+        assert tokens == english.tokenize(query)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*words, "fooBar", "\u65e5\u672c\u8a9e", "\ufdfa", "the"]), max_size=600
+    )
+)
+def test_bounds_are_kept_whatever_a_query_is_made_of(parts: list[str]) -> None:
+    _, tokens = english.tokenize_query(" ".join(parts))
+    assert len({term for token in tokens for term in token.terms}) <= MAX_QUERY_TERMS
+    assert len(tokens) <= MAX_QUERY_TOKENS
+
+
+def test_the_first_terms_count() -> None:
+    most = " ".join(words[:MAX_QUERY_TERMS])
+    assert english.tokenize_query(most)[0] == most
+    assert english.tokenize_query(f"{most} {words[0]}")[0] == f"{most} {words[0]}"
+    searched, tokens = english.tokenize_query(f"{most} more and {words[0]}")
+    assert searched.rstrip() == most
+    assert [token.text for token in tokens] == words[:MAX_QUERY_TERMS]
+
+
+def test_the_first_words_count_however_often_they_are_said() -> None:
+    assert len(english.tokenize_query("so " * MAX_QUERY_TOKENS)[1]) == MAX_QUERY_TOKENS
+    searched, tokens = english.tokenize_query("so " * MAX_QUERY_TOKENS + "late")
+    assert searched == "so " * MAX_QUERY_TOKENS
+    assert len(tokens) == MAX_QUERY_TOKENS
+
+
+def test_characters_count_as_they_are_normalised() -> None:
+    searched, _ = english.tokenize_query("\ufdfa" * MAX_QUERY_CHARACTERS)
+    assert len(searched) <= MAX_QUERY_CHARACTERS
+
+
+def test_a_run_without_spaces_is_cut_within() -> None:
+    run = "".join(chr(0x4E00 + number) for number in range(500))
+    searched, _ = english.tokenize_query(run)
+    assert searched == run[: MAX_QUERY_TERMS + 1]
+    assert len(terms_of(run)) == MAX_QUERY_TERMS
+
+
+def _vocabulary_finder() -> Callable[[str], object]:
+    return remembering(Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)))
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [Tokenizer("english").tokenize, PieceCutter(["a", "##a"]).cut, _vocabulary_finder()],
+    ids=["tokens", "pieces", "terms"],
+)
+@pytest.mark.parametrize("length", [2_000, 100])
+def test_long_words_leave_nothing_behind(look_up: Callable[[str], object], length: int) -> None:
+    chooser = random.Random(length)
+    look_up(chooser.randbytes(length // 2).hex())
+    tracemalloc.start()
+    for _ in range(1_000_000 // length):
+        look_up(chooser.randbytes(length // 2).hex())
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 300_000
+
+
+def test_a_tokenizer_keeps_no_more_than_it_is_told_to() -> None:
+    tokenizer = Tokenizer("none", remembered=100)
+    tracemalloc.start()
+    for number in range(20_000):
+        tokenizer.tokenize(f"word{number}")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 200_000
