@@ -221,6 +221,10 @@ PROBLEMS = {
         NAMED + '[[sources]]\ntype = "sitemap"\nurl = "https://user:secret@example.com/a"\n',
         ["sources[0].url: ", "user name in the url"],
     ),
+    "pattern that could hang": (
+        CONFIG + "[search]\nidentifier_patterns = ['(?:[A-Z]+-?)+[0-9]+']\n",
+        ["search.identifier_patterns[0]: may take too long on some queries: '(?:[A-Z]+-?)+[0-9]+'"],
+    ),
     "broken TOML": ("[project\n", ["line 1"]),
     "key given twice": (NAMED + 'name = "again"\n' + SOURCE, ["line 3"]),
     "number too long to read": (CONFIG + f"max_bytes = {'9' * 5000}\n", ["digit"]),

@@ -7,6 +7,7 @@ so such queries are answered by keywords alone.
 import re
 from collections.abc import Iterable, Sequence
 
+from .pattern_cost import check_cost
 from .tokens import Token
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
@@ -16,13 +17,20 @@ MAX_PATTERN_INPUT = 200
 
 
 def compile_patterns(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    """Compile the owner's identifier patterns. Raises ValueError, naming the bad pattern."""
+    """Compile the owner's identifier patterns.
+
+    Raises ValueError, naming the pattern, for what is none and for what could hang a search.
+    """
     compiled = []
     for pattern in patterns:
         try:
             compiled.append(re.compile(pattern))
         except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"not a regular expression: {pattern!r}: {error}") from None
+        try:
+            check_cost(pattern, MAX_PATTERN_INPUT)
+        except ValueError as error:
+            raise ValueError(f"may take too long on some queries: {pattern!r}: {error}") from None
     return tuple(compiled)
 
 

@@ -216,8 +216,8 @@ class Tokenizer:
                 terms += self._word_terms(part)
         # The name of a series: `foxo` of FoxO3a, which humps divide.
         names = [name[0].casefold() for piece in pieces if (name := WITH_DIGITS.match(piece))]
-        for name in names:
-            terms += self._word_terms(name) if name not in folded_parts else []
+        for series in names:
+            terms += self._word_terms(series) if series not in folded_parts else []
         return terms
 
     def _stem(self, word: str) -> str:

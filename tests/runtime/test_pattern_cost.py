@@ -1,0 +1,107 @@
+"""Which of the owner's regular expressions could hang a search."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from foundry.runtime.identifiers import MAX_PATTERN_INPUT, compile_patterns
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"[A-Z]+(?:-[A-Z]+)*-\d+",
+        r"[A-Z]{2,5}-\d{3,6}(?:\.\d+)*[a-z]?",
+        r"(?:REQ|RFC|CR)-\d+",
+        r"(?:AB|AC)+",
+        r"(?i)[a-z]+\d+",
+        r"(?:\d+\.)+\d+",
+        r"ISO[ -]?\d+(?:-\d+)?(?::\d{4})?",
+        r"(?=.*\d)\w+",
+        r".*foo.*bar",
+    ],
+)
+def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
+    (compiled,) = compile_patterns([pattern])
+    assert compiled == re.compile(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?:[A-Z]+-?)+\d+",
+        r"(a*)*b",
+        r"(?:a?){25}a{25}",
+        r"(?:a|a)+b",
+        r"(?:a|b|ab)+c",
+        r"(?:\w{1,3}){50}x",
+        r"(?:[a-z]+\s?)+!",
+        r"(?:a(?:b*)?)+!",
+        r"(?i:(?:a+A?)+)!",
+        r"(?:[^\W\d]+\w?)+!",
+        r".*a.*b.*c",
+        "a?" * 25 + "a" * 25,
+        r"(?:a(?=a*b)a)+",
+        r"(\w)\1",
+    ],
+)
+def test_what_could_hang_a_search_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="may take too long") as error:
+        compile_patterns([pattern])
+    assert repr(pattern) in str(error.value)
+
+
+def test_deeply_nested_groups_are_judged_at_once() -> None:
+    nested = "a"
+    for _ in range(40):
+        nested = f"(?:{nested}b)+c"
+    assert compile_patterns([nested])
+
+
+FUZZ = """
+import random, re
+from foundry.runtime.identifiers import compile_patterns
+chooser = random.Random(7)
+atoms = ["a", "b", "[ab]", "[^a]", r"\\\\d", r"\\\\w", "-", ".", "1", "(?i:A)", r"\\\\b", "(?=a)"]
+ends = ["*", "+", "?", "{2,5}", "{0,30}", "*?", "{20}"]
+def grow(depth):
+    kind = chooser.random()
+    if depth == 0 or kind < 0.35:
+        return chooser.choice(atoms)
+    if kind < 0.6:
+        return grow(depth - 1) + grow(depth - 1)
+    if kind < 0.75:
+        return f"(?:{grow(depth - 1)}|{grow(depth - 1)})"
+    return f"(?:{grow(depth - 1)}){chooser.choice(ends)}"
+hard = [text * (199 // len(text)) + "!" for text in ("a", "b", "ab", "a1", "-a", "aab")]
+accepted = refused = 0
+while accepted < 300:
+    pattern = grow(4)
+    try:
+        (compiled,) = compile_patterns([pattern])
+    except ValueError:
+        refused += 1
+        continue
+    accepted += 1
+    for text in hard:
+        compiled.fullmatch(text)
+print(refused > 0)
+"""
+
+
+def test_no_accepted_pattern_hangs() -> None:
+    """In a process of its own, since a match cannot be interrupted."""
+    code = FUZZ.replace("\\\\", "\\")
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (run.stdout.strip(), run.stderr) == ("True", "")
+
+
+def test_the_longest_text_that_a_pattern_is_tried_on_counts() -> None:
+    assert MAX_PATTERN_INPUT == 200
+    compile_patterns([r"\w*\w*"])
+    with pytest.raises(ValueError, match=r"8,120,601 ways"):
+        compile_patterns([r"\w*\w*\w*x"])
