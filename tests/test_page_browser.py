@@ -419,7 +419,8 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text", "done")
         playwright.expect(tab.page.locator("#send")).to_be_visible()
         tab.see("#status", "The answer is complete.")
-        tab.see(".turn .text", HOSTILE)
+        tab.see(".turn .text", HOSTILE.replace("<", "< "))
+        tab.see(".turn .text", "! [i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1
 
@@ -524,7 +525,7 @@ def test_server_without_pages(served: Served, tmp_path: Path) -> None:
     for name in ("sources", "table.jsonl"):
         (tmp_path / name).symlink_to(project / name)
     (tmp_path / ".foundry").symlink_to(project / ".foundry")
-    export = Project(tmp_path).export("--output", str(tmp_path / "plain"))
+    export = Project(tmp_path).export("--output", str(tmp_path / "plain"), "--stale")
     assert not list(export.glob("*/page")) and not list(export.glob("*/web_page*.py"))
     assert not (export / "tests" / "test_page.py").exists()
     with serving(in_checkout(export)) as address, visit(served.running, address) as tab:
