@@ -182,6 +182,7 @@ CHANGES: dict[str, Change] = {
     "server.concurrent_searches": (FOLDER, 9, False),
     "server.concurrent_chats": (FOLDER, 9, False),
     "server.concurrent_mcp_calls": (FOLDER, 9, False),
+    "server.concurrent_streams": (FOLDER, 9, False),
     "server.requests_per_minute": (FOLDER, 9, False),
     "server.chat_requests_per_minute": (FOLDER, 9, False),
     "server.mcp": (FOLDER, False, False),
