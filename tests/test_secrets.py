@@ -46,6 +46,22 @@ def test_kind_and_line_are_told(kind: str) -> None:
     assert (found.kind, found.line, found.count) == (kind, 5, 1)
 
 
+@pytest.mark.parametrize(
+    ("value", "is_secret"),
+    [
+        ("qwertzuiopasdfghjk83", True),
+        ("qwertzuiopasdfghjkl8", False),
+        ("908172635490817263ab", True),
+        ("9081726354908172635a", False),
+        ("qwertzuiopasdfghj83", False),
+        ("qwe83qwe83qwe83qwe83", False),
+    ],
+)
+def test_a_random_value_has_letters_digits_and_length(value: str, is_secret: bool) -> None:
+    found = find_secrets(f"password = '{value}'")
+    assert [finding.kind for finding in found] == ["random value"] * is_secret
+
+
 def test_every_secret_is_told() -> None:
     found = find_secrets("".join(f"{KEYS[kind]}\n\n" for kind in KEYS))
     assert [finding.kind for finding in found] == list(KEYS)

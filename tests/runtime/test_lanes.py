@@ -61,7 +61,9 @@ def test_what_the_best_hit_is_worth() -> None:
     assert (lacking.full_score, lacking.worth) == (2.0, 0.0)
 
 
-@pytest.mark.parametrize(("count", "reached"), [(1, 2), (12, 16), (16, 32), (17, 32), (600, 768)])
+@pytest.mark.parametrize(
+    ("count", "reached"), [(1, 2), (12, 16), (16, 32), (17, 32), (512, 512), (600, 768)]
+)
 def test_few_more_than_the_best_are_sorted(count: int, reached: int) -> None:
     scores = np.arange(1024.0)
     assert np.count_nonzero(scores >= _threshold(scores, count)) == reached

@@ -51,7 +51,9 @@ english = Tokenizer("english")
         ("ภาษา", ["ภา", "าษ", "ษา"]),
         ("ABC日本", ["abc", "日本"]),
         ("\uff46\uff55\uff4c\uff4c", ["full"]),
+        ("x" * 128, ["x" * 128]),
         ("x" * 129, []),
+        ("__ ___ ____-_", []),
         ('"*(-', []),
     ],
 )
@@ -154,6 +156,37 @@ def test_leading_underscores_make_a_name(text: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "is_identifier", "may_accompany"),
+    [
+        ("30", False, True),
+        ("2024", False, True),
+        ("X", False, False),
+        ("NA", False, True),
+        ("ABCDEF", False, True),
+        ("ABCDEFG", False, False),
+        ("Cfr", False, False),
+        ("D40", True, True),
+        ("75.1725", True, False),
+        ("1005.6(b)", True, False),
+        ("HTTPServer", True, False),
+        ("x" * 129, False, False),
+    ],
+)
+def test_what_is_an_identifier_and_what_may_stand_beside_one(
+    text: str, is_identifier: bool, may_accompany: bool
+) -> None:
+    (token,) = english.tokenize(text)
+    assert (token.is_identifier, token.may_accompany) == (is_identifier, may_accompany)
+
+
+def test_letters_of_parts_are_words() -> None:
+    tokens = english.tokenize("Appendix A to paragraph (b)")
+    assert [(token.text, token.is_identifier, token.may_accompany) for token in tokens] == [
+        (text, False, False) for text in ("Appendix", "A", "to", "paragraph", "b")
+    ]
+
+
+@pytest.mark.parametrize(
     ("query", "heading"),
     [("Aboleth", "Aboleth thrall"), ("D4", "Region D40"), ("75.172", "30 CFR 75.1725")],
 )
@@ -163,5 +196,6 @@ def test_other_words_name_another_heading(query: str, heading: str) -> None:
 
 def test_no_heading_is_named_by_stop_words_or_by_a_whole_passage() -> None:
     assert heading_term(english.tokenize("the")) is None
+    assert heading_term(english.tokenize("word " * 24)) == "=" + " ".join(["word"] * 24)
     assert heading_term(english.tokenize("word " * 25)) is None
     assert query_terms(english.tokenize("the")) == []
