@@ -28,6 +28,7 @@ from synthetic import built_project, queries_of
 from wrk import Load, load, version, write_script
 
 from foundry import pipeline
+from foundry.runtime.layout import manifest_bytes
 
 CONNECTIONS = 32
 LOADS = (1, 2, 10)
@@ -158,7 +159,7 @@ def measure_reloads(project: Path, export: Path, work: Path) -> None:
     # The same content under another hash: the manifest is what names a version.
     manifest = json.loads((copy / "manifest.json").read_bytes())
     manifest["config_sha256"] = "0" * 64
-    (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (copy / "manifest.json").write_bytes(manifest_bytes(manifest))
     names.append(copy.name)
     with running(export, INDEX_DIR=str(published), LOG_LEVEL="warning") as (address, _):
         results: list[Load] = []

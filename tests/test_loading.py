@@ -43,7 +43,9 @@ sys.path.insert(0, {folder!r})
 from notes.loading import loading
 with loading():
     from notes import load
+    from notes.state import served
     load()
+served.wait_until_verified()
 print(json.dumps({{
     "collects": gc.isenabled(),
     "frozen": gc.get_freeze_count() > 0,

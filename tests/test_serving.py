@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -20,6 +21,9 @@ from processes import is_possible
 from raw_http import read_all
 from servers import get, in_checkout, post
 from waiting import wait_until
+
+from foundry.runtime.index import HASHED_AT_ONCE_BYTES
+from foundry.runtime.layout import manifest_bytes
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40
@@ -57,8 +61,7 @@ def published(project: Project, tmp_path: Path) -> Path:
 def change_manifest(index: Path, **values: object) -> None:
     """Another version: the hash of the manifest is what names one."""
     file = index / "manifest.json"
-    manifest = json.loads(file.read_bytes()) | values
-    file.write_text(json.dumps(manifest), encoding="utf-8")
+    file.write_bytes(manifest_bytes(json.loads(file.read_bytes()) | values))
 
 
 def publish(folder: Path, name: str) -> None:
@@ -95,11 +98,20 @@ class Served:
         answers: list[dict[str, Any]] = []
 
         def is_so() -> bool:
-            answers.append(get(f"{self.url}/readyz"))
-            return condition(answers[-1])
+            status, answer = self.readiness()
+            answers.append(answer)
+            return status == 200 and condition(answer)
 
         wait_until(is_so)
         return answers[-1]
+
+    def readiness(self) -> tuple[int, dict[str, Any]]:
+        """Status and body of /readyz."""
+        try:
+            return 200, get(f"{self.url}/readyz")
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -226,16 +238,188 @@ def test_the_index_may_be_removed_while_it_is_open(
     assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
 
 
-def test_damage_of_the_index_that_is_served_is_found(
+def files_of(index: Path) -> list[Path]:
+    return sorted(path for path in index.rglob("*") if path.is_file())
+
+
+def names_the_damage(served: Served, name: str) -> bool:
+    """Whether /readyz answers 503 for a damaged file, which it names; never 200 before."""
+    for _ in range(300):
+        status, answer = served.readiness()
+        assert status == 503, (name, answer)
+        if name in answer["detail"]:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def flip_one_byte(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
     start: Start, export: Path, published: Path
 ) -> None:
-    flip_a_bit(published / "v1")
+    table = published / "v1" / "encoder" / "table.i8.npy"
+    assert table.stat().st_size > HASHED_AT_ONCE_BYTES
+    good = table.read_bytes()
+    flip_one_byte(table)
     served = start(in_checkout(export), INDEX_DIR=str(published))
-    answer = served.ready(lambda answer: answer["status"] == "degraded")
-    assert answer["problem"] == "files of the index are damaged"
-    assert not answer["verified"]
+    assert names_the_damage(served, "encoder/table.i8.npy: content differs from the manifest")
+    assert str(published) not in served.readiness()[1]["detail"]
+    for path in ("/search?q=pump", "/documents", "/sources"):
+        with pytest.raises(urllib.error.HTTPError, match="503") as caught:
+            get(served.url + path)
+        caught.value.close()
+    assert get(f"{served.url}/healthz") == {"status": "ok"}
+    # The file alone is put back, and the manifest stays as it is.
+    table.write_bytes(good)
+    ready = served.ready(lambda answer: answer["verified"])
+    assert ready["status"] == "ok"
+    assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
+    # Damaged again, and another index is published instead.
     assert served.stop() == 0
-    assert any("vectors.i8.npy" in message for message in served.said("error"))
+    assert any("table.i8.npy" in message for message in served.said("error"))
+    flip_one_byte(table)
+    served = start(in_checkout(export), INDEX_DIR=str(published))
+    assert names_the_damage(served, "encoder/table.i8.npy")
+    publish(published, "v2")
+    served.ready(lambda answer: answer["verified"])
+
+
+@pytest.mark.slow
+def test_one_wrong_byte_in_any_file_is_named(export: Path, published: Path) -> None:
+    index = published / "v1"
+    for file in files_of(index):
+        name, good = file.relative_to(index).as_posix(), file.read_bytes()
+        flip_one_byte(file)
+        starting = subprocess.Popen(
+            [*in_checkout(export), "serve", "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], "INDEX_DIR": str(published)},
+        )
+        assert starting.stderr is not None
+        said = starting.stderr.readline()
+        if found := re.search(r"http://\S+?:(\d+)", said):
+            assert file.stat().st_size > HASHED_AT_ONCE_BYTES
+            for _ in range(300):
+                with pytest.raises(urllib.error.HTTPError, match="503") as caught:
+                    get(f"{found[0]}/readyz")
+                with caught.value as error:
+                    detail = json.load(error)["detail"]
+                if name in detail:
+                    break
+                time.sleep(0.05)
+            else:
+                pytest.fail(f"{name} is never named")
+            starting.terminate()
+        rest = starting.communicate(timeout=60)[1]
+        assert starting.returncode == (0 if found else 1)
+        assert name in said + rest and "Traceback" not in said + rest
+        file.write_bytes(good)
+
+
+DAMAGED_LIBRARY = """
+import json, os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+index = Path(sys.argv[2])
+from notes import load, search_hybrid
+from notes.errors import IndexUnusableError
+from notes.state import served
+found = {}
+for file in sorted(path for path in index.rglob("*") if path.is_file()):
+    name, good = file.relative_to(index).as_posix(), file.read_bytes()
+    changed = bytearray(good)
+    changed[len(changed) // 2] ^= 1
+    os.unlink(file)
+    file.write_bytes(changed)
+    try:
+        load(index)
+        served.wait_until_verified()
+        search_hybrid("pump seal")
+        found[name] = "answered"
+    except IndexUnusableError as error:
+        found[name] = error.message
+    os.unlink(file)
+    file.write_bytes(good)
+load(index)
+served.wait_until_verified()
+found["good"] = bool(search_hybrid("pump seal").hits)
+print(json.dumps(found))
+"""
+
+
+def test_python_is_not_answered_from_a_damaged_index(export: Path, published: Path) -> None:
+    index = published / "v1"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", DAMAGED_LIBRARY, str(export), str(index)],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=120,
+    )
+    found = json.loads(done.stdout)
+    assert found.pop("good") is True
+    assert len(found) == len(files_of(index))
+    for name, message in found.items():
+        assert name in message, (name, message)
+
+
+def test_swapped_and_cut_files_and_another_manifest_are_named(
+    export: Path, published: Path
+) -> None:
+    index = published / "v1"
+    command = [*in_checkout(export), "search", "pump"]
+    files = ("chunks.ids.npy", "filters.modified.npy", "manifest.json")
+    good = {name: (index / name).read_bytes() for name in files}
+
+    def refused() -> str:
+        environment = {"PATH": os.environ["PATH"], "INDEX_DIR": str(published)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        for name, content in good.items():
+            (index / name).write_bytes(content)
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        return done.stderr
+
+    (index / files[0]).write_bytes(good[files[1]])
+    (index / files[1]).write_bytes(good[files[0]])
+    said = refused()
+    assert "chunks.ids.npy: " in said and "filters.modified.npy: " in said
+    (index / files[0]).write_bytes(good[files[0]][:-1])
+    assert f"chunks.ids.npy: {len(good[files[0]]) - 1} bytes, expected" in refused()
+    (index / files[2]).write_bytes(good[files[2]].replace(b'"k1": 1.5', b'"k1": 1.4'))
+    assert "manifest.json: damaged: content differs from its own hash" in refused()
+
+
+def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Path) -> None:
+    code = (
+        f"import json, sys, time; sys.path.insert(0, {str(export)!r});"
+        "from notes.index import Index; from notes import load; from notes.app import create_app;"
+        "from starlette.testclient import TestClient; import notes.web_routes as routes;"
+        "routes.VERIFYING_SECONDS = 0.1; Index.verify = lambda self: time.sleep(3) or [];"
+        "client = TestClient(create_app(), base_url='http://127.0.0.1:8000');"
+        "ready = [client.get('/readyz') for _ in range(2)];"
+        "search = client.get('/search', params={'q': 'pump'});"
+        "print(json.dumps([[answer.status_code for answer in (*ready, search)], ready[0].json()]))"
+    )
+    for value, status in (("", 503), ("1", 200)):
+        environment = {"READY_UNVERIFIED": value, "INDEX_DIR": str(published)}
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code],
+            capture_output=True,
+            check=True,
+            env={"PATH": os.environ["PATH"], **environment},
+        )
+        codes, answer = json.loads(done.stdout)
+        assert codes == [status, status, 200]
+        assert answer.get("verified", answer.get("detail")) in (
+            False,
+            "Files of the index are being verified.",
+        )
 
 
 class Askers:

@@ -187,7 +187,8 @@ def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
         )
     index = current_index()
     findings = index.verify()
-    known = index.manifest.known_items
+    # A damaged index answers nothing.
+    known = [] if findings else index.manifest.known_items
     for item in known:
         # As many as there can be: stages may rank a known item behind newer or nearer ones.
         chunk = index.find_chunk(item.chunk_id)

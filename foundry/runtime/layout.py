@@ -14,7 +14,7 @@ from typing import Any
 from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +242,8 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """The manifest as it stands on disk: indented, keys in a fixed order."""
-        values = asdict(self)
-        return json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
+        """The manifest as it stands on disk."""
+        return manifest_bytes(asdict(self))
 
     @property
     def version(self) -> str:
@@ -255,7 +254,8 @@ class Manifest:
     def read(cls, path: Path) -> "Manifest":
         """Read a manifest. Raises IndexUnusableError, naming the file and the remedy."""
         try:
-            content = json.loads(path.read_bytes())
+            written = path.read_bytes()
+            content = json.loads(written)
         except FileNotFoundError:
             raise IndexUnusableError(f"{path.parent}: not an index", hint=REBUILD_HINT) from None
         except (OSError, ValueError, RecursionError) as error:
@@ -266,6 +266,10 @@ class Manifest:
                 f"{path}: index format {found}, this server reads format {FORMAT_VERSION}",
                 hint="build the index again with the version that exported this server",
             )
+        if written != manifest_bytes(content):
+            raise IndexUnusableError(
+                f"{path}: damaged: content differs from its own hash", hint=REBUILD_HINT
+            )
         try:
             return cls._from_json(content)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -274,6 +278,7 @@ class Manifest:
     @classmethod
     def _from_json(cls, content: Mapping[str, Any]) -> "Manifest":
         values = dict(content)
+        del values["sha256"]
         if values["dense"] is not None:
             query = QueryFigures(**values["dense"]["query"])
             values["dense"] = DenseManifest(**{**values["dense"], "query": query})
@@ -283,6 +288,21 @@ class Manifest:
         }
         values["known_items"] = [KnownItem(**item) for item in values["known_items"]]
         return cls(**values)
+
+
+def manifest_bytes(values: Mapping[str, Any]) -> bytes:
+    """A manifest of these values as it stands on disk, with the SHA-256 of all others as `sha256`.
+
+    Indented, keys in a fixed order.
+    """
+    others = {name: value for name, value in values.items() if name != "sha256"}
+    digest = hashlib.sha256(_dump(others)).hexdigest()
+    return _dump({**others, "sha256": digest})
+
+
+def _dump(values: Mapping[str, Any]) -> bytes:
+    text = json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def hash_key(text: str) -> int:

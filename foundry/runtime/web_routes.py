@@ -1,5 +1,7 @@
 """The HTTP doors: search, what the index holds, health."""
 
+import asyncio
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
@@ -7,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
+from .errors import IndexUnusableError
 from .results import Mode, SearchResponse
 from .state import current_index, served
 from .web_answers import (
@@ -22,6 +25,11 @@ from .web_json import JsonResponse, JsonRoute
 from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PageParameters, SearchParameters, SearchRequest
 from .web_runner import SearchRunner
+
+VERIFYING_SECONDS = 1.0
+"""How long /readyz waits for an index that has just been opened."""
+
+VERIFYING_TURN_SECONDS = 0.02
 
 
 def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
@@ -109,8 +117,22 @@ async def healthz() -> JsonResponse:
 
 @health_routes.get("/readyz", response_model=Readiness)
 async def readyz() -> JsonResponse:
-    """Whether the index is open and searches can be answered; 503 until then."""
-    index = current_index()
+    """Whether the index is open, and every file of it is as it should be; 503 until then.
+
+    With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
+    """
+    try:
+        index = current_index()
+        is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
+        index = current_index()
+    except IndexUnusableError:
+        if not (damage := served.state.damage):
+            raise
+        raise HTTPException(503, f"Files of the index are damaged: {'; '.join(damage)}") from None
+    if not is_known:
+        raise HTTPException(
+            503, "Files of the index are being verified.", headers={"Retry-After": "1"}
+        )
     state = served.state
     return JsonResponse(
         {
@@ -123,3 +145,12 @@ async def readyz() -> JsonResponse:
             **describe_embedder(index),
         }
     )
+
+
+async def _verified() -> bool:
+    """Whether the index has been found to be undamaged, or will be in a moment."""
+    for _ in range(int(VERIFYING_SECONDS / VERIFYING_TURN_SECONDS)):
+        if served.state.verified or served.state.damage:
+            break
+        await asyncio.sleep(VERIFYING_TURN_SECONDS)
+    return served.state.verified

@@ -56,7 +56,8 @@ def serve(
             " To serve everybody without a token, add --insecure-no-auth",
         )
     with loading():
-        index = load()
+        # Threads do not survive a fork: workers verify what they have opened themselves.
+        index = load(verify=workers == 1)
         app = create_app()
     with _listen(family, address, host) as listener:
         announce(address[0], listener.getsockname()[1])

@@ -7,7 +7,7 @@ import pytest
 from waiting import wait_until
 
 from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.reloading import DAMAGED, NOT_RELOADED, Reloader
+from foundry.runtime.reloading import NOT_RELOADED, Reloader
 from foundry.runtime.served import Served
 
 
@@ -32,8 +32,11 @@ def test_files_that_vanish_while_they_are_verified(
     reloader = Reloader(served, poll_seconds=0.01)
     reloader.start()
     try:
-        wait_for(served, DAMAGED)
+        served.wait_until_verified()
         assert served.state.verified is False
+        assert served.state.damage == ("FileNotFoundError('terms.bin')",)
+        with pytest.raises(IndexUnusableError, match=r"terms\.bin"):
+            served.current()
         (tmp_path / "CURRENT").write_text("v1")
         (tmp_path / "v1").mkdir()
         (tmp_path / "v1" / "manifest.json").write_text("{}")

@@ -1,6 +1,7 @@
 """The HTTP doors in process, with a small fake index: what they answer and what they refuse."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.filters import Filters
 from foundry.runtime.records import ChunkRecord, DocumentRecord, SourceSummary
 from foundry.runtime.results import Hit, Mode, SearchResponse
+from foundry.runtime.served import ServedState
 from foundry.runtime.web_access import AccessPolicy
 from foundry.runtime.web_answers import (
     ChunkAnswer,
@@ -136,6 +138,7 @@ def search() -> Search:
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
     monkeypatch.setattr(web_requests, "current_index", FakeIndex)
+    monkeypatch.setattr(web_routes, "served", SimpleNamespace(state=ServedState(verified=True)))
     yield make_client(search)
 
 
