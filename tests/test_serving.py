@@ -242,15 +242,15 @@ def files_of(index: Path) -> list[Path]:
     return sorted(path for path in index.rglob("*") if path.is_file())
 
 
-def names_the_damage(served: Served, name: str) -> bool:
-    """Whether /readyz answers 503 for a damaged file, which it names; never 200 before."""
-    for _ in range(300):
+def until_damage_is_named(served: Served, name: str) -> None:
+    """Wait for /readyz to name a damaged file; it must answer 503 all the while."""
+
+    def is_named() -> bool:
         status, answer = served.readiness()
         assert status == 503, (name, answer)
-        if name in answer["detail"]:
-            return True
-        time.sleep(0.05)
-    return False
+        return name in answer["detail"]
+
+    wait_until(is_named)
 
 
 def flip_one_byte(file: Path) -> None:
@@ -267,7 +267,7 @@ def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
     good = table.read_bytes()
     flip_one_byte(table)
     served = start(in_checkout(export), INDEX_DIR=str(published))
-    assert names_the_damage(served, "encoder/table.i8.npy: content differs from the manifest")
+    until_damage_is_named(served, "encoder/table.i8.npy: content differs from the manifest")
     assert str(published) not in served.readiness()[1]["detail"]
     for path in ("/search?q=pump", "/documents", "/sources"):
         with pytest.raises(urllib.error.HTTPError, match="503") as caught:
@@ -284,7 +284,7 @@ def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
     assert any("table.i8.npy" in message for message in served.said("error"))
     flip_one_byte(table)
     served = start(in_checkout(export), INDEX_DIR=str(published))
-    assert names_the_damage(served, "encoder/table.i8.npy")
+    until_damage_is_named(served, "encoder/table.i8.npy")
     publish(published, "v2")
     served.ready(lambda answer: answer["verified"])
 
@@ -305,16 +305,14 @@ def test_one_wrong_byte_in_any_file_is_named(export: Path, published: Path) -> N
         said = starting.stderr.readline()
         if found := re.search(r"http://\S+?:(\d+)", said):
             assert file.stat().st_size > HASHED_AT_ONCE_BYTES
-            for _ in range(300):
+
+            def is_named(url: str = found[0], name: str = name) -> bool:
                 with pytest.raises(urllib.error.HTTPError, match="503") as caught:
-                    get(f"{found[0]}/readyz")
+                    get(f"{url}/readyz")
                 with caught.value as error:
-                    detail = json.load(error)["detail"]
-                if name in detail:
-                    break
-                time.sleep(0.05)
-            else:
-                pytest.fail(f"{name} is never named")
+                    return name in json.load(error)["detail"]
+
+            wait_until(is_named)
             starting.terminate()
         rest = starting.communicate(timeout=60)[1]
         assert starting.returncode == (0 if found else 1)
