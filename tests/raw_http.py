@@ -36,9 +36,11 @@ limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 
 web_protocol.HEAD_SECONDS = options["head_seconds"]
 web_guard.BODY_SECONDS = options["body_seconds"]
 web_protocol.READING_SECONDS = options["reading_seconds"]
-web_serving.load = lambda: SimpleNamespace(document_count=1, chunk_count=2)
+web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
-web_serving.served = SimpleNamespace(current=lambda: SimpleNamespace(version="v1"))
+web_serving.served = SimpleNamespace(
+    current=lambda: SimpleNamespace(version="v1"), verify_meanwhile=lambda index: None
+)
 web_serving.Reloader.start = lambda self: None
 
 

@@ -1,7 +1,6 @@
 """Where each part of an index lives on disk, and what the manifest says about it.
 
-The writer and the reader of an index share this module and nothing else. A published index is a
-folder that never changes; `manifest.json` lists every other file with its size and SHA-256.
+The writer and the reader share this module and nothing else. A published index never changes.
 """
 
 import hashlib
@@ -267,9 +266,8 @@ class Manifest:
                 hint="build the index again with the version that exported this server",
             )
         if written != manifest_bytes(content):
-            raise IndexUnusableError(
-                f"{path}: damaged: content differs from its own hash", hint=REBUILD_HINT
-            )
+            problem = f"{path}: damaged: content differs from its own hash"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT)
         try:
             return cls._from_json(content)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -291,18 +289,10 @@ class Manifest:
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
-    """A manifest of these values as it stands on disk, with the SHA-256 of all others as `sha256`.
-
-    Indented, keys in a fixed order.
-    """
-    others = {name: value for name, value in values.items() if name != "sha256"}
-    digest = hashlib.sha256(_dump(others)).hexdigest()
-    return _dump({**others, "sha256": digest})
-
-
-def _dump(values: Mapping[str, Any]) -> bytes:
-    text = json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True)
-    return text.encode("utf-8", "surrogatepass") + b"\n"
+    """A manifest as it stands on disk, keys in order; `sha256` is its hash while that is empty."""
+    dump = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True).encode
+    digest = hashlib.sha256(dump({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
+    return dump({**values, "sha256": digest.hexdigest()}).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def hash_key(text: str) -> int:

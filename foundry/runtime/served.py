@@ -75,11 +75,15 @@ class Served(Generic[IndexType]):
         self._directory = directory
         self.swap(opened, ServedState())
         if verify:
-            self._verifying = threading.Thread(
-                target=self._verify, args=(opened,), name="verify", daemon=True
-            )
-            self._verifying.start()
+            self.verify_meanwhile(opened)
         return opened
+
+    def verify_meanwhile(self, index: IndexType) -> None:
+        """Compare all files of an index with their hashes, in a thread; see `state` for the end."""
+        self._verifying = threading.Thread(
+            target=self._verify, args=(index,), name="verify", daemon=True
+        )
+        self._verifying.start()
 
     def reopen(self) -> IndexType:
         """Open what `directory` holds now, without answering from it. Raises IndexUnusableError."""

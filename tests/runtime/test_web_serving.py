@@ -31,8 +31,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.setattr(uvicorn.Server, "run", run)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2)
-    monkeypatch.setattr(web_serving, "load", lambda: counts)
+    monkeypatch.setattr(web_serving, "load", lambda **_: counts)
     monkeypatch.setattr(web_serving.Reloader, "start", lambda _: None)
+    known = SimpleNamespace(current=lambda: counts, verify_meanwhile=lambda _: None)
+    monkeypatch.setattr(web_serving, "served", known)
     monkeypatch.setattr(web_serving, "metrics", Metrics())
     limits = Limits(100, 8, 8, 8, 8, 0, 0)
     settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
@@ -52,7 +54,7 @@ def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> N
 def test_other_addresses_need_one(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    monkeypatch.setattr(web_serving, "load", lambda: pytest.fail("opened the index"))
+    monkeypatch.setattr(web_serving, "load", lambda **_: pytest.fail("opened the index"))
     with pytest.raises(ConfigurationError) as caught:
         serve(FastAPI, host, 0)
     assert caught.value.hint is not None
@@ -110,7 +112,7 @@ def test_host_that_does_not_exist(host: str) -> None:
 def test_nothing_is_bound_for_an_unusable_index(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load() -> None:
+    def load(*, verify: bool) -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
     monkeypatch.setattr(web_serving, "load", load)
