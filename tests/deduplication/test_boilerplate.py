@@ -22,7 +22,7 @@ def document(name: str, text: str, source: str = "site") -> Document:
     return found
 
 
-def trimmed(texts: list[str]) -> list[list[Chunk]]:
+def trimmed(texts: list[str], options: ChunkingOptions = OPTIONS) -> list[list[Chunk]]:
     """The chunks of each document, without boilerplate."""
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
     boilerplate = Boilerplate()
@@ -32,14 +32,49 @@ def trimmed(texts: list[str]) -> list[list[Chunk]]:
     boilerplate.settle()
     found = []
     for one, blocks in zip(documents, keys, strict=True):
-        chunks = tuple(chunk(one, OPTIONS))
-        kept = trim(one, chunks, boilerplate.unwanted("site", blocks)).chunks
+        chunks = tuple(chunk(one, options))
+        result = trim(one, chunks, boilerplate.unwanted("site", blocks))
+        kept = result.chunks
+        assert result.dropped == len(chunks) - len(kept)
+        assert result.characters == sum(map(size, chunks)) - sum(map(size, kept))
+        whole = {piece.id: piece for piece in chunks}
         for piece in kept:
+            assert whole[piece.id].start <= piece.start < piece.end <= whole[piece.id].end
             assert piece.text == one.reading.text[piece.start : piece.end]
             lines = one.reading.text.split("\n")[piece.line_start - 1 : piece.line_end]
             assert piece.text in "\n".join(lines)
         found.append(list(kept))
     return found
+
+
+def size(piece: Chunk) -> int:
+    return piece.end - piece.start
+
+
+LICENCE = " ".join(f"Clause {n} of the licence that all of them share." for n in range(40))
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["# Page {}\n\n" + LICENCE, "Own text {}.\n\n" + LICENCE, LICENCE + "\n\nOwn text {}."],
+)
+def test_what_a_chunk_has_only_a_part_of_stays(written: str) -> None:
+    texts = [written.format(number) for number in range(MIN_DOCUMENTS)]
+    found = trimmed(texts, ChunkingOptions("sentences", 1200, 0))
+    for text, chunks in zip(texts, found, strict=True):
+        assert len(chunks) == 2
+        assert " ".join(piece.text for piece in chunks).split() == text.split()
+
+
+def test_a_cut_paragraph_below_boilerplate_stays_cut() -> None:
+    texts = []
+    for number in range(MIN_DOCUMENTS):
+        own = " ".join(f"Sentence {n} of document {number}, and no other." for n in range(30))
+        texts.append(f"{NOTE}\n\n{own}\n")
+    for number, chunks in enumerate(trimmed(texts, ChunkingOptions("sentences", 1200, 0))):
+        assert len(chunks) == 2
+        assert chunks[0].text.startswith("This site" if number == 0 else "Sentence 0 of")
+        assert " ".join(piece.text for piece in chunks).endswith(texts[number][-40:].strip())
 
 
 def page(number: int) -> str:
