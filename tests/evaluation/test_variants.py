@@ -32,7 +32,7 @@ def test_each_number_alone_within_what_is_allowed(make_project: MakeProject) -> 
         changes[name].append(value)
     # A factor below 1, a share above 1 and no seed at all are impossible.
     assert changes["anchors.factor"] == [1.65, 2.2]
-    assert changes["links.factor"] == [0.25, 0.375, 0.75, 1.0]
+    assert changes["links.factor"] == [0.35, 0.525]
     assert changes["links.seeds"] == [2]
     assert "expansion.vocabulary" not in changes
     assert not any(name.startswith("minimum_score") for name in changes)

@@ -56,7 +56,7 @@ FILES = {
     "rules/section-1005-6.md": "# Consumers\n\nTheir liability.\n",
     "other/section-1005-6.md": "# Others\n\nOf another part.\n",
     "rules/was here.md": "# Moved\n\nThis was copied.\n",
-    "zz/old-place.md": "# Moved\n\nThis was copied.\n",
+    "elsewhere/old-place.md": "# Moved\n\nThis was copied.\n",
     # What only tells of them.
     "links.md": "# Links\n\n"
     + "See training.html, error_handling.py, 30-cfr-75-325 and section-1005-6.md.\n" * 9,
