@@ -233,6 +233,7 @@ def test_the_index_may_be_removed_while_it_is_open(
     start: Start, export: Path, published: Path
 ) -> None:
     served = start(in_checkout(export), INDEX_DIR=str(published))
+    served.ready(lambda answer: answer["verified"])
     shutil.rmtree(published)
     served.ready(lambda answer: answer["status"] == "degraded")
     assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
