@@ -225,18 +225,21 @@ def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
         client.close()
 
 
-def test_an_answer_has_its_own_time_to_be_read(server: Server) -> None:
+def test_an_answer_has_its_own_time_to_be_read() -> None:
+    server = Server(reading_seconds=4.0)
     request = get("/large", close=False)
     with server.connect() as connection:
-        for _ in range(4):
+        for _ in range(3):
             connection.sendall(request)
-            # READING_SECONDS is 2 there: the second answer is waiting when those of the first end.
-            time.sleep(1.2)
+            # The second answer is waiting when the time of the first ends.
+            time.sleep(2.5)
             read = 0
             while read < 20_000_000:
                 piece = connection.recv(1 << 20)
                 assert piece
                 read += len(piece)
+    server.stop()
+    assert server.wait() == 0
 
 
 def test_large_answer_that_is_read_arrives(server: Server) -> None:
