@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from .citations import document_url
-from .document_text import join_chunks
+from .document_text import read_document
 from .errors import InvalidRequestError
 from .index import Index
 from .passages import read_passage
@@ -147,10 +147,17 @@ def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str
         passage = read_passage(index, record)
         place = {"document_id": record.document_id, "section": passage.section}
         return passage.text, {**metadata, **place}
-    text = "".join(join_chunks(index.chunks_of(record)))
-    truncated = len(text) > MAX_FETCHED_LENGTH
+    pieces: list[str] = []
+    length = 0
+    for piece in read_document(index, record):
+        pieces.append(piece)
+        length += len(piece)
+        if length > MAX_FETCHED_LENGTH:
+            break
+    truncated = length > MAX_FETCHED_LENGTH
+    text = "".join(pieces)[:MAX_FETCHED_LENGTH]
     # What the document says about itself must not stand in for what the index says.
-    return text[:MAX_FETCHED_LENGTH], {**record.metadata, **metadata, "truncated": truncated}
+    return text, {**record.metadata, **metadata, "truncated": truncated}
 
 
 def _passage(hit: Hit) -> dict[str, Any]:

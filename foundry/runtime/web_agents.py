@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from .citation_paths import citation_path
 from .citations import public_url
-from .document_text import join_chunks
+from .document_text import read_document
 from .index import Index
 from .records import DocumentRecord
 from .settings import settings
@@ -107,9 +107,7 @@ def _everything(index: Index) -> Iterator[str]:
 
 
 def _text(index: Index, record: DocumentRecord) -> Iterator[str]:
-    # One chunk after the other: a large document is never in memory as a whole.
-    numbers = range(record.chunk_start, record.chunk_end)
-    yield from join_chunks(index.chunk(number) for number in numbers)
+    yield from read_document(index, record)
     yield "\n"
 
 

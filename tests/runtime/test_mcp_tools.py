@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,8 @@ from foundry.runtime import citation_paths_data, citations
 from foundry.runtime.citations import announce, announce_nowhere, document_url
 from foundry.runtime.document_text import join_chunks
 from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.index import Index
+from foundry.runtime.mcp_tools import MAX_FETCHED_LENGTH, read_record
 from foundry.runtime.records import ChunkRecord, DocumentRecord
 from foundry.runtime.settings import _public_url
 
@@ -146,3 +149,37 @@ def test_public_url_is_an_address_without_a_slash_at_its_end(
         with pytest.raises(ConfigurationError, match="PUBLIC_URL") as raised:
             _public_url()
         assert "secret" not in raised.value.message
+
+
+class HugeIndex:
+    """A document of chunks of `length` characters, and the numbers of those that were read."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.read: list[int] = []
+
+    def chunk(self, number: int) -> ChunkRecord:
+        self.read.append(number)
+        start = number * self.length
+        position = {**LINES, "start": start, "end": start + self.length}
+        return replace(CHUNK, text=str(number % 10) * self.length, position=position)
+
+    def fetch(self, chunks: int) -> tuple[str, dict[str, Any]]:
+        return read_record(cast(Index, self), replace(DOCUMENT, chunk_end=chunks))
+
+
+def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
+    index = HugeIndex(1_000)
+    text, metadata = index.fetch(5_000)
+    assert len(text) == MAX_FETCHED_LENGTH == 100_000
+    assert text == "".join(str(number % 10) * 1_000 for number in range(100))
+    assert metadata["truncated"]
+    # The one behind the limit tells that there is more.
+    assert index.read == list(range(101))
+
+
+def test_a_document_of_just_the_limit_is_whole() -> None:
+    text, metadata = HugeIndex(1_000).fetch(100)
+    assert (len(text), metadata["truncated"]) == (100_000, False)
+    text, metadata = HugeIndex(1_001).fetch(100)
+    assert (len(text), metadata["truncated"]) == (100_000, True)
