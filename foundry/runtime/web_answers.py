@@ -135,7 +135,7 @@ class ChunkPlace(AnswerModel):
 
 
 class DocumentContents(DocumentAnswer):
-    """A document, with the places of its chunks in order."""
+    """A document, with the places of its chunks in order, those of the page asked for."""
 
     contents: list[ChunkPlace]
 

@@ -44,6 +44,16 @@ def _to_whole(value: object) -> object:
 WHOLE = BeforeValidator(_to_whole)
 """Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
+
+def _refuse_other_digits(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]+(?:\.0+)?", value):
+        raise PydanticCustomError("int_parsing", "should be a whole number")
+    return value
+
+
+DIGITS = BeforeValidator(_refuse_other_digits)
+"""A whole number in an address, without what Python allows besides, such as 1_0. Comes last."""
+
 _LIST = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_FILTER_VALUES}
 _NAMES = {"anyOf": [{"type": "string"}, _LIST]}
 _TIME = {
@@ -158,7 +168,7 @@ class SearchParameters(RequestModel):
     """
 
     q: QueryText
-    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
+    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K), DIGITS] = 10
     mode: Mode = "hybrid"
     source: Annotated[list[str], _SourcesSchema()] = []
     tag: Annotated[list[str], WithJsonSchema(_LIST)] = []
@@ -181,8 +191,8 @@ class SearchParameters(RequestModel):
 class PageParameters(RequestModel):
     """The query string of a list."""
 
-    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET), DIGITS] = 0
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), DIGITS] = MAX_PAGE
 
 
 class PassageParameters(PageParameters):

@@ -21,7 +21,7 @@ from .web_answers import (
     SourceList,
 )
 from .web_embedder import Readiness, describe_embedder
-from .web_json import JsonResponse, JsonRoute
+from .web_json import JsonResponse, JsonRoute, once
 from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PageParameters, SearchParameters, SearchRequest
 from .web_runner import SearchRunner
@@ -49,7 +49,7 @@ def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
         """Rank passages for a query."""
         return await answer(request.query, request.top_k, request.mode, request.filters)
 
-    @routes.get("/search", response_model=SearchAnswer)
+    @routes.get("/search", response_model=SearchAnswer, dependencies=[once(SearchParameters)])
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()],
     ) -> JsonResponse:
@@ -72,7 +72,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
     return JsonResponse(record.to_json())
 
 
-@content_routes.get("/documents", response_model=DocumentPage)
+@content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
 async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """The documents of the index, in the order of the index."""
     index = current_index()
@@ -86,16 +86,25 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
     )
 
 
-@content_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
-async def document(document_id: str) -> JsonResponse:
-    """One document, with the ids and places of its chunks; /chunks has their text."""
+@content_routes.get(
+    "/documents/{document_id:path}",
+    response_model=DocumentContents,
+    dependencies=[once(PageParameters)],
+)
+async def document(
+    document_id: str, parameters: Annotated[PageParameters, Query()]
+) -> JsonResponse:
+    """One document, with the ids and places of some of its `chunks` chunks, from `offset` on.
+
+    /chunks has their text.
+    """
     index = current_index()
     record = index.find_document(document_id)
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
     contents = [
         {"id": chunk.id, "section": chunk.section, "position": chunk.position}
-        for chunk in index.chunks_of(record)
+        for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
     ]
     return JsonResponse({**record.to_json(), "contents": contents})
 

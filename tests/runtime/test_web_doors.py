@@ -1,6 +1,7 @@
 """The HTTP doors in process, with a small fake index: what they answer and what they refuse."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -59,6 +60,7 @@ DOCUMENT = DocumentRecord(
     chunk_start=0,
     chunk_end=1,
 )
+HUGE = replace(DOCUMENT, id="huge", chunk_end=250)
 
 
 class FakeFilters:
@@ -81,13 +83,18 @@ class FakeIndex:
         return CHUNK if chunk_id == CHUNK.id else None
 
     def find_document(self, document_id: str) -> DocumentRecord | None:
-        return DOCUMENT if document_id == DOCUMENT.id else None
+        return next((known for known in (DOCUMENT, HUGE) if known.id == document_id), None)
 
     def documents(self, offset: int, limit: int) -> list[DocumentRecord]:
         return [DOCUMENT][offset : offset + limit]
 
-    def chunks_of(self, document: DocumentRecord) -> list[ChunkRecord]:
-        return [CHUNK] if document is DOCUMENT else []
+    def chunks_of(
+        self, document: DocumentRecord, offset: int = 0, limit: int | None = None
+    ) -> list[ChunkRecord]:
+        if document is HUGE:
+            end = HUGE.chunk_end if limit is None else min(HUGE.chunk_end, offset + limit)
+            return [replace(CHUNK, id=f"{HUGE.id}~{number}") for number in range(offset, end)]
+        return [CHUNK][offset:] if document is DOCUMENT else []
 
     def sources(self) -> list[SourceSummary]:
         return [SourceSummary("docs", 1, 1)]
@@ -177,6 +184,48 @@ def test_answers_match_their_schemas(client: TestClient) -> None:
     SourceList.model_validate_json(client.get("/sources").content, strict=True)
     Readiness.model_validate_json(client.get("/readyz").content, strict=True)
     assert client.get("/healthz").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "numbers"),
+    [
+        ("", range(100)),
+        ("?offset=100", range(100, 200)),
+        ("?offset=240&limit=5", range(240, 245)),
+        ("?offset=240", range(240, 250)),
+        ("?offset=250", range(0)),
+    ],
+)
+def test_contents_of_a_document_come_in_pages(
+    client: TestClient, asked: str, numbers: range
+) -> None:
+    answer = client.get(f"/documents/huge{asked}")
+    found = DocumentContents.model_validate_json(answer.content, strict=True)
+    assert [place.id for place in found.contents] == [f"huge~{number}" for number in numbers]
+    assert found.chunks == 250
+    refused(client.get("/documents/huge?limit=101"), 422, "limit")
+    refused(client.get("/documents/huge?page=2"), 422, "page")
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ("/search?q=a&q=b", "q"),
+        ("/search?q=a&q=a", "q"),
+        ("/search?q=a&top_k=1&tag=x&top_k=2", "top_k"),
+        ("/search?q=a&mode=keyword&mode=hybrid", "mode"),
+        ("/search?q=a&modified_after=2024-01-01&modified_after=2025-01-01", "modified_after"),
+        ("/search?q=a&modified_before=2024-01-01&modified_before=2025-01-01", "modified_before"),
+        ("/documents?offset=1&offset=0", "offset"),
+        ("/documents?limit=1&limit=2", "limit"),
+        ("/documents/huge?offset=1&offset=0", "offset"),
+    ],
+)
+def test_parameters_that_are_given_twice(
+    client: TestClient, search: Search, asked: str, field: str
+) -> None:
+    refused(client.get(asked), 422, field)
+    assert search.asked == []
 
 
 def test_post_and_get_ask_the_same(client: TestClient, search: Search) -> None:
@@ -313,9 +362,17 @@ def test_a_whole_number_may_have_a_point(client: TestClient) -> None:
     assert client.post("/search", json={"query": "a", "top_k": 5.0}).status_code == 200
 
 
-@pytest.mark.parametrize("top_k", ["0", "-1", "101", "1.5", "", "five"])
+@pytest.mark.parametrize(
+    "top_k", ["0", "-1", "101", "1.5", "", "five", "1_0", "+5", " 5", "\u0665", "1" * 5000]
+)
 def test_top_k_of_get(client: TestClient, top_k: str) -> None:
     refused(client.get("/search", params={"q": "a", "top_k": top_k}), 422, "top_k")
+
+
+@pytest.mark.parametrize("top_k", ["10", "010", "10.0"])
+def test_top_k_of_get_is_a_whole_number(client: TestClient, search: Search, top_k: str) -> None:
+    assert client.get("/search", params={"q": "a", "top_k": top_k}).status_code == 200
+    assert search.asked[0][1] == 10
 
 
 def test_unknown_mode(client: TestClient) -> None:
@@ -363,6 +420,8 @@ def test_unknown_query_parameter(client: TestClient) -> None:
     assert "secret" not in problem["detail"]
     refused(client.get("/documents?page=2"), 422, "page")
     refused(client.get("/documents?limit=0"), 422, "limit")
+    refused(client.get("/documents?limit=1_0"), 422, "limit")
+    refused(client.get("/documents?offset=1_0"), 422, "offset")
     refused(client.get("/documents?offset=-1"), 422, "offset")
 
 

@@ -338,9 +338,13 @@ def test_passages_come_in_pages(client: TestClient, index: HybridIndex) -> None:
         ({"document": "plain", "limit": "101"}, 422),
         ({"document": "plain", "offset": "-1"}, 422),
         ({"document": "plain", "colour": "red"}, 422),
+        ({"document": ["guide/a b.md", "plain"]}, 422),
+        ({"document": "plain", "around": ["nowhere", "nowhere"]}, 422),
     ],
 )
-def test_passages_that_cannot_be(client: TestClient, asked: dict[str, str], status: int) -> None:
+def test_passages_that_cannot_be(
+    client: TestClient, asked: dict[str, str | list[str]], status: int
+) -> None:
     answer = client.get("/chunks", params=asked)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
