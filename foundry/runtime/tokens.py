@@ -123,7 +123,7 @@ class Tokenizer:
         All of it, unless it has more than `MAX_QUERY_CHARACTERS` in NFKC, `MAX_QUERY_TERMS`
         distinct terms or `MAX_QUERY_TOKENS`: then its beginning, in NFKC.
         """
-        if query.isascii() and len(query) <= 2 * MAX_QUERY_TERMS:
+        if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
             return query, self.tokenize(query)
         pattern, beginning, normal = ASCII_TOKEN, query, query
         if not query.isascii():

@@ -75,6 +75,14 @@ def test_a_drop_may_be_as_large_as_the_tolerance(per_question: bool) -> None:
     assert len(compare(baseline, slightly, 0.0000009).failures) == len(METRICS)
 
 
+def test_a_drop_below_the_sixth_decimal_place_is_none() -> None:
+    before = make_evaluation({"hybrid": [0.5, 0.5, 0.5]})
+    third = make_evaluation({"hybrid": [0.499999, 0.5, 0.5]})
+    assert compare(baseline_of(before), third, 0.0).failures == ()
+    two_thirds = make_evaluation({"hybrid": [0.499998, 0.5, 0.5]})
+    assert len(compare(baseline_of(before), two_thirds, 0.0).failures) == len(METRICS)
+
+
 def test_a_drop_on_one_question_of_many_is_within_noise() -> None:
     before = make_evaluation({"hybrid": [1.0] * 20})
     after = make_evaluation({"hybrid": [0.0] + [1.0] * 19})

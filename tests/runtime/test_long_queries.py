@@ -45,6 +45,24 @@ def test_bounds_are_kept_whatever_a_query_is_made_of(parts: list[str]) -> None:
     assert len(tokens) <= MAX_QUERY_TOKENS
 
 
+@given(st.text("aAbB12&+*()._-: ", max_size=MAX_QUERY_TERMS))
+def test_a_query_has_no_more_terms_than_characters(query: str) -> None:
+    assert len(english.terms(query)) <= len(query)
+
+
+def test_short_tokens_of_many_terms_count_as_those() -> None:
+    letters = "bcdefghjklmnopqrstuvwxyz"
+    # Three terms each, then two: 12 * 3 + 14 * 2 = 64.
+    pairs = [f"{one}&{other}" for one, other in zip(letters[::2], letters[1::2], strict=True)]
+    series = [f"{letter}{letter}1" for letter in letters]
+    query = " ".join([*pairs, *series[:20]])
+    assert len(query) < 2 * MAX_QUERY_TERMS
+    searched, tokens = english.tokenize_query(query)
+    assert [token.text for token in tokens] == [*pairs, *series[:14]]
+    assert searched.split() == [*pairs, *series[:14]]
+    assert len(terms_of(query)) == MAX_QUERY_TERMS
+
+
 def test_the_first_terms_count() -> None:
     most = " ".join(words[:MAX_QUERY_TERMS])
     assert english.tokenize_query(most)[0] == most
@@ -71,6 +89,8 @@ def test_a_run_without_spaces_is_cut_within() -> None:
     searched, _ = english.tokenize_query(run)
     assert searched == run[: MAX_QUERY_TERMS + 1]
     assert len(terms_of(run)) == MAX_QUERY_TERMS
+    # One term is another word's.
+    assert english.tokenize_query(f"valve {run}")[0] == f"valve {run[:MAX_QUERY_TERMS]}"
 
 
 def _vocabulary_finder() -> Callable[[str], object]:

@@ -135,6 +135,16 @@ def test_a_question_names_a_heading(query: str, heading: str) -> None:
     assert heading_term(english.tokenize(query)) in query_terms(english.tokenize(query))
 
 
+def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
+    assert heading_terms(english.tokenize("30 CFR 75.1725 Machinery")) == {
+        "=30 cfr 75.1725 75 1725 machineri",
+        "=30 cfr 75.1725 75 1725",
+        "=75.1725 75 1725",
+    }
+    # A number or an acronym beside no identifier is no name of its own.
+    assert heading_terms(english.tokenize("IEEE 802 networks")) == {"=ieee 802 network"}
+
+
 def test_names_are_told_apart_as_they_are_written() -> None:
     names = ["open", "_open", "Open", "Fd", "FD", "__init__", "init"]
     terms = {name: set(query_terms(english.tokenize(name))) for name in names}
