@@ -109,10 +109,10 @@ def test_earlier_export_stays_as_it_was(built: Project) -> None:
 
 
 def test_package_cannot_stand_in_for_the_formatter(make_project: MakeProject) -> None:
-    config = '[project]\nname = "blackd"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+    config = '[project]\nname = "uvloop"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
     project = make_project({**NOTE, "tomli.py": "raise SystemExit('ran')\n"}, config=config)
     project.succeed("build", "--quiet")
-    assert Path(project.export(), "blackd", "search.py").exists()
+    assert Path(project.export(), "uvloop", "search.py").exists()
 
 
 def without_lock(files: dict[str, str]) -> dict[str, str]:

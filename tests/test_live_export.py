@@ -283,13 +283,13 @@ def test_configuration_and_index_that_do_not_go_together_are_refused(
     copy = Project(tmp_path / "copy")
     file = copy.root / "foundry.toml"
     file.write_text(file.read_text().replace('"openai"', '"cohere"'), encoding="utf-8")
-    for command in (["export"], ["query", "valve"]):
+    for command in (["export", "--stale"], ["query", "valve"]):
         result = copy.run(*command)
         assert result.exit_code == 1
         assert "built with provider 'openai'" in result.stderr
         assert "foundry build" in result.stderr
     file.write_text(CONFIG, encoding="utf-8")
-    assert "built with provider 'openai'" in copy.run("export").stderr
+    assert "built with provider 'openai'" in copy.run("export", "--stale").stderr
 
 
 def test_server_and_index_that_do_not_go_together_are_refused(
