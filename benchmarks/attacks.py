@@ -1,0 +1,427 @@
+"""What a client who means ill can do to others: `python benchmarks/attacks.py`.
+
+A generated corpus (see `synthetic`) is built, or taken from `--folder` if it is there. For each
+attack its export runs as a process of its own, one worker, with the limits that a project has by
+default; all goes over loopback. While an attack lasts, somebody else asks /healthz and /search in
+turn, each time over a new connection. Memory is what belongs to no file: the most that the process
+held meanwhile, and what it holds after all attackers have gone, less what it held when it had
+answered a few hundred searches. Ends with 1 if a bound is not kept.
+"""
+
+import argparse
+import http.client
+import json
+import random
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from common import machine, row
+from processes import Memory, MemoryWatch, memory_of
+from serve import running, touch_mcp
+from synthetic import CHUNKS_OF_DOCUMENT, built_project, queries_of
+
+from foundry import pipeline
+from foundry.runtime.filters import MAX_FILTER_VALUES
+from foundry.runtime.results import MAX_QUERY_LENGTH, MAX_TOP_K
+
+MAX_HEALTH_SECONDS = 0.5
+MAX_GROWN_MB = 50
+MAX_RATIO = 5
+
+CONNECTIONS = 4
+"""Over which requests come one after the other, where an attack is not about connections."""
+
+BODY_BYTES = 262_144
+FILTER_VALUES = 32_000
+"""What nearly fills a body of BODY_BYTES, the most that a server takes."""
+
+HEAD_BYTES = 65_000
+FILTER_VALUES_OF_GET = 4_900
+"""What nearly fills a head, of which a server takes little more than HEAD_BYTES."""
+
+READ_BYTES = 31_000
+"""What a slow reader reads before it stops."""
+
+PROBE_PAUSE_SECONDS = 0.02
+SETTLE_SECONDS = 1.0
+TIMEOUT_SECONDS = 60
+TIMED_QUERIES = 40
+UNREADING = 400
+PIPELINED = 4
+
+JSON = {"Content-Type": "application/json"}
+MCP = {**JSON, "Accept": "application/json, text/event-stream"}
+
+Answers = Counter[str]
+
+
+@dataclass(slots=True)
+class Waits:
+    """Seconds that somebody else waited for answers, and how often /search said 503."""
+
+    health: list[float] = field(default_factory=list)
+    search: list[float] = field(default_factory=list)
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server under attack: its address, and queries that find something."""
+
+    address: str
+    queries: Sequence[str]
+    seconds: float
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its host and port."""
+        parts = urlsplit(self.address)
+        return parts.hostname or "", parts.port or 0
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection of its own."""
+        return http.client.HTTPConnection(*self.place, timeout=TIMEOUT_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as `http.client` takes it."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """Something that is done to a server; `run` returns how often it got which answer."""
+
+    name: str
+    run: Callable[[Server], Answers]
+    may_refuse: bool = True
+    """Whether others may be told 503 meanwhile."""
+
+
+def search_request(query: str, **fields: object) -> Request:
+    """A search by POST."""
+    return Request("POST", "/search", json.dumps({"query": query, **fields}).encode(), JSON)
+
+
+def ask(connection: http.client.HTTPConnection, request: Request) -> int:
+    """The status of an answer, all of which is read."""
+    connection.request(request.method, request.path, request.body, request.headers)
+    with connection.getresponse() as reply:
+        reply.read()
+        return reply.status
+
+
+def flood(server: Server, requests: Iterator[Request], seconds: float | None) -> Answers:
+    """Send requests over CONNECTIONS, each one at a time, until they or the seconds end."""
+    answers = Answers()
+    lock = threading.Lock()
+    end = time.monotonic() + seconds if seconds else None
+
+    def send() -> None:
+        with closing(server.connect()) as connection:
+            while end is None or time.monotonic() < end:
+                with lock:
+                    request = next(requests, None)
+                if request is None:
+                    return
+                status = str(ask(connection, request))
+                with lock:
+                    answers[status] += 1
+
+    threads = [threading.Thread(target=send) for _ in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def repeating(request: Request) -> Callable[[Server], Answers]:
+    """An attack that sends one request again and again."""
+
+    def run(server: Server) -> Answers:
+        return flood(server, iter(lambda: request, None), server.seconds)
+
+    return run
+
+
+def filter_attacks() -> Iterator[Attack]:
+    """Bodies and addresses that are full of filter values."""
+    few = {"path": [f"{number:05x}" for number in range(MAX_FILTER_VALUES)]}
+    many = {"source": [f"{number:05x}" for number in range(FILTER_VALUES)]}
+    body = {"query": "a", "filters": many}
+    posted = Request("POST", "/search", _compact(body), JSON)
+    yield Attack(f"POST /search, {FILTER_VALUES:,} filter values", repeating(posted))
+    pairs = [("source", f"{number:05x}") for number in range(FILTER_VALUES_OF_GET)]
+    asked = Request("GET", f"/search?{urlencode([('q', 'a'), *pairs])}")
+    assert len(asked.path) <= HEAD_BYTES, len(asked.path)
+    yield Attack(f"GET /search, {FILTER_VALUES_OF_GET:,} filter values", repeating(asked))
+    call = {"method": "tools/call", "params": {"name": "search", "arguments": body}}
+    told = Request("POST", "/mcp", _compact({"jsonrpc": "2.0", "id": 1, **call}), MCP)
+    yield Attack(f"MCP search, {FILTER_VALUES:,} filter values", repeating(told))
+    allowed = search_request("a", filters=few)
+    yield Attack(f"POST /search, {MAX_FILTER_VALUES} filter values", repeating(allowed))
+
+
+def _compact(value: object) -> bytes:
+    body = json.dumps(value, separators=(",", ":")).encode()
+    assert len(body) <= BODY_BYTES, len(body)
+    return body
+
+
+def slow_readers(count: int) -> Attack:
+    """Clients of /llms-full.txt who stop reading."""
+
+    def run(server: Server) -> Answers:
+        answers = Answers()
+        lock = threading.Lock()
+        end = time.monotonic() + server.seconds
+
+        def read() -> None:
+            with closing(_stingy(server)) as connection:
+                connection.sendall(b"GET /llms-full.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                found = 0
+                status = ""
+                while found < READ_BYTES and (piece := connection.recv(READ_BYTES - found)):
+                    status = status or piece[9:12].decode()
+                    found += len(piece)
+                    if status != "200":
+                        break
+                with lock:
+                    answers[status] += 1
+                time.sleep(max(0.0, end - time.monotonic()))
+
+        threads = [threading.Thread(target=read) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return answers
+
+    return Attack(f"{count} slow readers of /llms-full.txt", run, may_refuse=False)
+
+
+def unread_answers() -> Attack:
+    """Clients who ask for much and read nothing."""
+
+    def run(server: Server) -> Answers:
+        body = search_request(server.queries[0], top_k=MAX_TOP_K).body or b""
+        head = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
+        with ExitStack() as stack:
+            for _ in range(UNREADING):
+                connection = stack.enter_context(closing(_stingy(server)))
+                connection.sendall(request * PIPELINED)
+            time.sleep(server.seconds)
+        return Answers({"unread": UNREADING * PIPELINED})
+
+    return Attack(f"{UNREADING * PIPELINED:,} answers of {MAX_TOP_K} passages, none read", run)
+
+
+def _stingy(server: Server) -> socket.socket:
+    """A connection whose client takes little at a time."""
+    connection = socket.socket()
+    connection.settimeout(TIMEOUT_SECONDS)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.connect(server.place)
+    return connection
+
+
+def unique_queries(count: int) -> Attack:
+    """Queries of the greatest length, no two of them alike."""
+
+    def run(server: Server) -> Answers:
+        words = sorted({word for query in server.queries for word in query.split()})
+        requests = (search_request(_long_query(words, seed)) for seed in range(count))
+        return flood(server, requests, None)
+
+    return Attack(f"{count:,} unique queries of {MAX_QUERY_LENGTH:,} characters", run)
+
+
+def _long_query(words: Sequence[str], seed: int) -> str:
+    """Words of the corpus and as many that are in none, MAX_QUERY_LENGTH characters."""
+    chooser = random.Random(seed)
+    chosen = (f"{chooser.choice(words)} x{chooser.getrandbits(32):x}" for _ in range(200))
+    return " ".join(chosen)[:MAX_QUERY_LENGTH]
+
+
+def kinds_of_queries(words: Sequence[str]) -> dict[str, Callable[[random.Random], str]]:
+    """Queries of MAX_QUERY_LENGTH characters of each kind, the ordinary ones first."""
+
+    def repeat(draw: Callable[[random.Random], str], joined: str) -> Callable[[random.Random], str]:
+        def write(chooser: random.Random) -> str:
+            pieces = joined.join(draw(chooser) for _ in range(MAX_QUERY_LENGTH))
+            return pieces[:MAX_QUERY_LENGTH].strip()
+
+        return write
+
+    def camel(chooser: random.Random) -> str:
+        return "".join(chooser.choice(words).capitalize() for _ in range(4))
+
+    return {
+        "ordinary words": repeat(lambda chooser: chooser.choice(words), " "),
+        "camelCase": repeat(camel, " "),
+        # One letter that normalises to a phrase of eighteen.
+        "U+FDFA": repeat(lambda _: "\ufdfa", ""),
+        "Han": repeat(lambda chooser: chr(chooser.randrange(0x4E00, 0x9FA5)), ""),
+    }
+
+
+def time_kinds(server: Server) -> dict[str, float]:
+    """The median seconds of an answer to each kind of long query, asked in turn."""
+    words = sorted({word for query in server.queries for word in query.split()})
+    kinds = kinds_of_queries(words)
+    taken: dict[str, list[float]] = {name: [] for name in kinds}
+    with closing(server.connect()) as connection:
+        for seed in range(TIMED_QUERIES):
+            for name, write in kinds.items():
+                request = search_request(write(random.Random(seed)))
+                begun = time.perf_counter()
+                assert ask(connection, request) == 200, name
+                taken[name].append(time.perf_counter() - begun)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+@contextmanager
+def somebody_else(server: Server) -> Iterator[Waits]:
+    """Ask /healthz and /search in turn, each over a new connection."""
+    waits = Waits()
+    stop = threading.Event()
+
+    def time_one(request: Request, times: list[float]) -> int:
+        begun = time.perf_counter()
+        with closing(server.connect()) as connection:
+            status = ask(connection, request)
+        times.append(time.perf_counter() - begun)
+        return status
+
+    def ask_both() -> None:
+        number = 0
+        while not stop.wait(PROBE_PAUSE_SECONDS):
+            assert time_one(Request("GET", "/healthz"), waits.health) == 200
+            query = server.queries[number % len(server.queries)]
+            waits.refused += time_one(search_request(query), waits.search) == 503
+            number += 1
+
+    asking = threading.Thread(target=ask_both)
+    asking.start()
+    try:
+        yield waits
+    finally:
+        stop.set()
+        asking.join()
+
+
+@contextmanager
+def warm_server(
+    export: Path, queries: Sequence[str], seconds: float
+) -> Iterator[tuple[Server, int]]:
+    """A server that has answered all queries and an MCP client; its process id."""
+    with running(export, LOG_LEVEL="warning") as (address, pid):
+        server = Server(address, queries, seconds)
+        touch_mcp(address)
+        flood(server, map(search_request, queries), None)
+        with closing(server.connect()) as connection:
+            for _ in range(2):
+                ask(connection, Request("GET", "/llms-full.txt"))
+        time.sleep(SETTLE_SECONDS)
+        yield server, pid
+
+
+def measure(attack: Attack, export: Path, queries: Sequence[str], seconds: float) -> bool:
+    """Print the row of an attack; whether every bound was kept."""
+    with warm_server(export, queries, seconds) as (server, pid):
+        before = memory_of(pid)
+        with somebody_else(server) as waits, MemoryWatch(pid) as watch:
+            answers = attack.run(server)
+        time.sleep(SETTLE_SECONDS)
+        after = memory_of(pid)
+    most, kept = _grown(before, watch.most), _grown(before, after)
+    is_kept = (
+        max(waits.health) < MAX_HEALTH_SECONDS
+        and max(most, kept) < MAX_GROWN_MB
+        and (attack.may_refuse or not waits.refused)
+    )
+    told = ", ".join(f"{status}: {count:,}" for status, count in sorted(answers.items()))
+    row(
+        *(attack.name, told, _times(waits.health), _times(waits.search), waits.refused),
+        *(f"{most:+.0f}, {kept:+.0f}", "pass" if is_kept else "fail"),
+    )
+    return is_kept
+
+
+def measure_kinds(export: Path, queries: Sequence[str], seconds: float) -> bool:
+    """Print how long queries of each kind take; whether none takes much longer than others."""
+    with warm_server(export, queries, seconds) as (server, _):
+        taken = time_kinds(server)
+    ordinary = next(iter(taken.values()))
+    is_kept = True
+    for name, median in taken.items():
+        ratio = median / ordinary
+        is_kept &= ratio <= MAX_RATIO
+        row(
+            name,
+            f"{median * 1000:.1f} ms",
+            f"{ratio:.1f}",
+            "pass" if ratio <= MAX_RATIO else "fail",
+        )
+    return is_kept
+
+
+def _grown(before: Memory, after: Memory) -> float:
+    return after.private - before.private
+
+
+def _times(seconds: Sequence[float]) -> str:
+    return f"{statistics.median(seconds) * 1000:.0f}, {max(seconds) * 1000:.0f} ms"
+
+
+def main() -> int:
+    """Print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--documents", type=int, default=5_000, help="of the corpus (%(default)s)")
+    parser.add_argument("--folder", type=Path, help="keep the corpus here, and use it again")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of an attack (%(default)s)")
+    parser.add_argument("--queries", type=int, default=3_000, help="unique ones (%(default)s)")
+    chosen = parser.parse_args()
+    print(machine(), end="\n\n")
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        project = built_project(chosen.folder or work, chosen.documents * CHUNKS_OF_DOCUMENT)
+        export = pipeline.export(project, work / "export", force=False, trust=False)
+        queries = queries_of(project)
+        columns = "attack|answers|/healthz median, worst|/search median, worst|/search refused"
+        row(*f"{columns}|MB grown at most, kept|verdict".split("|"))
+        row(*["---"] * 7)
+        attacks = [
+            *filter_attacks(),
+            slow_readers(8),
+            slow_readers(40),
+            unique_queries(chosen.queries),
+            unread_answers(),
+        ]
+        kept = [measure(attack, export, queries, chosen.seconds) for attack in attacks]
+        print()
+        row(f"queries of {MAX_QUERY_LENGTH:,} characters", "median", "to ordinary words", "verdict")
+        row(*["---"] * 4)
+        kept.append(measure_kinds(export, queries, chosen.seconds))
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
