@@ -16,11 +16,12 @@ SCORE_DIGITS = 6
 class Candidates:
     """Chunks (m,), ascending numbers, and what the lanes say about them.
 
-    `semantic` is the cosine, not below 0; `keyword` is BM25 divided by the query's best; both in
-    [0, 1], both (m,), None for a lane that was not asked. Ranks count from 1 within a lane's own
-    list; 0 where the lane did not deliver the chunk. `boosts` are the factors (m,) by which stages
-    multiplied scores, 1 for none. A lane score is NaN where a stage brought the chunk in, not a
-    lane. `rerank` is what a reranking model gave, NaN where it was not asked about the chunk.
+    `semantic` is the cosine, not below 0; `keyword` is BM25 divided by the query's full score, see
+    `LaneHits`; both in [0, 1], both (m,), None for a lane that was not asked. Ranks count from 1
+    within a lane's own list; 0 where the lane did not deliver the chunk. `boosts` are the factors
+    (m,) by which stages multiplied scores, 1 for none. A lane score is NaN where a stage brought
+    the chunk in, not a lane. `rerank` is what a reranking model gave, NaN where it was not asked
+    about the chunk. `keyword_worth` is what the keyword lane's best hit is worth; see `LaneHits`.
     """
 
     chunks: NDArray[np.int64]
@@ -31,6 +32,7 @@ class Candidates:
     scores: NDArray[np.float64]
     boosts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     rerank: NDArray[np.float64] | None = None
+    keyword_worth: float = 1.0
 
     def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
         """The same candidates under new scores (m,)."""
@@ -59,6 +61,7 @@ class Candidates:
             scores=self.scores[places],
             boosts={name: factors[places] for name, factors in self.boosts.items()},
             rerank=None if self.rerank is None else self.rerank[places],
+            keyword_worth=self.keyword_worth,
         )
 
 
@@ -71,7 +74,7 @@ def keyword_candidates(keyword: LaneHits) -> Candidates:
     """The keyword lane's hits, scored by keywords alone."""
     order = np.argsort(keyword.chunks)
     chunks = keyword.chunks[order]
-    scores = keyword.scores[order] / (keyword.best_score or 1.0)
+    scores = keyword.scores[order] / keyword.full_score
     return Candidates(
         chunks=chunks,
         semantic=None,

@@ -4,14 +4,16 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from .call_budget import shared_budget
 from .chat_calls import CallLimits
 from .chat_citations import CitationFilter
-from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, Sources
+from .chat_events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
 from .chat_extract import extract
+from .chat_follow_ups import Kind, can_be_told, kind_of, query_of
+from .chat_markup import MarkupFilter, disarm
 from .chat_model import LanguageModel, Sampling
 from .chat_passages import NumberedPassage, number_passages
 from .chat_prompt import Turn, answer_messages, condense_messages
@@ -22,17 +24,27 @@ from .results import SearchResponse
 from .state import current_index
 from .web_runner import SearchRunner
 
-CONDENSE_SECONDS = 2.0
+CONDENSE_SECONDS = 4.0
+"""For rewriting a question that follows up; then it is searched for by its conversation."""
+
 CONDENSE_TOKENS = 128
 MAX_CONDENSED_CHARACTERS = 500
 
 NOTHING_FOUND = "Nothing was found in the documents about this."
+NOT_MENTIONED = "The documents do not mention {}."
+ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
 _NOTICES: dict[AnswerReason, str] = {
     "no_model": "Extracted from the documents; no language model is configured.",
     "model_failed": "Extracted from the documents; the language model {}.",
     "budget_spent": "Extracted from the documents; the day's calls of the model are used up.",
     "nothing_found": "No passage is near enough to the question.",
 }
+_SILENT: dict[AnswerReason, str] = {
+    "model_failed": "The language model {}, and no sentence of the documents answers by itself.",
+    "budget_spent": "The day's calls of the model are used up,"
+    " and no sentence of the documents answers by itself.",
+}
+"""Where nothing can be extracted: the passages may hold the answer all the same."""
 
 _logger = logging.getLogger(__name__)
 
@@ -52,6 +64,28 @@ class Question:
     max_tokens: int | None = None
     temperature: float | None = None
     top_p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What to search for, where its words come from, and what it took to find out."""
+
+    text: str
+    origin: QueryOrigin
+    notice: str | None = None
+    spent: Usage | None = None
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn], kind: Kind) -> "_Query":
+        """What needs no model: the last turn, with what it refers to if it follows up."""
+        if kind == "follow_up":
+            return cls(query_of(turns, current_index()), "conversation")
+        return cls(turns[-1].content, "question")
+
+
+def _stands_alone(turns: Sequence[Turn]) -> bool:
+    """Whether a turn that does not read as a follow-up cannot be one."""
+    return len(turns) == 1 or can_be_told(turns[-1].content, current_index())
 
 
 class Chat:
@@ -80,14 +114,22 @@ class Chat:
         Raises, before the first event, InvalidRequestError for a question that cannot be searched
         for, and HTTPException 503 if too many are being answered.
         """
+        kind = kind_of(question.turns, current_index())
+        if kind == "acknowledgement":
+            yield Sources(None, [], "none")
+            yield Delta(ACKNOWLEDGED)
+            yield Done("extractive", "acknowledgement", None, [])
+            return
+        query = _Query.of(question.turns, kind)
         if self._model is None or self._calls is None:
-            sources = await self._find(question, question.turns[-1].content)
+            sources = await self._find(question, query)
             yield sources
             for event in _extractive(sources, "no_model"):
                 yield event
             return
         async with self._calls.place():
-            query, spent = await self._condense(self._model, self._calls, question)
+            if kind == "follow_up" or not _stands_alone(question.turns):
+                query = await self._condense(self._model, self._calls, question, query)
             sources = await self._find(question, query)
             yield sources
             if not sources.passages:
@@ -95,58 +137,68 @@ class Chat:
             elif not self._calls.take_call():
                 events = _extractive(sources, "budget_spent")
             else:
-                async with aclosing(self._ask(self._model, question, sources, spent)) as answer:
-                    async for event in answer:
+                answer = self._ask(self._model, question, sources, query.spent)
+                async with aclosing(answer) as answered:
+                    async for event in answered:
                         yield event
                 return
             for event in events:
                 yield event
 
-    async def _find(self, question: Question, query: str) -> Sources:
-        search = partial(self._search, query, question.top_k, filters=question.filters)
+    async def _find(self, question: Question, query: "_Query") -> Sources:
+        search = partial(self._search, query.text, question.top_k, filters=question.filters)
         found = await self._runner.run(search)
-        return Sources(found, number_passages(found.hits))
+        return Sources(found, number_passages(found.hits), query.origin, query.notice)
 
     async def _condense(
-        self, model: LanguageModel, calls: CallLimits, question: Question
-    ) -> tuple[str, Usage | None]:
-        """What to search for, and what it took to find out; the question itself if that fails."""
-        asked = question.turns[-1].content
-        if len(question.turns) == 1 or not calls.take_call():
-            return asked, None
+        self, model: LanguageModel, calls: CallLimits, question: Question, query: "_Query"
+    ) -> "_Query":
+        """The query as the model writes it; where it fails, as it is, with the reason why."""
+        if not calls.take_call():
+            return replace(query, notice="The day's calls of the model are used up.")
         try:
             async with asyncio.timeout(CONDENSE_SECONDS):
                 reply = await model.complete(
                     condense_messages(question.turns), Sampling(CONDENSE_TOKENS)
                 )
         except (TimeoutError, ModelError) as error:
-            _logger.warning("the language model did not condense a question: %r", error)
-            return asked, None
+            failure = error if isinstance(error, ModelError) else ModelError("took too long")
+            _logger.warning("the language model did not condense a question: it %s", failure)
+            return replace(query, notice=f"The language model {failure}.")
         condensed = " ".join(reply.text.split())
-        is_usable = 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS
-        return condensed if is_usable else asked, reply.usage
+        if not 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
+            notice = "The language model sent no usable query."
+            return replace(query, notice=notice, spent=reply.usage)
+        return _Query(condensed, "model", spent=reply.usage)
 
     async def _ask(
         self, model: LanguageModel, question: Question, sources: Sources, spent: Usage | None
     ) -> AsyncGenerator[ChatEvent, None]:
         messages = answer_messages(
-            question.turns, sources.passages, self._instructions, question.wishes
+            question.turns,
+            sources.passages,
+            self._instructions,
+            question.wishes,
+            sources.unknown_identifiers,
         )
         most = model.settings.max_tokens
         sampling = Sampling(
             min(question.max_tokens or most, most), question.temperature, question.top_p
         )
         citations = CitationFilter(len(sources.passages))
+        markup = MarkupFilter(_addressed(sources))
         has_begun = truncated = False
         try:
             async with aclosing(model.stream(messages, sampling)) as chunks:
                 async for chunk in chunks:
                     text = citations.feed(chunk.text)
                     if chunk.finish_reason:
-                        text += citations.finish()
+                        text = markup.feed(text + citations.finish()) + markup.finish()
                         truncated = chunk.finish_reason == "length"
                         if chunk.usage:
                             spent = chunk.usage + spent if spent else chunk.usage
+                    else:
+                        text = markup.feed(text)
                     if text:
                         has_begun = True
                         yield Delta(text)
@@ -162,9 +214,22 @@ class Chat:
         yield Done("model", "default", None, cited, truncated, spent)
 
 
+def _addressed(sources: Sources) -> list[str]:
+    """Where the addresses stand that an answer may hold."""
+    return [part for passage in sources.passages for part in (passage.text, passage.url)]
+
+
 def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
     """An answer of the passages' own sentences, which says that it is one."""
-    extracts = extract(sources.search.query, sources.passages, current_index())
+    if sources.unknown_identifiers:
+        # Sentences that are near such a question are about something else.
+        text = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
+        return [Delta(text), Done("extractive", "nothing_found", text, [])]
+    query = sources.search.query if sources.search else ""
+    extracts = extract(query, sources.passages, current_index())
+    if not extracts and reason in _SILENT:
+        notice = _SILENT[reason].format(failure)
+        return [Delta(notice), Done("extractive", reason, notice, [])]
     if not extracts:
         done = Done("extractive", "nothing_found", _NOTICES["nothing_found"], [])
         return [Delta(NOTHING_FOUND), done]
@@ -172,7 +237,7 @@ def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> li
     cited: list[NumberedPassage] = []
     text = ""
     for found in extracts:
-        text += f"{found.text} [{found.passage.number}]\n\n"
+        text += f"{disarm(found.text, _addressed(sources))} [{found.passage.number}]\n\n"
         if found.passage not in cited:
             cited.append(found.passage)
     return [Delta(f"{text}{notice}"), Done("extractive", reason, notice, cited)]

@@ -9,25 +9,50 @@ from .chat_reply import Usage
 from .results import SearchResponse
 
 AnswerMode = Literal["model", "extractive"]
-AnswerReason = Literal["default", "no_model", "model_failed", "budget_spent", "nothing_found"]
+AnswerReason = Literal[
+    "default", "no_model", "model_failed", "budget_spent", "nothing_found", "acknowledgement"
+]
+QueryOrigin = Literal["question", "conversation", "model", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """First: the passages that the answer may cite, and the search that found them."""
+    """First: the passages that the answer may cite, and the search that found them, if any.
 
-    search: SearchResponse
+    `query_from` says where the words that were searched for come from: the question as it stands,
+    the conversation for one that follows up, or the model that rewrote such a one; `query_notice`
+    why the model did not, where it should have.
+    """
+
+    search: SearchResponse | None
     passages: Sequence[NumberedPassage]
+    query_from: QueryOrigin = "question"
+    query_notice: str | None = None
+
+    @property
+    def unknown_identifiers(self) -> tuple[str, ...]:
+        """Those of the query that stand nowhere in the index."""
+        return self.search.unknown_identifiers if self.search else ()
 
     def to_json(self) -> dict[str, Any]:
         """The passages with their numbers, and how they were searched for."""
+        search = self.search
         return {
-            "query": self.search.query,
-            "mode": self.search.mode,
-            "reason": self.search.reason,
-            "degraded": self.search.degraded,
-            "stages": dict(self.search.stages),
+            **self.query_json(),
+            "mode": search and search.mode,
+            "reason": search and search.reason,
+            "degraded": search is not None and search.degraded,
+            "unknown_identifiers": list(self.unknown_identifiers),
+            "stages": dict(search.stages) if search else {},
             "sources": [passage.to_json() for passage in self.passages],
+        }
+
+    def query_json(self) -> dict[str, Any]:
+        """What was searched for, and how it came about."""
+        return {
+            "query": self.search and self.search.query,
+            "query_from": self.query_from,
+            "query_notice": self.query_notice,
         }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .citations import document_url
+from .records import ChunkRecord
 from .results import Hit
 
 PASSAGES_CHARACTERS = 16_000
@@ -28,7 +29,7 @@ class NumberedPassage:
     @property
     def heading(self) -> str:
         """The title and the headings above the passage, on one line."""
-        return " > ".join(" ".join(part.split()) for part in self.hit.chunk.titled_section())
+        return heading_of(self.hit.chunk)
 
     def citation(self) -> dict[str, Any]:
         """What an answer says about a passage that it cites."""
@@ -47,6 +48,11 @@ class NumberedPassage:
             "text": shorten(chunk.text, EXCERPT_CHARACTERS),
             "score": self.hit.score,
         }
+
+
+def heading_of(chunk: ChunkRecord) -> str:
+    """The title and the headings above a chunk, on one line."""
+    return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:

@@ -7,14 +7,19 @@ from .records import ChunkRecord, DocumentRecord
 from .settings import settings
 
 _served_at: str | None = None
+_is_served = True
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """The source's own url if it has one, else the address at which this server shows the record.
+    """Return the source's own url, else where this server shows the record, else its path.
 
+    Its path is all there is where nobody can reach this process, unless PUBLIC_URL names another.
     Raises ConfigurationError for settings that cannot be used.
     """
-    return record.url or public_url() + citation_path(record)
+    if record.url:
+        return record.url
+    is_shown = _is_served or settings().public_url is not None
+    return public_url() + citation_path(record) if is_shown else record.path
 
 
 def public_url() -> str:
@@ -24,6 +29,12 @@ def public_url() -> str:
     """
     chosen = settings()
     return chosen.public_url or _served_at or f"http://127.0.0.1:{chosen.port}"
+
+
+def announce_nowhere() -> None:
+    """Say that this process listens at no address."""
+    global _is_served
+    _is_served = False
 
 
 def announce(address: str, port: int) -> None:

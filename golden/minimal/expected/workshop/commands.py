@@ -5,17 +5,20 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from . import evaluation_command
 from .errors import ConfigurationError, InvalidRequestError, ServerError
 from .filters import read_pairs
 from .json_output import format_json
+from .package_files import find_broken
 from .result_explanation import explain_response
 from .result_text import format_response
 from .results import MAX_TOP_K, SearchResponse
 from .settings import settings
 from .state import current_index
+from .verification import find_faults, is_clean, run_clean
 
 EXIT_CODES = """\
 exit codes:
@@ -40,13 +43,16 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
+    try_weight: evaluation_command.TryWeight | None = None,
 ) -> int:
     """Run one command and return its exit code; the one place where errors are printed.
 
-    There is a command `mcp` if `serve_mcp` is given.
+    There is a command `mcp` if `serve_mcp` is given, and `eval` tries other weights of the lanes if
+    `try_weight` is.
     """
     try:
-        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
+        parser = _parser(name, version, mcp=serve_mcp is not None, weights=try_weight is not None)
+        chosen = parser.parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
@@ -64,7 +70,7 @@ def run(
         if chosen.command == "search":
             return _search(chosen, search)
         if chosen.command == "eval":
-            return _evaluate(chosen, search)
+            return _evaluate(chosen, search, try_weight)
         return _verify(chosen, search)
     except BrokenPipeError:
         # Whoever read the output has gone; without this, flushing at exit would fail again.
@@ -85,7 +91,7 @@ def run(
         return 1
 
 
-def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
+def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -128,9 +134,9 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     )
 
     evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
-    evaluation_command.add_arguments(evaluate)
+    evaluation_command.add_arguments(evaluate, weights=weights)
 
-    verify = commands.add_parser("verify", help="hash the index and ask it what it must know")
+    verify = commands.add_parser("verify", help="check index and code, and that the server answers")
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
@@ -161,33 +167,51 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
     return 0
 
 
-def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
-    report, text = evaluation_command.evaluate(chosen, search, current_index())
+def _evaluate(
+    chosen: argparse.Namespace,
+    search: Callable[..., SearchResponse],
+    try_weight: evaluation_command.TryWeight | None,
+) -> int:
+    report, text = evaluation_command.evaluate(chosen, search, current_index(), try_weight)
     _print(format_json(report) if chosen.json else text)
     return 1 if report["failures"] else 0
 
 
 def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    package = Path(__file__).parent
+    if not is_clean():
+        return run_clean(package, "verify", *(["--json"] if chosen.json else []))
+    if broken := find_broken(package):
+        raise ServerError(
+            "\n  ".join(["its files are not whole:", *broken]), hint="settle or mend what is named"
+        )
     index = current_index()
     findings = index.verify()
-    for item in index.manifest.known_items:
+    # A damaged index answers nothing.
+    known = [] if findings else index.manifest.known_items
+    for item in known:
         # As many as there can be: stages may rank a known item behind newer or nearer ones.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
+    faults = find_faults(package, known[0].query if known else None)
+    findings += faults.findings
     if chosen.json:
         report = {
             "index_version": index.version,
             "documents": index.document_count,
             "chunks": index.chunk_count,
             "findings": findings,
+            "not_installed": faults.missing,
         }
         _print(format_json(report))
     else:
-        files, questions = len(index.manifest.files), len(index.manifest.known_items)
-        _print(f"index {index.version}: {files} files, {questions} known queries checked")
+        files = len(index.manifest.files)
+        _print(f"index {index.version}: {files} files, {len(known)} known queries checked")
+        if faults.missing:
+            findings.append(f"not installed, so not started: {', '.join(faults.missing)}")
         _print("\n".join(findings) or "everything is as it should be")
-    return 1 if findings else 0
+    return 1 if findings or faults.missing else 0
 
 
 def _print(text: str) -> None:

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from .records import ChunkRecord
+from .index import Index
+from .records import ChunkRecord, DocumentRecord
+
+
+def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
+    """The text of a document of this index, piece by piece; each chunk is read when it is due."""
+    numbers = range(document.chunk_start, document.chunk_end)
+    return join_chunks(index.chunk(number) for number in numbers)
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

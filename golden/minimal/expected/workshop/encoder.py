@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from .arrays import open_array
 from .errors import IndexUnusableError
+from .spelling import american
 from .stages import stage
 
 FORMAT_VERSION = 1
@@ -38,7 +39,12 @@ CONTINUATION = "##"
 MAX_WORD_LENGTH = 128
 """Characters; a longer run is encoded data rather than a word, and counts as not covered."""
 
-CACHED_WORDS = 65_536
+REMEMBERED_WORDS = 8_192
+"""How many a cutter keeps at the most, so that what queries bring stays small."""
+
+MAX_REMEMBERED_LENGTH = 32
+"""Characters of a word that is kept; longer ones are rare."""
+
 ROWS_AT_ONCE = 1024
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
@@ -89,6 +95,7 @@ class EncoderDescription:
             wider than its knowledge warrants; a part that all vectors have in common brings them
             to the scale that a fixed-weight fusion with keyword scores expects.
         sha256: Of pieces, table and weights, one file after the other.
+        language: Of the texts; in English, British spellings are looked up as American ones.
         format: Version of the layout.
     """
 
@@ -97,6 +104,7 @@ class EncoderDescription:
     minimum_coverage: float
     common: float
     sha256: str
+    language: str = "none"
     format: int = FORMAT_VERSION
 
 
@@ -123,9 +131,16 @@ def split_words(text: str) -> list[str]:
 class PieceCutter:
     """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
 
-    def __init__(self, pieces: Sequence[str]) -> None:
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        language: str = "none",
+        remembered: int = REMEMBERED_WORDS,
+    ) -> None:
         self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces), default=0)
+        self._is_english = language == "english"
+        self._remembered = remembered
         self._words: dict[str, Word] = {}
 
     def cut(self, text: str) -> list[Word]:
@@ -137,6 +152,8 @@ class PieceCutter:
 
         A character that begins no piece is passed over.
         """
+        if self._is_english:
+            text = american(text)
         covered = [False] * len(text)
         rows: list[int] = []
         start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
@@ -159,9 +176,11 @@ class PieceCutter:
         return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
 
     def _remember(self, text: str) -> Word:
-        if len(self._words) >= CACHED_WORDS:
-            self._words.clear()
-        word = self._words[text] = self.cut_word(text)
+        word = self.cut_word(text)
+        if len(text) <= MAX_REMEMBERED_LENGTH:
+            if len(self._words) >= self._remembered:
+                self._words.clear()
+            self._words[text] = word
         return word
 
 
@@ -175,8 +194,12 @@ class PieceEncoder:
     _weights: NDArray[np.float64]
 
     @classmethod
-    def open(cls, directory: Path) -> "PieceEncoder":
+    def open(
+        cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
+    ) -> "PieceEncoder":
         """Map an encoder's folder; the table is paged in as it is used.
+
+        `language` replaces the one that the folder names; `remembered` words are kept at the most.
 
         Raises:
             IndexUnusableError: When a file is missing, damaged, or does not fit the others.
@@ -194,11 +217,14 @@ class PieceEncoder:
                 f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
                 hint="build the index again with the version that exported this server",
             )
+        if language is not None:
+            description = replace(description, language=language)
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
             raise IndexUnusableError(f"{directory}: impossible piece weights", hint=hint)
-        return cls(description, PieceCutter(pieces), table, weights.astype(np.float64))
+        cutter = PieceCutter(pieces, description.language, remembered)
+        return cls(description, cutter, table, weights.astype(np.float64))
 
     @property
     def dimensions(self) -> int:

@@ -3,6 +3,7 @@
 ServerError
 ├── IndexUnusableError      the index is missing, damaged, or of another format version
 ├── ConfigurationError      settings.json or an environment variable has an impossible value
+├── HookError               a hook in custom.py returned what cannot be answered with
 └── InvalidRequestError     a caller asked for something that cannot be; names the field
 """
 
@@ -22,6 +23,10 @@ class IndexUnusableError(ServerError):
 
 class ConfigurationError(ServerError):
     """A setting has a value that cannot be used."""
+
+
+class HookError(ServerError):
+    """The owner's own code returned something impossible; the message names the hook."""
 
 
 class InvalidRequestError(ServerError):

@@ -1,11 +1,10 @@
 """Asks a server questions whose answers are known, and measures what it found.
 
-Retrieval is judged by document: a hit counts for the document that it belongs to, and each document
-once, where its best hit stands. What is judged are the documents of the hits that one search gives
-at most (`MAX_TOP_K`).
+Retrieval is judged by document: a hit counts for the document that it belongs to, then for those of
+the hits that it stands for, and each document once, where its best hit stands. What is judged are
+the documents of the hits that one search gives at most (`MAX_TOP_K`).
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ import numpy as np
 from .evaluation_figures import DIGITS
 from .evaluation_metrics import METRICS, Grades, measure, relevant_documents
 from .evaluation_questions import Question
-from .results import MAX_TOP_K, SearchResponse
-from .settings import settings
+from .results import MAX_TOP_K, Hit, SearchResponse
+from .state import current_index
 
 Search = Callable[..., SearchResponse]
 
@@ -74,29 +73,24 @@ def ask_all(search: Search, questions: Sequence[Question], mode: str) -> Run:
     return Run(mode, tuple(_ask(search, question, mode, timed=True) for question in questions))
 
 
-def ask_with_weight(search: Search, questions: Sequence[Question], semantic_weight: float) -> Run:
-    """Ask every question in hybrid mode with another semantic weight; the rest goes to keywords."""
-    weights = {
-        "SEMANTIC_WEIGHT": str(semantic_weight),
-        "KEYWORD_WEIGHT": str(round(1 - semantic_weight, DIGITS)),
-    }
-    before = {name: os.environ.get(name) for name in weights}
-    try:
-        os.environ.update(weights)
-        settings.cache_clear()
-        answers = [_ask(search, question, "hybrid", timed=False) for question in questions]
-        return Run(f"hybrid {semantic_weight:g}", tuple(answers))
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
-        settings.cache_clear()
+def ask_untimed(search: Search, questions: Sequence[Question], name: str) -> Run:
+    """Ask every question in hybrid mode, for its metrics alone."""
+    answers = [_ask(search, question, "hybrid", timed=False) for question in questions]
+    return Run(name, tuple(answers))
 
 
 def rank_documents(response: SearchResponse) -> list[str]:
     """The documents of a response, best first, each once."""
-    return list(dict.fromkeys(hit.chunk.document_id for hit in response.hits))
+    return list(dict.fromkeys(name for hit in response.hits for name in _documents_of(hit)))
+
+
+def _documents_of(hit: Hit) -> list[str]:
+    """The document of a hit, and those of the hits that it stands for."""
+    documents = [hit.chunk.document_id]
+    for name in hit.near_duplicates:
+        if (chunk := current_index().find_chunk(name)) is not None:
+            documents.append(chunk.document_id)
+    return documents
 
 
 def _ask(search: Search, question: Question, mode: str, *, timed: bool) -> Answer:
@@ -125,7 +119,7 @@ def _first_hits(response: SearchResponse, grades: Grades) -> tuple[dict[str, Any
             "section": hit.chunk.section,
             "title": hit.chunk.title,
             "score": hit.score,
-            "relevant": hit.chunk.document_id in relevant,
+            "relevant": not relevant.isdisjoint(_documents_of(hit)),
         }
         for hit in response.hits[:SHOWN_HITS]
     )

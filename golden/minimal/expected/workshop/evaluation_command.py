@@ -2,13 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .errors import ConfigurationError
-from .evaluation import Run, Search, ask_all, ask_with_weight
+from .evaluation import Run, Search, ask_all, ask_untimed
 from .evaluation_figures import (
     RECORDED_FIGURES,
     Change,
@@ -24,6 +25,7 @@ from .evaluation_questions import (
     Kind,
     Question,
     QuestionSet,
+    describe_skipped,
     known_items,
     read_questions,
     resolve,
@@ -36,23 +38,27 @@ TOLERANCE = 0.01
 
 MODES = ("hybrid", "semantic", "keyword")
 
+TryWeight = Callable[[float], AbstractContextManager[None]]
+"""Has searches within use another semantic weight; see `weights`."""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the options of the command."""
+
+def add_arguments(parser: argparse.ArgumentParser, *, weights: bool) -> None:
+    """Describe the options of the command; `weights` says whether the lanes have any."""
     parser.add_argument(
         "--questions", type=Path, metavar="FILE", help="other questions than those that came along"
     )
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)"
     )
-    parser.add_argument(
-        "--semantic-weight",
-        type=float,
-        action="append",
-        default=[],
-        metavar="W",
-        help="also measure hybrid with this weight, 0 to 1, and 1 - W for keywords; repeatable",
-    )
+    if weights:
+        parser.add_argument(
+            "--semantic-weight",
+            type=float,
+            action="append",
+            metavar="W",
+            help="also measure hybrid with this weight, 0 to 1, and 1 - W for keywords; repeatable",
+        )
+    parser.set_defaults(semantic_weight=[])
     parser.add_argument(
         "--min",
         action="append",
@@ -78,7 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 Report = dict[str, Any]
 
 
-def evaluate(chosen: argparse.Namespace, search: Search, index: Index) -> tuple[Report, str]:
+def evaluate(
+    chosen: argparse.Namespace, search: Search, index: Index, try_weight: TryWeight | None
+) -> tuple[Report, str]:
     """Ask all questions; returns a report for programs and one for people.
 
     `failures` in the former says what fails the run. Raises ConfigurationError for options or
@@ -94,7 +102,7 @@ def evaluate(chosen: argparse.Namespace, search: Search, index: Index) -> tuple[
         os.environ.setdefault("REFERENCE_DATE", newest)
     modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
     runs = [ask_all(search, questions, mode) for mode in dict.fromkeys(modes)]
-    sweep = [ask_with_weight(search, questions, weight) for weight in chosen.semantic_weight]
+    sweep = _sweep(chosen.semantic_weight, search, questions, try_weight)
     figures = Figures(
         corpus=corpus_hash(index),
         questions_sha256=asked.sha256,
@@ -117,6 +125,7 @@ def evaluate(chosen: argparse.Namespace, search: Search, index: Index) -> tuple[
         "latency_ms": {run.name: run.latency() for run in runs},
         "degraded": {run.name: run.degraded for run in runs},
         "missing": missing,
+        "skipped": dict(asked.skipped),
         "weights": [
             {"semantic_weight": weight, "metrics": run.means()}
             for weight, run in zip(chosen.semantic_weight, sweep, strict=True)
@@ -132,6 +141,21 @@ def _choose_questions(file: Path | None, index: Index) -> QuestionSet:
     if file is not None:
         return read_questions(file)
     return read_questions(CARRIED_QUESTIONS) if CARRIED_QUESTIONS.exists() else known_items(index)
+
+
+def _sweep(
+    weights: Sequence[float],
+    search: Search,
+    questions: Sequence[Question],
+    try_weight: TryWeight | None,
+) -> list[Run]:
+    if try_weight is None:
+        return []
+    runs = []
+    for weight in weights:
+        with try_weight(weight):
+            runs.append(ask_untimed(search, questions, f"hybrid {weight:g}"))
+    return runs
 
 
 def _compare(now: Figures, *, any_corpus: bool) -> tuple[list[Change], str]:
@@ -183,6 +207,8 @@ def _describe(report: Report, kind: Kind, runs: Sequence[Run], sweep: Sequence[R
         "",
         report["recorded"],
     ]
+    if said := describe_skipped(report["skipped"]):
+        lines.append(said)
     if report["missing"]:
         names = report["missing"]
         lines.append(f"{len(names):,} relevant names are not in the index, such as {names[0]!r}")

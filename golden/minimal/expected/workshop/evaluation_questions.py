@@ -3,14 +3,16 @@
 A line of a questions file is an object: `query`, and `relevant`, which names documents by id, by
 path or by the id of one of their chunks. `relevant` is a list of names, or an object that gives
 each name a grade. A line with `"kind": "known-item"` was not asked by anybody, but made from the
-corpus itself; one file holds one kind. Other keys are for other readers of the same file.
+corpus itself; one file holds one kind. Other keys are for other readers of the same file. A query
+that no search can be asked, empty or too long, is left out and counted.
 """
 
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
@@ -19,6 +21,9 @@ from .index import Index
 from .results import MAX_QUERY_LENGTH
 
 Kind = Literal["questions", "known-item"]
+
+SKIPPED = {"empty": "empty", "too_long": f"over {MAX_QUERY_LENGTH:,} characters"}
+"""Why a query is left out, by the key under which that is counted."""
 
 CARRIED_QUESTIONS = Path(__file__).with_name("questions.jsonl")
 """The questions that came with this server, if any did."""
@@ -34,16 +39,35 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions of one kind, and a hash by which the same questions are known again."""
+    """Questions of one kind, and a hash by which the same questions are known again.
+
+    `skipped` counts the queries that were left out, by the keys of `SKIPPED`.
+    """
 
     kind: Kind
     questions: tuple[Question, ...]
+    skipped: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(SKIPPED, 0))
 
     @property
     def sha256(self) -> str:
         """Of the queries and what is relevant to them, however they were written down."""
         values = [[asked.query, sorted(asked.relevant.items())] for asked in self.questions]
         return hashlib.sha256(json.dumps([self.kind, values]).encode()).hexdigest()
+
+
+def skip_reason(query: str) -> str | None:
+    """Return the key of `SKIPPED` under which a query that cannot be asked is counted."""
+    if not query.strip():
+        return "empty"
+    return "too_long" if len(query) > MAX_QUERY_LENGTH else None
+
+
+def describe_skipped(skipped: Mapping[str, int]) -> str | None:
+    """Return in a sentence how many queries were left out and why; None if there are none."""
+    if not any(skipped.values()):
+        return None
+    reasons = [f"{count:,} {SKIPPED[key]}" for key, count in skipped.items() if count]
+    return f"{sum(skipped.values()):,} queries cannot be asked: {', '.join(reasons)}"
 
 
 def read_questions(file: Path) -> QuestionSet:
@@ -56,6 +80,7 @@ def read_questions(file: Path) -> QuestionSet:
         ) from None
     questions: list[Question] = []
     kinds: set[Kind] = set()
+    skipped = Counter(dict.fromkeys(SKIPPED, 0))
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -66,14 +91,20 @@ def read_questions(file: Path) -> QuestionSet:
                     hint='a line is like {"query": "...", "relevant": ["path or id"]}',
                 ) from None
             kinds.add(kind)
-            questions.append(question)
+            if reason := skip_reason(question.query):
+                skipped[reason] += 1
+            else:
+                questions.append(question)
     if len(kinds) > 1:
         raise ConfigurationError(
             f"{file}: holds questions and known-item queries", hint="keep them in two files"
         )
     if not questions:
-        raise ConfigurationError(f"{file}: holds no question", hint="add one, or remove the file")
-    return QuestionSet(kinds.pop(), tuple(questions))
+        because = f" ({said})" if (said := describe_skipped(skipped)) else ""
+        raise ConfigurationError(
+            f"{file}: holds no question{because}", hint="add one, or remove the file"
+        )
+    return QuestionSet(kinds.pop(), tuple(questions), dict(skipped))
 
 
 def write_questions(questions: QuestionSet) -> bytes:
@@ -137,10 +168,13 @@ def _merge(relevant: Mapping[str, float], known: Mapping[str, Sequence[str]]) ->
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Whether it is a text of whole characters that is not empty; JSON can write half a pair."""
-    if not isinstance(value, str) or not value.strip():
-        return False
-    return value.encode("utf-8", "ignore").decode() == value
+    """Whether it is a text of whole characters; JSON can write half a pair."""
+    return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether it is a text that is not empty."""
+    return is_text(value) and value.strip() != ""
 
 
 def _parse_line(line: str) -> tuple[Kind, Question]:
@@ -149,9 +183,7 @@ def _parse_line(line: str) -> tuple[Kind, Question]:
         raise ValueError("not an object")
     query = values.get("query")
     if not is_text(query):
-        raise ValueError("query must be a text that is not empty")
-    if len(query) > MAX_QUERY_LENGTH:
-        raise ValueError(f"query must have at most {MAX_QUERY_LENGTH} characters")
+        raise ValueError("query must be a text")
     kind = values.get("kind", "questions")
     if kind not in ("questions", "known-item"):
         raise ValueError('kind must be "questions" or "known-item"')
@@ -167,7 +199,7 @@ def _parse_relevant(written: Any) -> dict[str, float]:
     grades = written.items() if isinstance(written, dict) else [(name, 1) for name in written]
     relevant: dict[str, float] = {}
     for name, grade in grades:
-        if not is_text(name):
+        if not is_name(name):
             raise ValueError("relevant must name documents by texts that are not empty")
         is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
         if not is_number or not math.isfinite(grade):

@@ -5,6 +5,7 @@ alike stand together.
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,19 +61,26 @@ class ValueTable:
         )
         self._document_count = document_count
 
-    def having(self, field: str, value: str) -> NDArray[np.bool_]:
-        """The documents (m,) that have this value."""
-        key = encode_value(field, value)
-        place = bisect_left(self._values, key)
-        found = place < len(self._values) and self._values[place] == key
-        return self._mask(place, place + found)
+    def having(self, field: str, values: Iterable[str]) -> NDArray[np.bool_]:
+        """The documents (m,) that have one of these values."""
+        mask = np.zeros(self._document_count, dtype=np.bool_)
+        for key in {encode_value(field, value) for value in values}:
+            place = bisect_left(self._values, key)
+            if place < len(self._values) and self._values[place] == key:
+                self._mark(mask, place, place + 1)
+        return mask
 
-    def beginning(self, field: str, prefix: str) -> NDArray[np.bool_]:
-        """The documents (m,) that have a value with this beginning."""
-        key = encode_value(field, prefix)
-        return self._mask(
-            bisect_left(self._values, key), bisect_left(self._values, key + _AFTER_ALL)
-        )
+    def beginning(self, field: str, prefixes: Iterable[str]) -> NDArray[np.bool_]:
+        """The documents (m,) that have a value with one of these beginnings."""
+        mask = np.zeros(self._document_count, dtype=np.bool_)
+        last = None
+        for key in sorted({encode_value(field, prefix) for prefix in prefixes}):
+            # What begins with a longer prefix has been marked with the shorter one.
+            if last is None or not key.startswith(last):
+                first = bisect_left(self._values, key)
+                self._mark(mask, first, bisect_left(self._values, key + _AFTER_ALL))
+                last = key
+        return mask
 
     def values_of(self, field: str, most: int) -> list[str]:
         """The first `most` values of a field, sorted by their bytes."""
@@ -83,11 +91,9 @@ class ValueTable:
             for number in range(first, min(last, first + most))
         ]
 
-    def _mask(self, first: int, last: int) -> NDArray[np.bool_]:
-        mask = np.zeros(self._document_count, dtype=np.bool_)
+    def _mark(self, mask: NDArray[np.bool_], first: int, last: int) -> None:
         start, end = int(self._document_offsets[first]), int(self._document_offsets[last])
         mask[self._documents[start:end]] = True
-        return mask
 
 
 def encode_value(field: str, value: str) -> bytes:

@@ -16,6 +16,9 @@ UNKNOWN_TIME = np.iinfo(np.int64).min
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
 
+MAX_FILTER_VALUES = 256
+"""Values that a request may give one filter."""
+
 MAX_NAMED = 20
 """Sources that an error names."""
 
@@ -42,7 +45,7 @@ class Filters:
         """Parse a request's filters; times are ISO 8601 dates or date-times, UTC unless said.
 
         `columns` are the columns of metadata that the index can be filtered by. Raises
-        InvalidRequestError for an unknown field or a value of the wrong kind.
+        InvalidRequestError for an unknown field, a value of the wrong kind, or too many values.
         """
         for name in values:
             if name not in KNOWN_FIELDS:
@@ -129,15 +132,10 @@ class FilterColumns:
         if filters.source:
             wanted = [self._sources[name] for name in filters.source if name in self._sources]
             from_source = np.isin(self._chunk_sources, np.array(wanted, dtype=np.uint16))
-            copied = [self._values.having("source", name) for name in filters.source]
-            copies = np.logical_or.reduce(copied)
+            copies = self._values.having("source", filters.source)
             allowed &= from_source | np.repeat(copies, self._document_lengths)
-        for name in filters.tags:
-            tagged = np.zeros(len(allowed), dtype=np.bool_)
-            if (number := self._tags.get(name)) is not None:
-                start, end = int(self._tag_offsets[number]), int(self._tag_offsets[number + 1])
-                tagged[self._tag_chunks[start:end]] = True
-            allowed &= tagged
+        if filters.tags:
+            allowed &= self._having_all(set(filters.tags))
         for documents in self._select_documents(filters):
             allowed &= np.repeat(documents, self._document_lengths)
         if filters.modified_after is not None:
@@ -148,14 +146,24 @@ class FilterColumns:
 
     def _select_documents(self, filters: Filters) -> Iterator[NDArray[np.bool_]]:
         """The documents (m,) that pass, for each filter that documents pass as a whole."""
-        having, beginning = self._values.having, self._values.beginning
         if filters.path:
-            yield np.logical_or.reduce([beginning("path", prefix) for prefix in filters.path])
+            yield self._values.beginning("path", filters.path)
         if filters.media_type:
-            yield np.logical_or.reduce([having("media_type", kind) for kind in filters.media_type])
+            yield self._values.having("media_type", filters.media_type)
         for name, wanted in filters.metadata.items():
             _check_column(name, self.columns)
-            yield np.logical_or.reduce([having(name, value) for value in wanted])
+            yield self._values.having(name, wanted)
+
+    def _having_all(self, tags: Collection[str]) -> NDArray[np.bool_]:
+        """The chunks (n,) that have all of these tags, each of which is named once."""
+        if not self._tags.keys() >= set(tags):
+            return np.zeros(len(self.modified), dtype=np.bool_)
+        found = np.zeros(len(self.modified), dtype=np.uint32)
+        for number in (self._tags[name] for name in tags):
+            start, end = int(self._tag_offsets[number]), int(self._tag_offsets[number + 1])
+            found[self._tag_chunks[start:end]] += 1
+        has_all: NDArray[np.bool_] = found == len(tags)
+        return has_all
 
 
 def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
@@ -202,7 +210,12 @@ def _strings(name: str, value: object) -> tuple[str, ...]:
         raise InvalidRequestError(
             f"{name} must be a string or a list of strings", field=f"filters.{name}"
         )
-    return tuple(values)
+    if len(values) > MAX_FILTER_VALUES:
+        raise InvalidRequestError(
+            f"{name} must have at most {MAX_FILTER_VALUES} values, and has {len(values)}",
+            field=f"filters.{name}",
+        )
+    return tuple(dict.fromkeys(values))
 
 
 def _time(name: str, value: object) -> int | None:

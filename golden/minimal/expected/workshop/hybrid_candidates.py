@@ -28,10 +28,11 @@ def complete_lanes(
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
-        keyword=keyword_lane.scores(terms, chunks) / (keyword.best_score or 1.0),
+        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
         semantic_ranks=lane_ranks(chunks, semantic),
         keyword_ranks=lane_ranks(chunks, keyword),
         scores=np.zeros(len(chunks)),
+        keyword_worth=keyword.worth,
     )
 
 

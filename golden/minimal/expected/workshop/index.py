@@ -22,6 +22,9 @@ from .records import ChunkRecord, DocumentRecord, SourceSummary
 from .tokens import VERSION as TOKENIZER_VERSION
 from .tokens import Tokenizer
 
+HASHED_AT_ONCE_BYTES = 1 << 20
+"""Files up to this size are compared with their hashes when an index is opened."""
+
 _chunk_values = itemgetter(*(field.name for field in fields(ChunkRecord)))
 _document_values = itemgetter(*(field.name for field in fields(DocumentRecord)))
 
@@ -68,7 +71,8 @@ class Index:
     def open(cls, directory: Path) -> Self:
         """Open the index in `directory`, or the version that its CURRENT file names.
 
-        Sizes of all files are checked, contents are not (see `verify`). Raises IndexUnusableError.
+        Sizes of all files are checked, and contents of small ones (see `verify`). Raises
+        IndexUnusableError.
         """
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
@@ -78,7 +82,9 @@ class Index:
                 f" this server has {TOKENIZER_VERSION}",
                 hint="build the index again with the version that exported this server",
             )
-        findings = list(_wrong_sizes(layout.root, cls.local_part(layout, manifest)))
+        local = cls.local_part(layout, manifest)
+        findings = [*_wrong_sizes(layout.root, local)]
+        findings = findings or [*_wrong_contents(layout.root, local, HASHED_AT_ONCE_BYTES)]
         if findings:
             raise IndexUnusableError(
                 f"{layout.root}: damaged: {'; '.join(findings)}", hint=REBUILD_HINT
@@ -191,13 +197,7 @@ def resolve_version(directory: Path) -> Path:
 
 def verify_files(root: Path, manifest: Manifest) -> list[str]:
     """Findings of files that are missing, changed or unknown under an index's folder."""
-    findings = list(_wrong_sizes(root, manifest))
-    for name, entry in manifest.files.items():
-        path = root / name
-        if path.is_file() and path.stat().st_size == entry["bytes"]:
-            with path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
-                    findings.append(f"{name}: content differs from the manifest")
+    findings = [*_wrong_sizes(root, manifest), *_wrong_contents(root, manifest)]
     known = {*manifest.files, "manifest.json"}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
@@ -215,3 +215,21 @@ def _wrong_sizes(root: Path, manifest: Manifest) -> Iterator[str]:
             continue
         if size != entry["bytes"]:
             yield f"{name}: {size} bytes, expected {entry['bytes']}"
+
+
+def _wrong_contents(root: Path, manifest: Manifest, most: int | None = None) -> Iterator[str]:
+    """Findings of files of the right size, of `most` bytes if given, whose hash is another."""
+    for name, entry in manifest.files.items():
+        path = root / name
+        try:
+            size = path.stat().st_size
+            if size != entry["bytes"] or (most is not None and size > most):
+                continue
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                    yield f"{name}: content differs from the manifest"
+        except FileNotFoundError:
+            # The sizes have told.
+            continue
+        except OSError as error:
+            yield f"{name}: unreadable: {error.strerror}"

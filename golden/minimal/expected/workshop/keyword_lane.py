@@ -11,7 +11,6 @@ sum is done when the index is built, so a query adds up the postings that it tou
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,7 @@ from .arrays import open_array, open_bytes
 from .lanes import LaneHits, best
 from .layout import IndexLayout
 from .stages import stage
-from .vocabulary import Vocabulary
-
-CACHED_TERMS = 8192
+from .vocabulary import Vocabulary, remembering
 
 
 class KeywordLane:
@@ -37,7 +34,7 @@ class KeywordLane:
         chunk_count: int,
     ) -> None:
         # The same words are asked for again and again, and twice for each query.
-        self._find = lru_cache(CACHED_TERMS)(vocabulary.find)
+        self._find = remembering(vocabulary)
         self._offsets = offsets
         self._chunks = chunks
         self._impacts = impacts

@@ -11,18 +11,27 @@ HALVINGS = 16
 
 @dataclass(frozen=True, slots=True)
 class LaneHits:
-    """The best chunks of one lane: numbers (m,) and scores (m,), best first."""
+    """The best chunks of one lane: numbers (m,) and scores (m,), best first.
+
+    `missing_score` is what the best hit lacks to be all that was asked for.
+    """
 
     chunks: NDArray[np.int64]
     scores: NDArray[np.float64]
+    missing_score: float = 0.0
 
     def __len__(self) -> int:
         return len(self.chunks)
 
     @property
-    def best_score(self) -> float:
-        """The lane's highest score; 0 without hits."""
-        return float(self.scores[0]) if len(self.scores) else 0.0
+    def full_score(self) -> float:
+        """The score that is worth 1: the lane's highest, and what is missing; never 0."""
+        return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
+
+    @property
+    def worth(self) -> float:
+        """What the best hit is worth, from 0 to 1: 1 if nothing is missing."""
+        return float(self.scores[0]) / self.full_score if len(self.scores) else 0.0
 
     @classmethod
     def none(cls) -> "LaneHits":

@@ -1,7 +1,6 @@
 """Where each part of an index lives on disk, and what the manifest says about it.
 
-The writer and the reader of an index share this module and nothing else. A published index is a
-folder that never changes; `manifest.json` lists every other file with its size and SHA-256.
+The writer and the reader share this module and nothing else. A published index never changes.
 """
 
 import hashlib
@@ -14,7 +13,7 @@ from typing import Any
 from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,7 @@ class QueryFigures:
         reason: Why it is that one, in a sentence.
         agreement: Mean cosine between encoder and model on held-out texts; null if not measured.
         overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
-            encoder's, on the same texts; null if not measured.
+            encoder's, on the same texts, corrected for chance; null if not measured.
         taught: How many texts the model embedded for training, the chunks aside.
     """
 
@@ -242,9 +241,8 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """The manifest as it stands on disk: indented, keys in a fixed order."""
-        values = asdict(self)
-        return json.dumps(values, ensure_ascii=False, indent=1, sort_keys=True).encode() + b"\n"
+        """The manifest as it stands on disk."""
+        return manifest_bytes(asdict(self))
 
     @property
     def version(self) -> str:
@@ -255,7 +253,8 @@ class Manifest:
     def read(cls, path: Path) -> "Manifest":
         """Read a manifest. Raises IndexUnusableError, naming the file and the remedy."""
         try:
-            content = json.loads(path.read_bytes())
+            written = path.read_bytes()
+            content = json.loads(written)
         except FileNotFoundError:
             raise IndexUnusableError(f"{path.parent}: not an index", hint=REBUILD_HINT) from None
         except (OSError, ValueError, RecursionError) as error:
@@ -266,6 +265,9 @@ class Manifest:
                 f"{path}: index format {found}, this server reads format {FORMAT_VERSION}",
                 hint="build the index again with the version that exported this server",
             )
+        if written != manifest_bytes(content):
+            problem = f"{path}: damaged: content differs from its own hash"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT)
         try:
             return cls._from_json(content)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -274,6 +276,7 @@ class Manifest:
     @classmethod
     def _from_json(cls, content: Mapping[str, Any]) -> "Manifest":
         values = dict(content)
+        del values["sha256"]
         if values["dense"] is not None:
             query = QueryFigures(**values["dense"]["query"])
             values["dense"] = DenseManifest(**{**values["dense"], "query": query})
@@ -283,6 +286,13 @@ class Manifest:
         }
         values["known_items"] = [KnownItem(**item) for item in values["known_items"]]
         return cls(**values)
+
+
+def manifest_bytes(values: Mapping[str, Any]) -> bytes:
+    """A manifest as it stands on disk, keys in order; `sha256` is its hash while that is empty."""
+    dump = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True).encode
+    digest = hashlib.sha256(dump({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
+    return dump({**values, "sha256": digest.hexdigest()}).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def hash_key(text: str) -> int:

@@ -5,8 +5,8 @@ from .filters import Filters
 from .hooks import with_hooks
 from .results import Hit, SearchResponse
 from .search import search_hybrid as _search_hybrid
-from .state import load
+from .state import load, served
 
 __all__ = ["Filters", "Hit", "SearchResponse", "load", "search_hybrid"]
 
-search_hybrid = with_hooks(_search_hybrid, HOOKS)
+search_hybrid = with_hooks(served.explaining(_search_hybrid), HOOKS)

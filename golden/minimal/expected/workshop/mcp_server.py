@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
-from .errors import InvalidRequestError, ServerError
+from .errors import HookError, InvalidRequestError, ServerError
 from .index import Index
 from .mcp_tools import (
     FetchedText,
@@ -196,7 +196,9 @@ def _failure(error: Exception) -> MCPError:
     # The message may name files of this machine, which is for its owner alone.
     if isinstance(error, ServerError):
         _logger.error("%s (%s)", error.message, error.hint)
-        return MCPError(types.INTERNAL_ERROR, "The index cannot be used now.")
+        is_hook = isinstance(error, HookError)
+        said = "The server failed." if is_hook else "The index cannot be used now."
+        return MCPError(types.INTERNAL_ERROR, said)
     _logger.error("an MCP request failed", exc_info=error)
     return MCPError(types.INTERNAL_ERROR, "The server failed.")
 

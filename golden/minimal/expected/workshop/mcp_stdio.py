@@ -13,6 +13,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from .citations import announce_nowhere
 from .errors import ServerError
 from .loading import loading
 from .mcp_envelope import INVALID_REQUEST, EnvelopeError, parse_message
@@ -48,6 +49,7 @@ def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
         from .mcp_server import create_server
 
         load()
+    announce_nowhere()
     server = create_server(search, version)
 
     async def serve() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from .citations import document_url
-from .document_text import join_chunks
+from .document_text import read_document
 from .errors import InvalidRequestError
 from .index import Index
 from .passages import read_passage
@@ -40,7 +40,7 @@ class ListSourcesRequest(RequestModel):
 
 
 class FoundPassage(HitAdditions):
-    """A passage that was found; `url` is where a reader can see it."""
+    """A passage that was found; `url` is where a reader can see it, or its path."""
 
     id: str
     title: str
@@ -59,18 +59,20 @@ class FoundPassage(HitAdditions):
 class FoundPassages(AnswerModel):
     """What was found, best first; `mode` is the mode used, and `reason` why.
 
-    `stages` says what optional stages changed, or why they failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the documents; `stages` says
+    what optional stages changed, or why they failed.
     """
 
     results: list[FoundPassage]
     mode: Mode
     reason: Reason
     degraded: bool
+    unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
 
 
 class FetchedText(AnswerModel):
-    """A passage or a whole document, verbatim; `url` is where a reader can see it."""
+    """A passage or a whole document, verbatim; `url` is where a reader can see it, or its path."""
 
     id: str
     title: str
@@ -98,6 +100,7 @@ def describe_passages(response: SearchResponse) -> dict[str, Any]:
         "mode": response.mode,
         "reason": response.reason,
         "degraded": response.degraded,
+        "unknown_identifiers": list(response.unknown_identifiers),
         "stages": dict(response.stages),
     }
 
@@ -144,10 +147,17 @@ def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str
         passage = read_passage(index, record)
         place = {"document_id": record.document_id, "section": passage.section}
         return passage.text, {**metadata, **place}
-    text = "".join(join_chunks(index.chunks_of(record)))
-    truncated = len(text) > MAX_FETCHED_LENGTH
+    pieces: list[str] = []
+    length = 0
+    for piece in read_document(index, record):
+        pieces.append(piece)
+        length += len(piece)
+        if length > MAX_FETCHED_LENGTH:
+            break
+    truncated = length > MAX_FETCHED_LENGTH
+    text = "".join(pieces)[:MAX_FETCHED_LENGTH]
     # What the document says about itself must not stand in for what the index says.
-    return text[:MAX_FETCHED_LENGTH], {**record.metadata, **metadata, "truncated": truncated}
+    return text, {**record.metadata, **metadata, "truncated": truncated}
 
 
 def _passage(hit: Hit) -> dict[str, Any]:

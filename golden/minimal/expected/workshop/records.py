@@ -11,6 +11,10 @@ MAX_CHUNK_PLACES = 10
 """Places that a chunk lists; its document lists all."""
 
 
+GOES_ON = "\u2026"
+"""What a title ends in that is only how the text begins."""
+
+
 def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dict[str, Any]:
     """All fields by name, in the order in which they stand on disk; values are not copied."""
     # Not dataclasses.asdict, which copies lists and dictionaries and takes ten times as long.
@@ -18,11 +22,11 @@ def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dic
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """The title of a document unless the section says it too, or it is only the id.
+    """The title of a document unless the section or the text says it too, or it is only the id.
 
-    A record without a title is shown under its id, which says nothing about its content.
+    A record without a title is shown under its beginning, or its id.
     """
-    return () if title in (*section, document_id) else (title,)
+    return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
 @dataclass(frozen=True, slots=True)

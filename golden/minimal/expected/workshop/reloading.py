@@ -17,7 +17,6 @@ from .web_metrics import metrics
 
 POLL_SECONDS = 1.0
 
-DAMAGED = "files of the index are damaged"
 NOT_RELOADED = "the index published last cannot be used; the one before is still served"
 
 IndexType = TypeVar("IndexType", bound=Index)
@@ -26,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Reloader(Generic[IndexType]):
-    """Verifies the index that is served, then serves each that is published after it.
+    """Serves each index that is published after the one that is served.
 
     In a thread of its own; what it finds is in the state of `served`, and in the log.
     """
@@ -49,7 +48,6 @@ class Reloader(Generic[IndexType]):
         self._thread.join()
 
     def _run(self) -> None:
-        self._verify()
         while not self._stop.wait(self._poll_seconds):
             published = self._published()
             if published != self._seen:
@@ -57,23 +55,16 @@ class Reloader(Generic[IndexType]):
                 self._reload()
 
     def _published(self) -> object:
-        """Something that changes whenever another index is published."""
+        """Something that changes whenever another index is published, or a damaged one mended."""
         try:
-            manifest = resolve_version(self._served.directory) / "manifest.json"
-            status = manifest.stat()
+            version = resolve_version(self._served.directory)
+            watched = [version / "manifest.json"]
+            if self._served.state.damage:
+                watched += sorted(path for path in version.rglob("*") if path.is_file())
+            found = [(path, path.stat()) for path in watched]
         except (OSError, IndexUnusableError) as error:
             return type(error)
-        return manifest, status.st_ino, status.st_size, status.st_mtime_ns
-
-    def _verify(self) -> None:
-        try:
-            findings = self._served.current().verify()
-        except Exception as error:
-            # Files may vanish while they are read, which must not end this thread.
-            findings = [repr(error)]
-        if findings:
-            _logger.error("the index is damaged: %s", "; ".join(findings))
-        self._served.state = ServedState(not findings, DAMAGED if findings else None)
+        return [(path, its.st_ino, its.st_size, its.st_mtime_ns) for path, its in found]
 
     def _reload(self) -> None:
         try:

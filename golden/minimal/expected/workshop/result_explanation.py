@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .result_text import place_of, printable
+from .result_text import describe_unknown, place_of, printable
 from .results import Hit, Reason, SearchResponse
 from .text_table import format_table
 
@@ -18,6 +18,8 @@ REASONS: Mapping[Reason, str] = {
 def explain_response(response: SearchResponse) -> str:
     """Mode and reason in words, then each hit's score, its lanes' scores and ranks, its boosts."""
     heading = f"mode {response.mode}: {REASONS[response.reason]}"
+    if response.unknown_identifiers:
+        heading += f"\n{describe_unknown(response)}"
     for stage, said in response.stages.items():
         details = ", ".join(f"{name} {value}" for name, value in said.items())
         heading += f"\n{stage}: {printable(details)}"

@@ -13,12 +13,21 @@ def format_response(response: SearchResponse) -> str:
     paragraphs = [_format_hit(rank, hit) for rank, hit in enumerate(response.hits, start=1)]
     if response.degraded:
         paragraphs.insert(0, f"Searched by keywords only ({response.reason}).")
+    if response.unknown_identifiers:
+        paragraphs.insert(0, describe_unknown(response))
     failed = [said["failed"] for said in response.stages.values() if "failed" in said]
     if failed:
         paragraphs.insert(0, "\n".join(map(printable, failed)))
     if not response.hits:
         paragraphs.append(describe_nothing(response))
     return "\n\n".join(paragraphs)
+
+
+def describe_unknown(response: SearchResponse) -> str:
+    """What to say where identifiers of the query stand nowhere in the index."""
+    unknown = response.unknown_identifiers
+    verb = "is" if len(unknown) == 1 else "are"
+    return printable(f"{', '.join(unknown)} {verb} nowhere in these documents.")
 
 
 def describe_nothing(response: SearchResponse) -> str:

@@ -4,7 +4,8 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -29,9 +30,9 @@ MAX_QUERY_LENGTH = 2_000
 class Hit:
     """A chunk with its score, each lane's score and rank, and each stage's factor in the score.
 
-    What only some servers have is left out of the JSON where there is none: `rerank`, a model's
-    score; `near_duplicates`, the ids of the hits that this one stands for; `passage`, the larger
-    passage around the chunk.
+    What only some hits have is left out of the JSON where there is none: `near_duplicates`, the ids
+    of the hits that this one stands for, their texts being equal or nearly so; `rerank`, a model's
+    score; `passage`, the larger passage around the chunk.
     """
 
     chunk: ChunkRecord
@@ -77,6 +78,7 @@ class SearchResponse:
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
     wanted but could not be had. Hits come best first, equal scores in the order of chunk ids.
     `stages` has an entry for each optional stage that changed something, or failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the index.
     """
 
     query: str
@@ -86,6 +88,7 @@ class SearchResponse:
     took_ms: float
     hits: tuple[Hit, ...]
     stages: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    unknown_identifiers: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The answer of POST /search."""
@@ -94,6 +97,7 @@ class SearchResponse:
             "mode": self.mode,
             "reason": self.reason,
             "degraded": self.degraded,
+            "unknown_identifiers": list(self.unknown_identifiers),
             "took_ms": self.took_ms,
             "stages": dict(self.stages),
             "results": [hit.to_json() for hit in self.hits],
@@ -111,10 +115,14 @@ class SearchResponse:
 
 
 class Journal:
-    """What is noted while one query is answered: the time, and what optional stages did."""
+    """What is noted while one query is answered: the time, and what optional stages did.
+
+    Also the identifiers of the query that stand nowhere in the index.
+    """
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
+        self.unknown_identifiers: tuple[str, ...] = ()
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
@@ -172,16 +180,73 @@ def respond(
     reason: Reason,
     degraded: bool = False,
 ) -> SearchResponse:
-    """Read the best `top_k` candidates from the index, in order.
+    """Read the best `top_k` candidates from the index, in order, each text once.
 
-    `choose` picks from all candidates, best first, instead; those that it leaves out make room
-    for others.
+    `choose` picks from all candidates, best first, instead; those that are left out make room for
+    others.
     """
-    ranked = _ranked_hits(index, candidates, top_k)
-    hits = tuple(islice(choose(ranked) if choose else ranked, top_k))
+    choose = choose or partial(merge_equal_texts, count=top_k)
+    hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
     return SearchResponse(
-        query, mode, reason, degraded, journal.milliseconds(), hits, journal.stages
+        query,
+        mode,
+        reason,
+        degraded,
+        journal.milliseconds(),
+        hits,
+        journal.stages,
+        journal.unknown_identifiers,
     )
+
+
+def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
+    """The hits, best first, without those whose text a better one has, white space apart.
+
+    Hits are read until `count` different texts are found before any is given, so that each names
+    the ids of those among them that it stands for, best first.
+    """
+    kept: list[Hit] = []
+    copies: list[list[str]] = []
+    originals = _Originals()
+    for hit in hits:
+        number = originals.find(hit.chunk.text)
+        if number is not None:
+            copies[number].append(hit.chunk.id)
+            continue
+        kept.append(hit)
+        copies.append([])
+        if len(kept) == count:
+            break
+    for hit, ids in zip(kept, copies, strict=True):
+        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+    for hit in hits:
+        if originals.find(hit.chunk.text) is None:
+            yield hit
+
+
+class _Originals:
+    """Texts in the order in which they came, each once."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._normal: dict[int, str] = {}
+        self._by_ends: dict[tuple[str, ...], list[int]] = {}
+
+    def find(self, text: str) -> int | None:
+        """The number of the text that this one equals; None if it is new, and takes the next."""
+        # Few texts agree in their first and last words, so that few are compared as a whole.
+        ends = (*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:])
+        alike = self._by_ends.setdefault(ends, [])
+        if alike:
+            normal = " ".join(text.split())
+            for number in alike:
+                if number not in self._normal:
+                    self._normal[number] = " ".join(self._texts[number].split())
+                if self._normal[number] == normal:
+                    return number
+        alike.append(len(self._texts))
+        self._texts.append(text)
+        return None
 
 
 def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:

@@ -1,7 +1,6 @@
 """Settings: what the project says in settings.json, and what the environment overrides."""
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -21,6 +20,11 @@ ADDRESS = re.compile(
 )
 """The address of a service: no user, query or fragment."""
 
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+"""A host, in small letters, and a port if there is one."""
+
+HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
+
 _PORT = re.compile(r"[0-9]{1,5}")
 
 
@@ -32,6 +36,7 @@ class Limits:
         connections: Open connections; beyond them the one that is idle longest is closed.
         searches, chats, mcp_calls: Requests of each kind that are worked on at a time; others wait
             for a second at most. Reading a chunk or a document counts as a search.
+        streams: Answers that are sent in pieces at a time, chats aside; one caller has half.
         requests_per_minute: Requests of one caller (token, or address without tokens), chats
             aside; 0 for any number.
         chat_requests_per_minute: The same for chats.
@@ -41,6 +46,7 @@ class Limits:
     searches: int
     chats: int
     mcp_calls: int
+    streams: int
     requests_per_minute: int
     chat_requests_per_minute: int
 
@@ -49,8 +55,8 @@ class Limits:
 class Settings:
     """What a server is told about itself.
 
-    Port and weights come from settings.json unless PORT, SEMANTIC_WEIGHT and KEYWORD_WEIGHT are
-    set; the address under which clients reach the server comes from PUBLIC_URL alone.
+    The port comes from settings.json unless PORT is set; the address under which clients reach the
+    server comes from PUBLIC_URL alone.
     """
 
     name: str
@@ -61,8 +67,6 @@ class Settings:
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
     limits: Limits
-    semantic_weight: float
-    keyword_weight: float
     identifier_patterns: tuple[re.Pattern[str], ...]
     chat_instructions: str
 
@@ -99,9 +103,7 @@ def read_settings(file: Path) -> Settings:
     """Read settings from a file and the environment. Raises ConfigurationError."""
     with reading(file) as values:
         patterns = compile_patterns(values["identifier_patterns"])
-        semantic = _weight("SEMANTIC_WEIGHT", values["semantic_weight"])
-        keyword = _weight("KEYWORD_WEIGHT", values["keyword_weight"])
-        read = Settings(
+        return Settings(
             name=str(values["name"]),
             title=str(values["title"]),
             description=str(values["description"]),
@@ -110,16 +112,9 @@ def read_settings(file: Path) -> Settings:
             allowed_hosts=tuple(values["allowed_hosts"]),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
-            semantic_weight=semantic,
-            keyword_weight=keyword,
             identifier_patterns=patterns,
             chat_instructions=str(values["chat_instructions"]),
         )
-    if semantic + keyword == 0:
-        raise ConfigurationError(
-            "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
-        )
-    return read
 
 
 def _public_url() -> str | None:
@@ -144,17 +139,3 @@ def _port(default: int) -> int:
             hint="correct or unset PORT",
         )
     return int(written)
-
-
-def _weight(variable: str, default: float) -> float:
-    written = os.environ.get(variable)
-    try:
-        weight = float(default if written is None else written)
-    except ValueError:
-        weight = math.nan
-    if not (0 <= weight < math.inf):
-        raise ConfigurationError(
-            f"{variable} must be a number of 0 or more, got {written!r}",
-            hint=f"correct or unset {variable}",
-        )
-    return weight

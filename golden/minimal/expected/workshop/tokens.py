@@ -4,10 +4,14 @@ A text is cut into tokens: words (Unicode letters, digits and their combining ma
 that hold joints inside (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), and runs of scripts
 that are written without spaces. A token becomes one or more terms:
 
-- a word: its Snowball stem, unless it is a stop word;
+- a word: its Snowball stem, unless it is a stop word; of British spellings the American one's;
 - an identifier: the whole of it, hyphens and underscores removed so that `max-connections2` and
   `max_connections2` agree, and each part of two characters or more (`max_connections`: `max`,
-  `connect`; `HTTPServer`: `http`, `server`);
+  `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`);
+- the citation of a paragraph: the whole of it, and all that it is a part of (`1005.6(b)(2)`:
+  `1005.6(b)`, `1005.6`);
+- a letter with a symbol: both together (`A*`, `F#`, `Q&A`);
+- a letter that is a stop word: itself, where it numbers something (`Appendix A`, `30 A`);
 - a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
 
 Text is compared after NFKC and case folding; accents are kept.
@@ -18,10 +22,25 @@ import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import snowballstemmer  # type: ignore[import-untyped]
 
-VERSION = 2
+from .spelling import american
+from .token_patterns import (
+    ASCII_TOKEN,
+    CODE_JOINT,
+    DIGIT,
+    HUMPS,
+    JOINTS,
+    LETTER,
+    PARAGRAPH,
+    TOKEN,
+    UNDERSCORED,
+    WITH_DIGITS,
+)
+
+VERSION = 3
 """Changes whenever the terms of any text change; an index names the version it was built with."""
 
 LANGUAGES = frozenset(
@@ -34,7 +53,19 @@ LANGUAGES = frozenset(
 MAX_TOKEN_LENGTH = 128
 """Characters; longer runs (encoded data, mostly) give no terms."""
 
-CACHE_SIZE = 200_000
+MAX_QUERY_TERMS = 64
+"""Distinct terms of a query; what follows is not searched for."""
+
+MAX_QUERY_TOKENS = 256
+"""Of a query, stop words and repetitions included."""
+
+MAX_QUERY_CHARACTERS = 2_000
+"""Of a query after NFKC, which makes 18 characters of one at the most."""
+
+REMEMBERED_TOKENS = 8_192
+"""How many a tokenizer keeps, of `MAX_REMEMBERED_LENGTH` characters at the most."""
+
+MAX_REMEMBERED_LENGTH = 32
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -42,34 +73,6 @@ ENGLISH_STOP_WORDS = frozenset(
     " these they this to us was we were what when where which while who whom why will with would"
     " you your".split()
 )
-
-_SPACELESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
-    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
-    "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
-)
-_JOINT = r"(?:::|[-.:/@])"
-
-
-def _token_pattern(word: str) -> str:
-    return rf"{word}+(?:{_JOINT}{word}+)*(?:(?:\+\+|\#)(?![\w+#]))?"
-
-
-_ASCII_TOKEN = re.compile(_token_pattern(r"[A-Za-z0-9_]"))
-_TOKEN = re.compile(
-    rf"(?P<spaceless>[{_SPACELESS}]+)|" + _token_pattern(rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
-)
-_JOINTS = re.compile(rf"{_JOINT}|_+|[+#]+$")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
-_CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|#$|(?<=\d)[-:/](?=\d)")
-# Not `_word_`, which is how some texts write emphasis.
-_UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
-_DIGIT = re.compile(r"[0-9]")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +93,59 @@ class Token:
 class Tokenizer:
     """Cuts texts of one language into terms. Safe to share between threads.
 
-    Raises ValueError for a language that is not in `LANGUAGES`.
+    `remembered` tokens are kept at the most. Raises ValueError for a language that is not in
+    `LANGUAGES`.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, remembered: int = REMEMBERED_TOKENS) -> None:
         if language not in LANGUAGES:
             raise ValueError(f"no stemmer for language {language!r}")
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
+        self._remembered = remembered
         self._cache: dict[str, Token] = {}
 
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text` in order; those without terms (stop words) included."""
         if text.isascii():
-            return [self._token(surface) for surface in _ASCII_TOKEN.findall(text)]
+            return [self._token(surface) for surface in ASCII_TOKEN.findall(text)]
         normal = unicodedata.normalize("NFKC", text)
         return [
             _bigrams(match[0]) if match["spaceless"] else self._token(match[0])
-            for match in _TOKEN.finditer(normal)
+            for match in TOKEN.finditer(normal)
         ]
+
+    def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
+        """Return what of a query is searched for, and the tokens of that.
+
+        All of it, unless it has more than `MAX_QUERY_CHARACTERS` in NFKC, `MAX_QUERY_TERMS`
+        distinct terms or `MAX_QUERY_TOKENS`: then its beginning, in NFKC.
+        """
+        if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
+            return query, self.tokenize(query)
+        pattern, beginning, normal = ASCII_TOKEN, query, query
+        if not query.isascii():
+            pattern = TOKEN
+            sizes = accumulate(len(unicodedata.normalize("NFKC", letter)) for letter in query)
+            beginning = query[: sum(size <= MAX_QUERY_CHARACTERS for size in sizes)]
+            normal = unicodedata.normalize("NFKC", beginning)
+        tokens: list[Token] = []
+        found: set[str] = set()
+        for match in pattern.finditer(normal):
+            room = MAX_QUERY_TERMS - len(found)
+            is_run = pattern is TOKEN and match["spaceless"] is not None
+            text = match[0][: room + 1] if is_run else match[0]
+            token = _bigrams(text) if is_run else self._token(text)
+            new = found.union(token.terms)
+            if len(new) > MAX_QUERY_TERMS or len(tokens) == MAX_QUERY_TOKENS:
+                return normal[: match.start()], tokens
+            tokens.append(token)
+            found = new
+            if text != match[0]:
+                return normal[: match.start() + len(text)], tokens
+        return (query if beginning == query else normal), tokens
 
     def terms(self, text: str) -> list[str]:
         """The index terms of `text`, in order and with repetitions."""
@@ -120,36 +155,49 @@ class Tokenizer:
         token = self._cache.get(surface)
         if token is None:
             token = self._analyse(surface)
-            if len(self._cache) >= CACHE_SIZE:
-                self._cache.clear()
-            self._cache[surface] = token
+            if len(surface) <= MAX_REMEMBERED_LENGTH:
+                if len(self._cache) >= self._remembered:
+                    self._cache.clear()
+                self._cache[surface] = token
         return token
 
     def _analyse(self, surface: str) -> Token:
         if len(surface) > MAX_TOKEN_LENGTH:
             return Token(surface, (), is_identifier=False, may_accompany=False)
-        pieces = [piece for piece in _JOINTS.split(surface) if piece]
-        parts = [part for piece in pieces for part in _HUMPS.split(piece) if part]
-        has_digit = _DIGIT.search(surface) is not None
-        has_letter = _LETTER.search(surface) is not None
+        if surface[0] in " (" or surface[-1] == " ":
+            letter = surface.strip(" (")
+            return Token(letter, (letter.casefold(),), is_identifier=False, may_accompany=False)
+        if surface[-1] == ")":
+            return Token(surface, tuple(self._citation_terms(surface)), True, may_accompany=False)
+        pieces = [piece for piece in JOINTS.split(surface) if piece]
+        parts = [part for piece in pieces for part in HUMPS.split(piece) if part]
+        has_digit = DIGIT.search(surface) is not None
+        has_letter = LETTER.search(surface) is not None
         is_identifier = (
             (has_digit and has_letter)
-            or _CODE_JOINT.search(surface) is not None
-            or any(len(_HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
+            or CODE_JOINT.search(surface) is not None
+            or any(len(HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
         )
         may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
         if len(parts) <= 1 and len(surface) == len("".join(parts)):
             terms = self._word_terms(surface)
         else:
             terms = self._identifier_terms(surface, pieces, parts, is_identifier)
-        is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
+        is_name = is_identifier or UNDERSCORED.fullmatch(surface) is not None
         return Token(surface, tuple(terms), is_name, may_accompany)
+
+    def _citation_terms(self, surface: str) -> list[str]:
+        terms = []
+        while (paragraph := PARAGRAPH.search(surface)) is not None:
+            terms.append(surface.casefold())
+            surface = surface[: paragraph.start()]
+        return [*terms, *self._analyse(surface).terms]
 
     def _word_terms(self, word: str) -> list[str]:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
             return []
-        return [folded if _DIGIT.search(folded) else self._stem(folded)]
+        return [folded if DIGIT.search(folded) else self._stem(folded)]
 
     def _identifier_terms(
         self, surface: str, pieces: list[str], parts: list[str], is_identifier: bool
@@ -161,15 +209,22 @@ class Tokenizer:
         terms = [whole] if whole else []
         # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
         numbers_of_pieces = {piece.casefold() for piece in pieces}
+        is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
         for part in dict.fromkeys(folded_parts):
             is_fragment = part.isdigit() and part not in numbers_of_pieces
-            if len(part) > 1 and part != whole and not is_fragment:
+            if (len(part) > 1 or is_with_symbol) and part != whole and not is_fragment:
                 terms += self._word_terms(part)
+        # The name of a series: `foxo` of FoxO3a, which humps divide.
+        names = [name[0].casefold() for piece in pieces if (name := WITH_DIGITS.match(piece))]
+        for series in names:
+            terms += self._word_terms(series) if series not in folded_parts else []
         return terms
 
     def _stem(self, word: str) -> str:
         if self._stemmer is None:
             return word
+        if self.language == "english":
+            word = american(word)
         with self._stemmer_lock:
             return str(self._stemmer.stemWord(word))
 
@@ -188,6 +243,7 @@ SURFACE_MARK = 2 * HEADING_MARK
 MAX_HEADING_TERMS = 24
 """A longer text is no heading, and a longer query names none."""
 
+_ARTICLES = frozenset("ai")
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
 
@@ -221,8 +277,10 @@ def heading_terms(tokens: Sequence[Token]) -> set[str]:
     The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
     `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
     that is nothing but a name has one term more, and so comes before those that only hold the name.
+    A letter that may be an article (`Level A compliance`) may be left out.
     """
     groups: list[Sequence[Token]] = [tokens]
+    groups += [[token for token in tokens if token.text.casefold() not in _ARTICLES]]
     run: list[Token] = []
     for token in (*tokens, None):
         if token is not None and (token.is_identifier or token.may_accompany):

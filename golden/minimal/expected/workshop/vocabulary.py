@@ -1,10 +1,15 @@
 """The vocabulary of an index, searched where it lies."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+REMEMBERED_TERMS = 8_192
+MAX_REMEMBERED_LENGTH = 64
+"""Characters of a term that is kept, so that what queries bring stays small."""
 
 
 class Vocabulary(Sequence[bytes]):
@@ -25,3 +30,14 @@ class Vocabulary(Sequence[bytes]):
         encoded = term.encode("utf-8", "replace")
         number = bisect_left(self, encoded)
         return number if number < len(self) and self[number] == encoded else None
+
+
+def remembering(vocabulary: Vocabulary) -> Callable[[str], int | None]:
+    """Return `vocabulary.find` with what it last found for short terms."""
+    remembered = lru_cache(REMEMBERED_TERMS)(vocabulary.find)
+
+    def find(term: str) -> int | None:
+        short = len(term) <= MAX_REMEMBERED_LENGTH
+        return remembered(term) if short else vocabulary.find(term)
+
+    return find

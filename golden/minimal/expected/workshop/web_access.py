@@ -7,7 +7,6 @@ machine (DNS rebinding) is refused.
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -16,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from .errors import ConfigurationError
+from .settings import HOST, HOSTS_HINT
 
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
@@ -26,8 +26,6 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Paths that answer without a token, for load balancers and supervisors."""
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-_AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
 def nothing_else(_scope: Scope) -> bool:
@@ -57,10 +55,10 @@ class AccessPolicy:
         """
         hosts = {host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS"))}
         for host in hosts:
-            if not _AUTHORITY.fullmatch(host):
+            if not HOST.fullmatch(host):
                 raise ConfigurationError(
                     f"ALLOWED_HOSTS: {host!r} is not a host name",
-                    hint="write names like docs.example.com or docs.example.com:8443",
+                    hint=HOSTS_HINT,
                 )
         tokens = _listed("API_TOKENS")
         if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
@@ -89,7 +87,7 @@ class AccessPolicy:
         if len(values) != 1:
             raise HTTPException(400, "A request needs exactly one Host header.")
         host = values[0].decode("latin-1").lower()
-        authority = _AUTHORITY.fullmatch(host)
+        authority = HOST.fullmatch(host)
         if authority:
             name = authority["name"]
             address = server[0] if server else None
@@ -129,6 +127,21 @@ class AccessPolicy:
             "Send a valid token: Authorization: Bearer <token>.",
             headers={"WWW-Authenticate": challenge},
         )
+
+
+def caller_of(scope: Scope, *, by_token: bool) -> bytes:
+    """Who sends a request: a digest of the token, or the client's address without tokens.
+
+    With `by_token`, tokens must have been checked before.
+    """
+    if by_token:
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                # A digest, so that no token stays in memory.
+                return hashlib.sha256(value.partition(b" ")[2].strip()).digest()
+    # Some requests need no token, such as those for pages.
+    client = scope.get("client")
+    return str(client[0]).encode() if client else b""
 
 
 def _listed(variable: str) -> list[str]:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from .citation_paths import citation_path
 from .citations import public_url
-from .document_text import join_chunks
+from .document_text import read_document
 from .index import Index
 from .records import DocumentRecord
 from .settings import settings
@@ -26,6 +26,9 @@ MAX_LISTED = 1_000
 
 MAX_FULL_CHARACTERS = 4_000_000
 """Of /llms-full.txt; a document that has begun is finished."""
+
+BLOCK_CHARACTERS = 32_768
+"""Of a stream that are put together before they are sent: each block is a turn of a thread."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 
@@ -45,7 +48,7 @@ def llms() -> Response:
 )
 def llms_full() -> Response:
     """The text of every document as one Markdown document, up to a limit that it names."""
-    return StreamingResponse(_everything(current_index()), media_type=MARKDOWN)
+    return StreamingResponse(_in_blocks(_everything(current_index())), media_type=MARKDOWN)
 
 
 def markdown_of(document_id: str) -> Response:
@@ -56,7 +59,8 @@ def markdown_of(document_id: str) -> Response:
         record = index.find_document(document_id.removesuffix(".md"))
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
-    return StreamingResponse(_text(index, record), media_type=MARKDOWN, headers={"Vary": "Accept"})
+    blocks = _in_blocks(_text(index, record))
+    return StreamingResponse(blocks, media_type=MARKDOWN, headers={"Vary": "Accept"})
 
 
 def _overview(index: Index) -> Iterator[str]:
@@ -103,10 +107,22 @@ def _everything(index: Index) -> Iterator[str]:
 
 
 def _text(index: Index, record: DocumentRecord) -> Iterator[str]:
-    # One chunk after the other: a large document is never in memory as a whole.
-    numbers = range(record.chunk_start, record.chunk_end)
-    yield from join_chunks(index.chunk(number) for number in numbers)
+    yield from read_document(index, record)
     yield "\n"
+
+
+def _in_blocks(pieces: Iterator[str]) -> Iterator[str]:
+    """The same text in pieces of BLOCK_CHARACTERS at the least, the last one aside."""
+    block: list[str] = []
+    length = 0
+    for piece in pieces:
+        block.append(piece)
+        length += len(piece)
+        if length >= BLOCK_CHARACTERS:
+            yield "".join(block)
+            block, length = [], 0
+    if block:
+        yield "".join(block)
 
 
 def _line(text: str) -> str:

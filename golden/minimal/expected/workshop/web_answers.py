@@ -85,13 +85,15 @@ class HitAnswer(ChunkAnswer, HitAdditions):
 class SearchAnswer(AnswerModel):
     """What was found, best first; `mode` is the mode used, and `reason` why.
 
-    `stages` says what optional stages changed, or why they failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the documents; `stages` says
+    what optional stages changed, or why they failed.
     """
 
     query: str
     mode: Mode
     reason: Reason
     degraded: bool
+    unknown_identifiers: list[str]
     took_ms: float
     stages: dict[str, dict[str, Any]]
     results: list[HitAnswer]
@@ -133,7 +135,7 @@ class ChunkPlace(AnswerModel):
 
 
 class DocumentContents(DocumentAnswer):
-    """A document, with the places of its chunks in order."""
+    """A document, with the places of its chunks in order, those of the page asked for."""
 
     contents: list[ChunkPlace]
 

@@ -17,6 +17,23 @@ from .web_event_stream import EventStream
 from .web_json import JsonRoute
 from .web_problems import PROBLEM_RESPONSES
 
+
+def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
+    """The schema with every reference replaced by what it names; no definition holds itself.
+
+    A reference within a part of the OpenAPI document would be read from the root of the whole.
+    """
+    match schema:
+        case {"$ref": str(name)}:
+            return _inline(definitions[name.removeprefix("#/$defs/")], definitions)
+        case dict():
+            return {key: _inline(part, definitions) for key, part in schema.items()}
+        case list():
+            return [_inline(part, definitions) for part in schema]
+    return schema
+
+
+_DATA = TypeAdapter(ChatEventData).json_schema(mode="serialization")
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events: `sources`, any number of `delta`, then `done` or `error`.",
@@ -30,7 +47,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
                         "data": {
                             "type": "string",
                             "contentMediaType": "application/json",
-                            "contentSchema": TypeAdapter(ChatEventData).json_schema(),
+                            "contentSchema": _inline(_DATA, _DATA.pop("$defs")),
                         },
                     },
                 }

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from .chat_events import AnswerMode, AnswerReason
+from .chat_events import AnswerMode, AnswerReason, QueryOrigin
 from .results import Mode, Reason
 from .web_answers import AnswerModel
 
@@ -27,13 +27,25 @@ class SourceOfAnswer(CitationAnswer):
     score: float
 
 
-class SourcesData(AnswerModel):
+class QueryAnswer(AnswerModel):
+    """What was searched for: null for a message that asks nothing, such as a thank-you.
+
+    `query_from` says whose words it has: the question's, the conversation's for a question that
+    follows up, or those of the model that rewrote it; `query_notice` why the model did not.
+    """
+
+    query: str | None
+    query_from: QueryOrigin
+    query_notice: str | None
+
+
+class SourcesData(QueryAnswer):
     """The data of `sources`: the passages, and how POST /search finds the same."""
 
-    query: str
-    mode: Mode
-    reason: Reason
+    mode: Mode | None
+    reason: Reason | None
     degraded: bool
+    unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
 
@@ -122,7 +134,7 @@ class CompletionChoice(AnswerModel):
     finish_reason: Literal["stop", "length"]
 
 
-class CompletionAnswer(AnswerModel):
+class CompletionAnswer(QueryAnswer):
     """A chat completion as OpenAI writes it, with the passages and how the answer came about."""
 
     id: str

@@ -6,10 +6,12 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from .chat_answer import Question
+from .chat_legend import read_legend
+from .chat_passages import heading_of
 from .chat_prompt import Turn
 from .results import MAX_QUERY_LENGTH
 from .state import current_index
-from .web_requests import FilterValues, RequestModel
+from .web_requests import WHOLE, FilterValues, RequestModel
 
 MAX_TURNS = 64
 MAX_TURN_LENGTH = 16_000
@@ -23,23 +25,44 @@ MAX_WISHES_LENGTH = 8_000
 """Characters of all system messages together."""
 
 
+MAX_CITED = 20
+
+# No schema can say it.
+LAST_TURN = (
+    "The last, systems' messages aside, is the user's question:"
+    f" not blank, of at most {MAX_QUERY_LENGTH} characters."
+)
+
+
 class ChatTurn(RequestModel):
-    """Something that was said."""
+    """Something that was said; `cited` are the ids of the passages that an answer cited."""
 
     role: Literal["user", "assistant"]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_LENGTH)]
+    cited: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=4_096)], ...],
+        Field(max_length=MAX_CITED),
+    ] = ()
+
+    def turn(self) -> Turn:
+        """The turn, with the headings of the passages that there still are."""
+        chunks = [chunk for cited in self.cited if (chunk := current_index().find_chunk(cited))]
+        return Turn(self.role, self.content, tuple(heading_of(chunk) for chunk in chunks))
 
 
 class ChatRequest(RequestModel):
     """The body of POST /chat: a conversation whose last turn is the user's question."""
 
-    messages: Annotated[list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS)]
-    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K)] = DEFAULT_CHAT_TOP_K
+    messages: Annotated[
+        list[ChatTurn],
+        Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN),
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K), WHOLE] = DEFAULT_CHAT_TOP_K
     filters: FilterValues | None = None
 
     def question(self) -> Question:
         """The request as a question. Raises InvalidRequestError for filters that cannot be."""
-        turns = [Turn(turn.role, turn.content) for turn in self.messages]
+        turns = [turn.turn() for turn in self.messages]
         filters = current_index().filters.parse(self.filters) if self.filters else None
         return Question(turns, self.top_k, filters)
 
@@ -112,7 +135,7 @@ class TextFormat(RequestModel):
     type: Literal["text"]
 
 
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
 
 class CompletionRequest(RequestModel):
@@ -123,7 +146,10 @@ class CompletionRequest(RequestModel):
     """
 
     model: str
-    messages: Annotated[list[CompletionTurn], Field(min_length=1, max_length=MAX_TURNS)]
+    messages: Annotated[
+        list[CompletionTurn],
+        Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN),
+    ]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     max_tokens: Count | None = None
@@ -163,7 +189,7 @@ class CompletionRequest(RequestModel):
 
     def _turns(self) -> list[Turn]:
         return [
-            Turn(message.role, message.text)
+            read_legend(message.text) if message.role == "assistant" else Turn("user", message.text)
             for message in self.messages
             if message.role == "user" or message.role == "assistant"
         ]

@@ -28,6 +28,10 @@ SECURITY_HEADERS = (
 _logger = logging.getLogger(__name__)
 
 
+class HeadAnsweredError(Exception):
+    """A request for a head alone has been answered, and nobody wants the rest of the body."""
+
+
 class Guard:
     """Checks who asks and how much, answers unexpected errors, sets the security headers.
 
@@ -58,7 +62,11 @@ class Guard:
                     *(header for header in SECURITY_HEADERS if header[0] not in present),
                 ]
             elif scope["method"] == "HEAD":
-                message["body"] = b""
+                is_more = message.get("more_body", False)
+                await send({**message, "body": b"", "more_body": False})
+                if is_more:
+                    raise HeadAnsweredError
+                return
             await send(message)
 
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
@@ -77,6 +85,8 @@ class Guard:
                 return
             if receive_body is not None:
                 await self._app(inner, receive_body, send_guarded)
+        except HeadAnsweredError:
+            return
         except Exception:
             if started:
                 raise

@@ -1,13 +1,16 @@
-"""JSON in, strictly parsed, and JSON out."""
+"""JSON in, strictly parsed, and JSON out; query strings in which nothing is open either."""
 
 import json
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, get_origin
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+
+from .errors import InvalidRequestError
 
 
 class JsonResponse(Response):
@@ -40,6 +43,24 @@ class JsonRoute(APIRoute):
             return await answer(strict)
 
         return answer_json
+
+
+def once(parameters: type[BaseModel]) -> Any:
+    """A dependency of routes: of the query string's parameters only lists may be repeated.
+
+    Raises InvalidRequestError, where the framework would take the last one and say nothing.
+    """
+    fields = parameters.model_fields.items()
+    scalars = {name for name, field in fields if get_origin(field.annotation) is not list}
+
+    async def refuse_repeated(request: Request) -> None:
+        seen: set[str] = set()
+        for name, _ in request.query_params.multi_items():
+            if name in seen and name in scalars:
+                raise InvalidRequestError("may be given only once", field=name)
+            seen.add(name)
+
+    return Depends(refuse_repeated)
 
 
 class _StrictRequest(Request):

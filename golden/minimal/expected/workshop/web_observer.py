@@ -19,6 +19,9 @@ from .web_metrics import metrics
 from .web_tracing import end_request_span, request_span
 
 NO_ROUTE = "none"
+PIECE_BYTES = "piece_bytes"
+"""The key of a request's scope under which the length of the last piece of its answer stands."""
+
 CLIENT_GONE = 499
 """Logged where the client went away before there was an answer; nginx uses the same number."""
 
@@ -54,7 +57,9 @@ class Observer:
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id)]
             else:
-                sent += len(message.get("body", b""))
+                # What an answer that nobody reads would keep in memory; see `web_protocol`.
+                scope[PIECE_BYTES] = len(message.get("body", b""))
+                sent += scope[PIECE_BYTES]
             await send(message)
 
         with request_span(scope) as span:

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from .chat_answer import Chat
 from .chat_events import Delta, Done, Failed, Sources
+from .chat_legend import legend
 from .chat_passages import NumberedPassage
 from .web_chat_answers import CompletionAnswer, OpenAiModel, OpenAiModelList
 from .web_chat_requests import CompletionRequest
@@ -104,7 +105,7 @@ class _Completion:
         async with aclosing(self._events) as events:
             async for event in events:
                 if isinstance(event, Sources):
-                    extra["sources"] = event.to_json()["sources"]
+                    extra = _searched(event)
                 elif isinstance(event, Delta):
                     text += event.text
                 elif isinstance(event, Failed):
@@ -113,7 +114,7 @@ class _Completion:
                     done = event
         message = {
             "role": "assistant",
-            "content": text + _legend(done.cited),
+            "content": text + legend(done.cited),
             "refusal": None,
             "annotations": _annotations(text, done.cited),
         }
@@ -140,7 +141,7 @@ class _Completion:
             async for event in events:
                 if isinstance(event, Sources):
                     begin = {"role": "assistant", "content": ""}
-                    yield self._chunk(begin, sources=event.to_json()["sources"])
+                    yield self._chunk(begin, **_searched(event))
                 elif isinstance(event, Delta):
                     text += event.text
                     yield self._chunk({"content": event.text})
@@ -150,7 +151,7 @@ class _Completion:
                     return
                 else:
                     if event.cited:
-                        yield self._chunk({"content": _legend(event.cited)})
+                        yield self._chunk({"content": legend(event.cited)})
                     yield self._chunk(
                         {"annotations": _annotations(text, event.cited)},
                         _finish_reason(event),
@@ -176,17 +177,13 @@ def _event(data: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=to_json(data).decode())
 
 
+def _searched(sources: Sources) -> dict[str, Any]:
+    """What was searched for, and found, beside OpenAI's fields."""
+    return {**sources.query_json(), "sources": sources.to_json()["sources"]}
+
+
 def _finish_reason(done: Done) -> str:
     return "length" if done.truncated else "stop"
-
-
-def _legend(cited: Sequence[NumberedPassage]) -> str:
-    """What the numbers in the text stand for, for clients that show the text alone."""
-    lines = [
-        f"[{passage.number}] {' '.join(passage.hit.chunk.title.split())}: {passage.url}"
-        for passage in cited
-    ]
-    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _annotations(text: str, cited: Sequence[NumberedPassage]) -> list[dict[str, Any]]:

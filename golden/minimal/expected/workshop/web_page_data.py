@@ -9,7 +9,7 @@ from .settings import settings
 from .state import current_index
 from .tokens import ENGLISH_STOP_WORDS
 from .web_answers import About, DocumentPassages
-from .web_json import JsonResponse
+from .web_json import JsonResponse, once
 from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PassageParameters
 
@@ -51,7 +51,7 @@ def page_data_routes(*, chat: bool = False) -> APIRouter:
             }
         )
 
-    @routes.get("/chunks", response_model=DocumentPassages)
+    @routes.get("/chunks", response_model=DocumentPassages, dependencies=[once(PassageParameters)])
     async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Passages of one document, in the order of its text."""
         index = current_index()

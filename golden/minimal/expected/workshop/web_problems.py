@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
-from .errors import InvalidRequestError, ServerError
+from .errors import HookError, InvalidRequestError, ServerError
 from .web_requests import UNKNOWN_FIELD
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -128,6 +128,8 @@ async def _on_server_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServerError)
     # The message names files of this machine, which is for its owner alone.
     _logger.error("%s (%s)", error.message, error.hint)
+    if isinstance(error, HookError):
+        return problem_response(500, "The server failed.")
     return problem_response(503, "The index cannot be used now.", headers={"Retry-After": "5"})
 
 

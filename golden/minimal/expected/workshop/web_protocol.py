@@ -1,8 +1,9 @@
 """Uvicorn's HTTP protocol, with limits for connections, request heads and clients that do not read.
 
 Uvicorn waits for ever for a head that arrives byte by byte and for a client to read its answer,
-counts idle connections like busy ones, and neither it nor its parser limits how large a head may
-grow. Middleware cannot help: it runs once a head is complete, and until an answer is written.
+keeps as many answers in memory as there are clients who do not read them, counts idle connections
+like busy ones, and neither it nor its parser limits how large a head may grow. Middleware cannot
+help: it runs once a head is complete, and until an answer is written.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from uvicorn.server import ServerState
 
 from .web_guard import SECURITY_HEADERS
 from .web_metrics import metrics
+from .web_observer import PIECE_BYTES
 from .web_problems import problem_response
 
 HEAD_SECONDS = 10.0
@@ -23,6 +25,9 @@ READING_SECONDS = 30.0
 """Within this time a client must have read some of what waits for it, and all of a whole answer."""
 
 MAX_HEAD_BYTES = 65_536
+
+MAX_UNREAD_BYTES = 1 << 25
+"""Of answers that clients have not read; the one that has waited longest is dropped first."""
 
 _logger = logging.getLogger(__name__)
 
@@ -33,6 +38,8 @@ class ConnectionState(ServerState):
     Attributes:
         max_connections: Open connections; beyond them the one that is idle longest is closed.
         idle: Connections that wait for a request, the one that waits longest first.
+        unread: Connections whose whole answer waits to be read, the one that waits longest first,
+            with the bytes of memory that it keeps.
         draining: Whether each answer is the last one of its connection.
     """
 
@@ -40,7 +47,20 @@ class ConnectionState(ServerState):
         super().__init__()
         self.max_connections = max_connections
         self.idle: dict[BoundedHttpProtocol, None] = {}
+        self.unread: dict[BoundedHttpProtocol, int] = {}
         self.draining = False
+
+    def keep_unread(self, connection: "BoundedHttpProtocol", size: int) -> None:
+        """Remember an answer that waits to be read; make room if there are too many."""
+        self.unread.pop(connection, None)
+        for other in [other for other in self.unread if other.has_been_read()]:
+            del self.unread[other]
+        self.unread[connection] = size
+        total = sum(self.unread.values())
+        while total > MAX_UNREAD_BYTES and len(self.unread) > 1:
+            oldest = next(iter(self.unread))
+            total -= self.unread.pop(oldest)
+            oldest.drop_unread()
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -48,6 +68,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     _head_deadline: asyncio.TimerHandle | None = None
     _reading_deadline: asyncio.TimerHandle | None = None
+    _unread_deadline: asyncio.TimerHandle | None = None
     _head_bytes = 0
 
     def __init__(
@@ -75,7 +96,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Stop the clocks."""
         self._stop_clock()
         self._stop_reading_clock()
+        if self._unread_deadline is not None:
+            self._unread_deadline.cancel()
         self._shared.idle.pop(self, None)
+        self._shared.unread.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -98,17 +122,24 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Give a client that reads slowly its time."""
+        piece: Any = self.cycle.scope.get(PIECE_BYTES, 0)
         super().on_response_complete()
         if self.cycle.response_complete:
             self._shared.idle[self] = None
-        if self.transport.get_write_buffer_size():
-            self.loop.call_later(READING_SECONDS, self._drop_unread)
+        if self._unread_deadline is not None:
+            # It was for the answer before, which has been read or still stands before this one.
+            self._unread_deadline.cancel()
+            self._unread_deadline = None
+        if unread := self.transport.get_write_buffer_size():
+            self._unread_deadline = self.loop.call_later(READING_SECONDS, self.drop_unread)
+            # The transport may keep all of a piece until its last byte has been taken.
+            self._shared.keep_unread(self, max(piece, unread))
 
     def pause_writing(self) -> None:
         """Give the client of a stream its time to read what waits for it."""
         super().pause_writing()
         self._stop_reading_clock()
-        self._reading_deadline = self.loop.call_later(READING_SECONDS, self._drop_unread)
+        self._reading_deadline = self.loop.call_later(READING_SECONDS, self.drop_unread)
 
     def resume_writing(self) -> None:
         """The client has read."""
@@ -123,6 +154,15 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Let the answer to what has begun be the last one of this connection."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
+
+    def has_been_read(self) -> bool:
+        """Whether nothing waits to be read."""
+        return not self.transport.get_write_buffer_size()
+
+    def drop_unread(self) -> None:
+        """Close the connection if its client has not read everything."""
+        if not self.has_been_read():
+            self.transport.abort()
 
     def _make_room(self) -> None:
         self._shared.idle.pop(self)
@@ -144,10 +184,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._reading_deadline is not None:
             self._reading_deadline.cancel()
             self._reading_deadline = None
-
-    def _drop_unread(self) -> None:
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
 
     def _refuse(self, status: int, detail: str) -> None:
         self._stop_clock()

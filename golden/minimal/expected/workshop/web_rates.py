@@ -5,7 +5,6 @@ proxy every client has the proxy's address and shares one bucket, so limits ther
 proxy or to tokens.
 """
 
-import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .settings import Limits
+from .web_access import caller_of
 from .web_admission import kind_of_work
 from .web_problems import problem_response
 
@@ -64,7 +64,7 @@ class RateLimits:
         """Serve one request, or refuse it."""
         kind = kind_of_work(scope["method"], scope["path"]) if scope["type"] == "http" else None
         limit = self._limits.get(kind) if kind else None
-        wait = limit.take(self._caller(scope)) if limit else 0.0
+        wait = limit.take(caller_of(scope, by_token=self._by_token)) if limit else 0.0
         if not wait:
             await self._app(scope, receive, send)
             return
@@ -75,13 +75,3 @@ class RateLimits:
             headers={"Retry-After": str(seconds)},
         )
         await response(scope, receive, send)
-
-    def _caller(self, scope: Scope) -> bytes:
-        if self._by_token:
-            for name, value in scope["headers"]:
-                if name == b"authorization":
-                    # A digest, so that no token stays in memory.
-                    return hashlib.sha256(value.partition(b" ")[2].strip()).digest()
-        # Some requests need no token, such as those for pages.
-        client = scope.get("client")
-        return str(client[0]).encode() if client else b""

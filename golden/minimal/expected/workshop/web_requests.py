@@ -1,19 +1,22 @@
 """What HTTP callers send, checked by these models."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
     StringConstraints,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from .filters import read_pairs
+from .filters import MAX_FILTER_VALUES, read_pairs
 from .results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from .state import current_index
 
@@ -23,14 +26,41 @@ UNKNOWN_FIELD = "unknown_field"
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000
 
+# Whatever one language or another takes for white space; see `QueryText`.
+_NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
+
 QueryText = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH),
+    # For the schema alone, which must not allow what is refused.
+    Field(json_schema_extra={"pattern": _NOT_BLANK}),
 ]
 
-_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-_TIME = {"type": "string", "description": "ISO 8601 date or date-time; UTC unless it says."}
+
+def _to_whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_to_whole)
+"""Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+
+
+def _refuse_other_digits(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]+(?:\.0+)?", value):
+        raise PydanticCustomError("int_parsing", "should be a whole number")
+    return value
+
+
+DIGITS = BeforeValidator(_refuse_other_digits)
+"""A whole number in an address, without what Python allows besides, such as 1_0. Comes last."""
+
+_LIST = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_FILTER_VALUES}
+_NAMES = {"anyOf": [{"type": "string"}, _LIST]}
+_TIME = {
+    "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
+    "description": "ISO 8601 date or date-time; UTC unless it says.",
+}
 _FILTERS = {
-    "source": {**_NAMES, "description": "One of these sources."},
     "tags": {**_NAMES, "description": "All of these tags."},
     "path": {**_NAMES, "description": "A path that begins with one of these."},
     "media_type": {**_NAMES, "description": "One of these, such as text/markdown."},
@@ -46,11 +76,43 @@ class _FilterSchema:
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         columns = {name: {**_NAMES, "description": "One of these."} for name in filter_columns()}
+        source = {
+            "anyOf": [_source(), {**_LIST, "items": _source()}],
+            "description": "One of these sources.",
+        }
         return {
             "type": "object",
             "additionalProperties": False,
-            "properties": {**_FILTERS, **columns},
+            "properties": {"source": source, **_FILTERS, **columns},
         }
+
+
+class _SourcesSchema:
+    """Describes the sources that a search is narrowed to."""
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**_LIST, "items": _source()}
+
+
+class _PairsSchema:
+    """Describes filters that are written `field=value`."""
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        names = [
+            re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", name)
+            for name in ("path", "media_type", *filter_columns())
+        ]
+        return {**_LIST, "items": {"type": "string", "pattern": f"^(?:{'|'.join(names)})="}}
+
+
+def _source() -> dict[str, Any]:
+    """The schema of a source's name: one of those that there are, unless they are many."""
+    known = current_index().filters.known_values("source", MAX_FILTER_VALUES)
+    return {"type": "string", "enum": known} if known else {"type": "string"}
 
 
 def filter_columns() -> tuple[str, ...]:
@@ -87,7 +149,9 @@ class SearchRequest(RequestModel):
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
     top_k: Annotated[
-        int, Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return.")
+        int,
+        Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return."),
+        WHOLE,
     ] = 10
     mode: Annotated[
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
@@ -104,13 +168,13 @@ class SearchParameters(RequestModel):
     """
 
     q: QueryText
-    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
+    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K), DIGITS] = 10
     mode: Mode = "hybrid"
-    source: list[str] = []
-    tag: list[str] = []
-    modified_after: str | None = None
-    modified_before: str | None = None
-    filter: list[str] = []
+    source: Annotated[list[str], _SourcesSchema()] = []
+    tag: Annotated[list[str], WithJsonSchema(_LIST)] = []
+    modified_after: Annotated[str | None, WithJsonSchema(_TIME)] = None
+    modified_before: Annotated[str | None, WithJsonSchema(_TIME)] = None
+    filter: Annotated[list[str], _PairsSchema()] = []
 
     def filters(self) -> dict[str, Any]:
         """The same filters as in the body of POST /search. Raises InvalidRequestError."""
@@ -127,8 +191,8 @@ class SearchParameters(RequestModel):
 class PageParameters(RequestModel):
     """The query string of a list."""
 
-    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET), DIGITS] = 0
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), DIGITS] = MAX_PAGE
 
 
 class PassageParameters(PageParameters):

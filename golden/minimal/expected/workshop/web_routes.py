@@ -1,5 +1,7 @@
 """The HTTP doors: search, what the index holds, health."""
 
+import asyncio
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
@@ -7,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
+from .errors import IndexUnusableError
 from .results import Mode, SearchResponse
 from .state import current_index, served
 from .web_answers import (
@@ -18,10 +21,15 @@ from .web_answers import (
     SourceList,
 )
 from .web_embedder import Readiness, describe_embedder
-from .web_json import JsonResponse, JsonRoute
+from .web_json import JsonResponse, JsonRoute, once
 from .web_problems import PROBLEM_RESPONSES
 from .web_requests import PageParameters, SearchParameters, SearchRequest
 from .web_runner import SearchRunner
+
+VERIFYING_SECONDS = 1.0
+"""How long /readyz waits for an index that has just been opened."""
+
+VERIFYING_TURN_SECONDS = 0.02
 
 
 def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
@@ -41,7 +49,7 @@ def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
         """Rank passages for a query."""
         return await answer(request.query, request.top_k, request.mode, request.filters)
 
-    @routes.get("/search", response_model=SearchAnswer)
+    @routes.get("/search", response_model=SearchAnswer, dependencies=[once(SearchParameters)])
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()],
     ) -> JsonResponse:
@@ -64,7 +72,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
     return JsonResponse(record.to_json())
 
 
-@content_routes.get("/documents", response_model=DocumentPage)
+@content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
 async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """The documents of the index, in the order of the index."""
     index = current_index()
@@ -78,16 +86,25 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
     )
 
 
-@content_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
-async def document(document_id: str) -> JsonResponse:
-    """One document, with the ids and places of its chunks; /chunks has their text."""
+@content_routes.get(
+    "/documents/{document_id:path}",
+    response_model=DocumentContents,
+    dependencies=[once(PageParameters)],
+)
+async def document(
+    document_id: str, parameters: Annotated[PageParameters, Query()]
+) -> JsonResponse:
+    """One document, with the ids and places of some of its `chunks` chunks, from `offset` on.
+
+    /chunks has their text.
+    """
     index = current_index()
     record = index.find_document(document_id)
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
     contents = [
         {"id": chunk.id, "section": chunk.section, "position": chunk.position}
-        for chunk in index.chunks_of(record)
+        for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
     ]
     return JsonResponse({**record.to_json(), "contents": contents})
 
@@ -109,8 +126,22 @@ async def healthz() -> JsonResponse:
 
 @health_routes.get("/readyz", response_model=Readiness)
 async def readyz() -> JsonResponse:
-    """Whether the index is open and searches can be answered; 503 until then."""
-    index = current_index()
+    """Whether the index is open, and every file of it is as it should be; 503 until then.
+
+    With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
+    """
+    try:
+        index = current_index()
+        is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
+        index = current_index()
+    except IndexUnusableError:
+        if not (damage := served.state.damage):
+            raise
+        raise HTTPException(503, f"Files of the index are damaged: {'; '.join(damage)}") from None
+    if not is_known:
+        raise HTTPException(
+            503, "Files of the index are being verified.", headers={"Retry-After": "1"}
+        )
     state = served.state
     return JsonResponse(
         {
@@ -123,3 +154,12 @@ async def readyz() -> JsonResponse:
             **describe_embedder(index),
         }
     )
+
+
+async def _verified() -> bool:
+    """Whether the index has been found to be undamaged, or will be in a moment."""
+    for _ in range(int(VERIFYING_SECONDS / VERIFYING_TURN_SECONDS)):
+        if served.state.verified or served.state.damage:
+            break
+        await asyncio.sleep(VERIFYING_TURN_SECONDS)
+    return served.state.verified

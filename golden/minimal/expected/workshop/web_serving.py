@@ -56,7 +56,7 @@ def serve(
             " To serve everybody without a token, add --insecure-no-auth",
         )
     with loading():
-        index = load()
+        index = load(verify=False)
         app = create_app()
     with _listen(family, address, host) as listener:
         announce(address[0], listener.getsockname()[1])
@@ -81,7 +81,7 @@ def _run_workers(count: int, app: FastAPI, listener: socket.socket) -> None:
 
     def work(worker: int) -> None:
         # Opened anew, because what an index holds open, such as connections, is for one process.
-        load()
+        load(verify=False)
         metrics.add_others(board.others)
         board.keep_posted(worker, metrics.dump)
         _run(app, listener)
@@ -97,6 +97,8 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)
     metrics.gauge("index_served", lambda: {(served.current().version,): 1})
+    # Not before: a thread does not survive the fork that makes a worker.
+    served.verify_meanwhile(served.current())
     Reloader(served).start()
     server.run(sockets=[listener])
 

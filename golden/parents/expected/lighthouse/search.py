@@ -17,10 +17,21 @@ from .parent_expansion import expand_parents
 from .query_rewriting import QueryRewriting
 from .query_understanding import query_model, understand_query
 from .rerank import rerank, reranker
-from .results import Hit, Journal, Mode, Reason, SearchResponse, check_request, respond
+from .results import (
+    Hit,
+    Journal,
+    Mode,
+    Reason,
+    SearchResponse,
+    check_request,
+    merge_equal_texts,
+    respond,
+)
 from .settings import settings
 from .state import current_index
 from .tokens import Token, query_terms
+from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
+from .weights import weights
 
 
 def search_hybrid(
@@ -31,7 +42,7 @@ def search_hybrid(
     A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
     The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
     The stages that follow may change the score, and leave passages out.
-    A query that is nothing but an identifier is answered by keywords alone.
+    A query that is nothing but an identifier is answered by keywords alone, if they find it.
     So is a query that cannot be embedded; the response is then marked degraded.
 
     Raises InvalidRequestError for a request that no search can answer.
@@ -46,25 +57,33 @@ def search_hybrid(
         journal,
         query_model(),
         [QueryRewriting(), FeatureExtraction(extracted_fields(), confidence=0.7)],
-        deadline_ms=250,
+        deadline_ms=2000,
     )
     asked, query, filters = query, understood.query, understood.filters
 
-    tokens = index.tokenizer.tokenize(query)
+    searched, tokens = index.tokenizer.tokenize_query(query)
+    if searched != query:
+        journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
+    patterns = settings().identifier_patterns
+    unknown = find_unknown_identifiers(
+        index, asked, index.tokenizer.tokenize_query(asked)[1], patterns
+    )
+    journal.unknown_identifiers = unknown
     answer = partial(_refine, index, asked, top_k, journal, tokens, allowed)
 
     # Many, so that enough are left for `_choose`.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
+    keyword = score_against_unknown(keyword, index, terms, unknown)
     if mode == "keyword":
         return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
-    is_identifier = is_identifier_query(query, tokens, settings().identifier_patterns)
-    if mode == "hybrid" and is_identifier and len(keyword):
+    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
+    if mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
         return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
 
-    vector = index.encoder.encode(query)
+    vector = index.encoder.encode(searched)
     if vector is None:
         return answer(
             keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
@@ -76,7 +95,7 @@ def search_hybrid(
     candidates = complete_lanes(
         index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
     )
-    candidates = fuse_linear(candidates, settings().semantic_weight, settings().keyword_weight)
+    candidates = fuse_linear(candidates, *weights())
     return answer(candidates, mode="hybrid", reason="default")
 
 
@@ -112,5 +131,6 @@ def _refine(
 
 def _choose(index: Index, top_k: int, journal: Journal, hits: Iterator[Hit]) -> Iterator[Hit]:
     """Choose among all that was found, best first; the first `top_k` are the results."""
+    hits = merge_equal_texts(hits, count=top_k)
     hits = expand_parents(hits, index, journal)
     return hits

@@ -11,8 +11,9 @@ def main() -> int:
     with loading():
         from . import search_hybrid
         from .commands import run
+        from .weights import trying_weight
 
-    return run("houseplants", __version__, search_hybrid, _serve)
+    return run("houseplants", __version__, search_hybrid, _serve, try_weight=trying_weight)
 
 
 def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:

@@ -11,8 +11,16 @@ def main() -> int:
     with loading():
         from . import search_hybrid
         from .commands import run
+        from .weights import trying_weight
 
-    return run("observatory", __version__, search_hybrid, _serve, serve_mcp=_serve_mcp)
+    return run(
+        "observatory",
+        __version__,
+        search_hybrid,
+        _serve,
+        serve_mcp=_serve_mcp,
+        try_weight=trying_weight,
+    )
 
 
 def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
@@ -31,7 +39,10 @@ def _serve_mcp() -> None:
     with loading():
         from . import search_hybrid
         from .mcp_stdio import serve_stdio
+        from .weights import weights
 
+    # What is wrong with them is said now, and not to whoever searches first.
+    weights()
     serve_stdio(search_hybrid, __version__)
 
 

@@ -24,6 +24,7 @@ from .web_page_data import page_data_routes
 from .web_problems import PROBLEM_HANDLERS
 from .web_rates import RateLimits
 from .web_routes import content_routes, health_routes, search_routes
+from .weights import weights
 
 
 def create_app() -> FastAPI:
@@ -32,6 +33,8 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
+    # What is wrong with them is said now, and not to whoever searches first.
+    weights()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
@@ -60,8 +63,9 @@ def create_app() -> FastAPI:
     apply_hooks(app, HOOKS)
     policy = AccessPolicy.from_environment(chosen.allowed_hosts, is_page)
     # The one added last is the first that a request meets.
-    app.add_middleware(Admission, limits=chosen.limits)
-    app.add_middleware(RateLimits, limits=chosen.limits, by_token=bool(policy.token_digests))
+    by_token = bool(policy.token_digests)
+    app.add_middleware(Admission, limits=chosen.limits, by_token=by_token)
+    app.add_middleware(RateLimits, limits=chosen.limits, by_token=by_token)
     app.add_middleware(Guard, policy=policy, max_body_bytes=chosen.max_body_bytes)
     app.add_middleware(OpenAiErrors)
     app.add_middleware(Observer)

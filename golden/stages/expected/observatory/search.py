@@ -27,6 +27,8 @@ from .results import Hit, Journal, Mode, Reason, SearchResponse, check_request, 
 from .settings import settings
 from .state import current_index
 from .tokens import Token, query_terms
+from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
+from .weights import weights
 
 
 def search_hybrid(
@@ -38,7 +40,7 @@ def search_hybrid(
     The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
     A query that has many identifiers has other weights.
     The stages that follow may change the score, and leave passages out.
-    A query that is nothing but an identifier is answered by keywords alone.
+    A query that is nothing but an identifier is answered by keywords alone, if they find it.
     So is a query that cannot be embedded; the response is then marked degraded.
 
     Raises InvalidRequestError for a request that no search can answer.
@@ -47,27 +49,33 @@ def search_hybrid(
     journal = Journal()
     index = current_index()
 
-    tokens = index.tokenizer.tokenize(query)
+    searched, tokens = index.tokenizer.tokenize_query(query)
+    if searched != query:
+        journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
+    patterns = settings().identifier_patterns
+    unknown = find_unknown_identifiers(index, query, tokens, patterns)
+    journal.unknown_identifiers = unknown
     answer = partial(_refine, index, query, top_k, journal, tokens, allowed)
 
     # Many, so that enough are left for `_choose`.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
+    keyword = score_against_unknown(keyword, index, terms, unknown)
     if mode == "keyword":
         return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
-    is_identifier = is_identifier_query(query, tokens, settings().identifier_patterns)
-    if mode == "hybrid" and is_identifier and len(keyword):
+    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
+    if mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
         return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
 
-    vector = index.encoder.encode(query)
+    vector = index.encoder.encode(searched)
     if vector is None:
         return answer(
             keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
         )
     vector = expand_query(
-        index, index.encoder, query, tokens, vector, journal, terms=2, minimum_cosine=0.4
+        index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
     )
     semantic = index.dense_lane.search(vector, depth, allowed)
     if mode == "semantic":
@@ -78,9 +86,8 @@ def search_hybrid(
     )
     semantic_weight, keyword_weight = adapt_weights(
         tokens,
-        settings().identifier_patterns,
-        settings().semantic_weight,
-        settings().keyword_weight,
+        patterns,
+        *weights(),
         journal,
         mostly=0.5,
         mostly_semantic_weight=0.3,
@@ -107,12 +114,12 @@ def _refine(
 ) -> SearchResponse:
     """Put what was found, in whichever mode, through the stages that follow."""
     candidates = boost_anchors(
-        candidates, index.keyword_lane, tokens, settings().identifier_patterns, factor=1.5
+        candidates, index.keyword_lane, tokens, settings().identifier_patterns, factor=1.1
     )
     candidates = boost_recency(
         candidates, index.filters.modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )
-    candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.5)
+    candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)
     candidates = require_lane_score(candidates, journal, semantic=0.1)
     candidates = rerank_heuristically(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1

@@ -11,6 +11,8 @@ from .results import Journal, Mode, SearchResponse, check_request, respond
 from .settings import settings
 from .state import current_index
 from .tokens import query_terms
+from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
+from .weights import weights
 
 
 def search_hybrid(
@@ -20,7 +22,7 @@ def search_hybrid(
 
     A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
     The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
-    A query that is nothing but an identifier is answered by keywords alone.
+    A query that is nothing but an identifier is answered by keywords alone, if they find it.
     So is a query that cannot be embedded; the response is then marked degraded.
 
     Raises InvalidRequestError for a request that no search can answer.
@@ -29,19 +31,25 @@ def search_hybrid(
     journal = Journal()
     index = current_index()
 
-    tokens = index.tokenizer.tokenize(query)
+    searched, tokens = index.tokenizer.tokenize_query(query)
+    if searched != query:
+        journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
+    patterns = settings().identifier_patterns
+    unknown = find_unknown_identifiers(index, query, tokens, patterns)
+    journal.unknown_identifiers = unknown
     answer = partial(respond, index, query, top_k, journal)
 
     keyword = index.keyword_lane.search(terms, candidate_count(top_k), allowed)
+    keyword = score_against_unknown(keyword, index, terms, unknown)
     if mode == "keyword":
         return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
-    is_identifier = is_identifier_query(query, tokens, settings().identifier_patterns)
-    if mode == "hybrid" and is_identifier and len(keyword):
+    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
+    if mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
         return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
 
-    vector = index.encoder.encode(query)
+    vector = index.encoder.encode(searched)
     if vector is None:
         return answer(
             keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
@@ -53,5 +61,5 @@ def search_hybrid(
     candidates = complete_lanes(
         index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
     )
-    candidates = fuse_linear(candidates, settings().semantic_weight, settings().keyword_weight)
+    candidates = fuse_linear(candidates, *weights())
     return answer(candidates, mode="hybrid", reason="default")

@@ -3,12 +3,13 @@
 const CONVERSATION = "conversation";
 const MAX_MESSAGES = 63;
 const MAX_ANSWER = 16_000;
+const MAX_CITED = 20;
 
 const question = byId("question");
 let turns = [];
 let running = null;
 
-// The conversation: [{question, answer, sources, done, error}], kept by this tab
+// The conversation: [{question, answer, query, sources, done, error}], kept by this tab
 
 function save() {
   try {
@@ -34,7 +35,11 @@ function messagesFor(turn) {
     .filter((other) => other !== turn && other.done && other.answer)
     .flatMap((other) => [
       { role: "user", content: other.question },
-      { role: "assistant", content: other.answer.slice(0, MAX_ANSWER) },
+      {
+        role: "assistant",
+        content: other.answer.slice(0, MAX_ANSWER),
+        cited: other.done.cited.map((passage) => passage.id).slice(0, MAX_CITED),
+      },
     ]);
   return [...said, { role: "user", content: turn.question }].slice(-MAX_MESSAGES);
 }
@@ -65,13 +70,16 @@ async function* eventsOf(response) {
 async function answerTurn(turn) {
   const request = new AbortController();
   running = request;
-  Object.assign(turn, { answer: "", sources: [], done: null, error: null });
+  Object.assign(turn, { answer: "", query: null, sources: [], done: null, error: null });
   showState();
   show(turn);
   try {
     const response = await postJson("chat", { messages: messagesFor(turn) }, request.signal);
     for await (const { name, data } of eventsOf(response)) {
-      if (name === "sources") turn.sources = data.sources;
+      if (name === "sources") {
+        turn.sources = data.sources;
+        turn.query = { text: data.query, from: data.query_from, notice: data.query_notice };
+      }
       if (name === "delta") turn.answer += data.text;
       if (name === "done") turn.done = data;
       if (name === "error") turn.error = data.message;
@@ -149,6 +157,11 @@ function citeNode(source) {
 
 function afterNodes(turn, cited) {
   const nodes = [];
+  if (turn.query && ["conversation", "model"].includes(turn.query.from)) {
+    const said = ["Searched for: ", isolated(turn.query.text)];
+    if (turn.query.notice) said.push(` (${turn.query.notice})`);
+    nodes.push(element("p", { class: "about searched" }, ...said));
+  }
   if (turn.done?.truncated) nodes.push(element("p", { class: "about" }, "The answer was cut at its limit."));
   if (turn.done?.notice) nodes.push(element("p", { class: "about" }, turn.done.notice));
   if (turn.error) {
@@ -195,7 +208,7 @@ function showState() {
 function askNow() {
   const text = question.value.trim();
   if (!text || running) return;
-  const turn = { question: text, answer: "", sources: [], done: null, error: null };
+  const turn = { question: text, answer: "", query: null, sources: [], done: null, error: null };
   turns.push(turn);
   question.value = "";
   showTurn(turn);

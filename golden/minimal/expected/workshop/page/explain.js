@@ -31,6 +31,7 @@ const STAGES = {
     used ? `A language model put the query as ${quote(used)}.` : null,
     filters ? `It read these filters from the query: ${filtersInWords(filters)}.` : null,
   ],
+  query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [
     `For this query, meaning weighs ${number(semantic)} and words ${number(keyword)}.`,
@@ -69,6 +70,14 @@ function explanationOf(answer) {
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
   ].filter(Boolean);
 }
+
+/** What a reader has to know before reading: what was not found, or could not be asked. */
+const noticesOf = ({ degraded, reason, unknown_identifiers: unknown }) =>
+  [
+    unknown.length
+      ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
+    degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
+  ].filter(Boolean);
 
 /** What stages could not do, which did not keep the search from answering. */
 const failuresOf = (answer) =>

@@ -98,12 +98,11 @@ async function search() {
 
 function showAnswer(answer) {
   const count = answer.results.length;
-  byId("notice").hidden = !answer.degraded;
-  if (answer.degraded) {
-    byId("notice").replaceChildren(
-      element("div", { class: "notice" }, `Found by words alone: ${REASONS[answer.reason] ?? answer.reason}.`),
-    );
-  }
+  const notices = noticesOf(answer);
+  byId("notice").hidden = notices.length === 0;
+  byId("notice").replaceChildren(
+    ...notices.map((text) => element("div", { class: "notice" }, isolated(text))),
+  );
   const isFiltered = Object.keys(chosenFilters()).length > 0;
   const found = count
     ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`

@@ -1,0 +1,147 @@
+"""What the files of a package say: conflicts to settle, text that is no Python, lost imports."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+LEFTOVERS = (".new", ".rej")
+"""Endings of what merging leaves beside a file for its owner to decide about."""
+
+_MARKED = re.compile(rb"(?ms)^<{7}(?: [^\n]*)?$.*?^={7}\r?$.*?^>{7}(?: [^\n]*)?$")
+_COMPILED = (".so", ".pyd")
+
+
+def has_conflicts(content: bytes) -> bool:
+    """Whether a conflict of a merge stands in a file, marked as diff3, Git and Foundry do."""
+    return b"<<<<<<<" in content and _MARKED.search(content) is not None
+
+
+def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
+    """What a merge has left to decide among files, given by their paths."""
+    marked = [f"{name}: holds conflict markers" for name in files if has_conflicts(files[name])]
+    beside = [
+        f"{name}: is still there"
+        for name in files
+        if name.endswith(LEFTOVERS) and name[: name.rindex(".")] in files
+    ]
+    return sorted([*marked, *beside])
+
+
+def find_malformed(files: Mapping[str, bytes]) -> list[str]:
+    """Modules among files that are no Python, but for those with conflict markers."""
+    return [
+        f"{name}: line {getattr(error, 'lineno', 0)}: {error.args[0]}"
+        for name, content in sorted(files.items())
+        if name.endswith(".py") and not has_conflicts(content)
+        if isinstance(error := _parse(content), Exception)
+    ]
+
+
+def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
+    """Imports that lead to no module of `package`, or to no name in one: a line for each.
+
+    `files` are all files by their paths, in which the package is a folder. Those that hold conflict
+    markers or are no Python, imports of other packages and within a `try` are passed over.
+    """
+    trees: dict[str, ast.Module | None] = {}
+    findings = []
+    for name, content in sorted(files.items()):
+        module = ".".join(PurePosixPath(name).with_suffix("").parts)
+        if name.endswith(_COMPILED):
+            trees[module.partition(".cpython")[0]] = None
+        elif name.endswith(".py") and not has_conflicts(content):
+            parsed = _parse(content)
+            trees[module] = parsed if isinstance(parsed, ast.Module) else None
+        elif name.endswith(".py"):
+            trees[module] = None
+    packages = {parent for module in trees for parent in _parents(module)}
+    trees = {module.removesuffix(".__init__"): tree for module, tree in trees.items()}
+    for name in sorted(files):
+        module = ".".join(PurePosixPath(name).with_suffix("").parts)
+        tree = trees.get(module.removesuffix(".__init__"))
+        if tree is None or not name.endswith(".py"):
+            continue
+        for node, written, base, names in _imports(tree, module):
+            if base.partition(".")[0] != package:
+                continue
+            place = f"{name}: line {node.lineno}: imports"
+            if base not in trees and base not in packages:
+                findings.append(f"{place} {written}, which is not there")
+                continue
+            bound = _bound_names(trees.get(base))
+            findings += [
+                f"{place} {wanted} from {written}, where no such name is"
+                for wanted in names
+                if f"{base}.{wanted}" not in trees
+                and f"{base}.{wanted}" not in packages
+                and (bound is not None or base not in trees)
+                and wanted not in (bound or ())
+            ]
+    return findings
+
+
+def find_broken_files(files: Mapping[str, bytes], package: str) -> list[str]:
+    """What is unsettled, malformed or unresolved among files."""
+    return [*find_unsettled(files), *find_malformed(files), *find_unresolved(files, package)]
+
+
+def find_broken(folder: Path) -> list[str]:
+    """What is unsettled, malformed or unresolved in the package in `folder`."""
+    files = {
+        path.relative_to(folder.parent).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not {"__pycache__", "index"} & set(path.relative_to(folder).parts)
+    }
+    return find_broken_files(files, folder.name)
+
+
+def _parse(content: bytes) -> ast.Module | Exception:
+    try:
+        return ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        return error
+
+
+def _parents(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    return (".".join(parts[:count]) for count in range(1, len(parts)))
+
+
+def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
+    """Statement, module as it is written, its whole name, and the names that are taken from it."""
+    parents = module.split(".")[:-1]
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Try):
+            waiting += [*node.handlers, *node.orelse, *node.finalbody]
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node, alias.name, alias.name, []
+        elif isinstance(node, ast.ImportFrom):
+            above = parents[: len(parents) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names = [alias.name for alias in node.names if alias.name != "*"]
+            yield node, "." * node.level + (node.module or ""), base, names
+
+
+def _bound_names(tree: ast.Module | None) -> set[str] | None:
+    """Names that a module binds at its top; None where that cannot be told from its text."""
+    if tree is None:
+        return None
+    found = {"__file__", "__name__", "__doc__", "__path__"}
+    waiting: list[ast.AST] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        waiting += ast.iter_child_nodes(node)
+    return None if found & {"*", "__getattr__"} else found
