@@ -1,5 +1,6 @@
 """Linked documents among the results, by numbers worked out by hand."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_indexes import Note, write_notes
 
 from foundry.runtime.candidates import Candidates
+from foundry.runtime.index import Index
 from foundry.runtime.links import LinkGraph, add_linked
 from foundry.runtime.results import Journal, best_places
 
@@ -58,8 +61,10 @@ def test_a_linked_document_comes_below_what_was_found() -> None:
     assert scores == {0: 0.8, 2: 0.5, 6: 0.4, 8: 0.25}
     assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
     assert journal.stages == {"links": {"documents": 2}}
-    assert linked.semantic is not None and np.isnan(linked.semantic[2])
-    assert list(linked.semantic_ranks) == [1, 2, 0, 0]
+    # No lane has scored what was linked.
+    for lane in (linked.semantic, linked.keyword):
+        assert lane is not None and lane[:2].tolist() == [0.8, 0.5] and np.isnan(lane[2:]).all()
+    assert list(linked.semantic_ranks) == list(linked.keyword_ranks) == [1, 2, 0, 0]
 
 
 def test_it_never_passes_the_weakest_seed() -> None:
@@ -122,6 +127,20 @@ def test_limits_and_filters() -> None:
     allowed[6:8] = False
     scores, _, _ = link(index, candidates({0: 0.8}), allowed, neighbours=2)
     assert set(scores) == {0, 8}
+
+
+def test_a_document_without_chunks_is_passed_over() -> None:
+    index = FakeIndex([3, 4], [], [], [], [], [])
+    index.document_chunks = np.array([0, 2, 4, 6, 6, 8, 10], dtype=np.uint64)
+    scores, _, _ = link(index, candidates({0: 0.8}))
+    assert scores == {0: 0.8, 6: 0.4}
+
+
+def test_links_are_read_from_an_index(tmp_path: Path) -> None:
+    notes = [Note("A", ("one",), (1, 2)), Note("B", ("two",), (2,)), Note("C", ("three",))]
+    with_links = Index.open(write_notes(tmp_path / "index", notes, vectors=False))
+    graph = LinkGraph.open(with_links)
+    assert [graph.neighbours(number, 10) for number in range(3)] == [[1, 2], [2, 0], [0, 1]]
 
 
 def test_nothing_found_links_nowhere() -> None:

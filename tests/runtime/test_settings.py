@@ -59,6 +59,7 @@ def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({"SEMANTIC_WEIGHT": "", "KEYWORD_WEIGHT": " "}, (7, 3)),
         ({"SEMANTIC_WEIGHT": "0.9"}, (0.9, 0.1)),
         ({"SEMANTIC_WEIGHT": "", "KEYWORD_WEIGHT": "0.25"}, (0.75, 0.25)),
+        ({"SEMANTIC_WEIGHT": "0.123456"}, (0.123456, 0.876544)),
         ({"SEMANTIC_WEIGHT": "1"}, (1, 0)),
         ({"SEMANTIC_WEIGHT": "0"}, (0, 1)),
         ({"SEMANTIC_WEIGHT": "2", "KEYWORD_WEIGHT": "6"}, (2, 6)),
@@ -79,6 +80,7 @@ def test_environment_overrides_weights(
     ("variables", "message"),
     [
         ({"SEMANTIC_WEIGHT": "1.5"}, "SEMANTIC_WEIGHT is 1.5 and KEYWORD_WEIGHT is not set"),
+        ({"SEMANTIC_WEIGHT": "inf"}, "must be a number of 0 or more, got 'inf'"),
         ({"KEYWORD_WEIGHT": "2"}, "KEYWORD_WEIGHT is 2 and SEMANTIC_WEIGHT is not set"),
         ({"SEMANTIC_WEIGHT": "0", "KEYWORD_WEIGHT": "0"}, "are both 0"),
         ({"SEMANTIC_WEIGHT": "nan"}, "SEMANTIC_WEIGHT must be a number of 0 or more, got 'nan'"),
@@ -92,6 +94,16 @@ def test_impossible_weights_are_refused(
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=message):
         read_weights(weighted)
+
+
+def test_weights_are_those_of_the_server_unless_others_are_tried(
+    weighted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foundry.runtime.weights._configured", lambda: read_weights(weighted))
+    assert weights() == (7, 3)
+    with trying_weight(0.25):
+        assert weights() == (0.25, 0.75)
+    assert weights() == (7, 3)
 
 
 def test_a_weight_is_tried_for_a_while() -> None:

@@ -61,6 +61,12 @@ def test_terms(text: str, terms: list[str]) -> None:
     assert english.terms(text) == terms
 
 
+def test_spellings_are_those_of_english_alone() -> None:
+    assert english.terms("colour of the fibre") == ["color", "fiber"]
+    assert Tokenizer("none").terms("colour fibre") == ["colour", "fibre"]
+    assert Tokenizer("german").terms("colour") == ["colour"]
+
+
 def test_an_identifier_is_found_however_its_parts_are_joined() -> None:
     whole = [english.terms(text)[0] for text in ("max_size2", "MAX-SIZE2", "maxSize2")]
     assert len(set(whole)) == 1

@@ -14,7 +14,6 @@ from foundry.runtime.index import Index
 from foundry.runtime.lanes import LaneHits
 from foundry.runtime.tokens import query_terms
 from foundry.runtime.unknown_identifiers import (
-    READ_PASSAGES,
     find_unknown_identifiers,
     finds_identifier,
     score_against_unknown,
@@ -103,6 +102,7 @@ def test_what_a_text_has_is_known(index: Index, query: str) -> None:
         ),
         ("What does section 99.999 require?", ("99.999",)),
         ("Is D41 near D41?", ("D41",)),
+        ("What does the IT 99.999 say?", ("99.999",)),
         ("Are 2.5 kg at 10:30 within a 90-day or 90-Day limit, e.g. on 2024-05-01, 24/7?", ()),
         ("Die 2-bändige Ausgabe für1996, ABC 2001-02?", ()),
         ("How are leaks handled?", ()),
@@ -126,8 +126,8 @@ def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read(tmp_p
         index = Index.open(write_notes(tmp_path / str(count), notes, vectors=False))
         return unknown(index, "--quick")
 
-    assert unknown_among(READ_PASSAGES) == ("--quick",)
-    assert unknown_among(READ_PASSAGES + 1) == ()
+    assert unknown_among(50) == ("--quick",)
+    assert unknown_among(51) == ()
 
 
 @given(st.sampled_from(["CVE", "PII", "D", "ISO"]), st.integers(0, 9999), st.integers(0, 9999))
@@ -169,3 +169,6 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier(index: Index) ->
     assert not finds("PII-2024-0042", [True, False, False, False, False, False])
     assert not finds("PII-2024-0042", [False] * 6)
     assert finds("--verbose", [True] * 6)
+    # Without an identifier any hit will do.
+    assert finds("leaks", [True] * 6)
+    assert not finds("leaks", [False] * 6)

@@ -1,0 +1,67 @@
+"""What stages do with candidates, by numbers worked out by hand."""
+
+import numpy as np
+import pytest
+
+from foundry.runtime.candidates import Candidates, candidate_count, keyword_candidates
+from foundry.runtime.lanes import LaneHits
+
+
+def candidates(*scores: float) -> Candidates:
+    count = len(scores)
+    ranks = np.arange(1, count + 1)
+    values = np.array(scores)
+    return Candidates(10 * ranks, values / 2, values / 4, ranks, ranks[::-1], values)
+
+
+def test_scores_have_six_decimal_places_from_0_to_1() -> None:
+    found = candidates(0.0, 0.0, 0.0, 0.0).with_scores(np.array([-0.5, 1.5, 1 / 3, 2 / 3]))
+    assert found.scores.tolist() == [0.0, 1.0, 0.333333, 0.666667]
+    assert found.chunks.tolist() == [10, 20, 30, 40]
+
+
+def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
+    found = candidates(0.8, 0.5)
+    once = found.boosted("age", np.array([0.5, 1.0]))
+    assert once.scores.tolist() == [0.4, 0.5]
+    twice = once.boosted("anchors", np.array([1.5, 1.0]), 2.0)
+    assert twice.scores.tolist() == [0.3, 0.25]
+    factors = {name: values.tolist() for name, values in twice.boosts.items()}
+    assert factors == {"age": [0.5, 1.0], "anchors": [1.5, 1.0]}
+    assert found.boosts == {}
+
+
+def test_candidates_at_places_keep_all_that_is_known_of_them() -> None:
+    whole = candidates(0.8, 0.5, 0.2).boosted("age", np.array([1.0, 0.5, 0.25]))
+    kept = whole.at(np.array([0, 2]))
+    assert kept.chunks.tolist() == [10, 30]
+    assert kept.semantic is not None and kept.semantic.tolist() == [0.4, 0.1]
+    assert kept.keyword is not None and kept.keyword.tolist() == [0.2, 0.05]
+    assert kept.semantic_ranks.tolist() == [1, 3]
+    assert kept.keyword_ranks.tolist() == [3, 1]
+    assert kept.scores.tolist() == [0.8, 0.05]
+    assert kept.boosts["age"].tolist() == [1.0, 0.25]
+    assert kept.rerank is None
+    assert kept.keyword_worth == 1.0
+
+
+def test_lanes_and_models_that_were_not_asked_stay_so() -> None:
+    ranks, scores = np.array([1, 2]), np.array([0.5, 0.25])
+    given = np.array([np.nan, 0.75])
+    found = Candidates(ranks, None, None, ranks, ranks, scores, {}, given, 0.5)
+    kept = found.at(np.array([1]))
+    assert kept.semantic is None and kept.keyword is None
+    assert kept.rerank is not None and kept.rerank.tolist() == [0.75]
+    assert kept.keyword_worth == 0.5
+
+
+@pytest.mark.parametrize(("top_k", "count"), [(1, 100), (50, 100), (51, 102), (200, 400)])
+def test_lanes_deliver_twice_what_is_wanted(top_k: int, count: int) -> None:
+    assert candidate_count(top_k) == count
+
+
+def test_keywords_alone_are_measured_by_the_full_score() -> None:
+    found = keyword_candidates(LaneHits(np.array([5, 2]), np.array([3.0, 1.5]), missing_score=3.0))
+    assert found.chunks.tolist() == [2, 5]
+    assert found.scores.tolist() == [0.25, 0.5]
+    assert found.keyword_ranks.tolist() == [2, 1]
