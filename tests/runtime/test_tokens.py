@@ -185,6 +185,7 @@ def test_leading_underscores_make_a_name(text: str, expected: bool) -> None:
         ("75.1725", True, False),
         ("1005.6(b)", True, False),
         ("HTTPServer", True, False),
+        ("\u65e5\u672c\u8a9e", False, False),
         ("x" * 129, False, False),
     ],
 )

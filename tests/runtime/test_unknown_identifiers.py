@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.runtime.identifiers import compile_patterns
+from foundry.runtime.identifiers import MAX_PATTERN_INPUT, compile_patterns
 from foundry.runtime.index import Index
 from foundry.runtime.lanes import LaneHits
 from foundry.runtime.tokens import query_terms
@@ -112,6 +112,14 @@ def test_quantities_in_sentences_name_nothing(
     index: Index, query: str, named: tuple[str, ...]
 ) -> None:
     assert unknown(index, query) == named
+
+
+def test_for_a_long_query_no_passage_is_read(index: Index) -> None:
+    # Of the latter all parts are there, and reading would tell that the whole is not.
+    names = "D41 PII-2024-0043"
+    assert unknown(index, f"leaks of {names}") == ("D41", "PII-2024-0043")
+    padding = " " * MAX_PATTERN_INPUT
+    assert unknown(index, f"leaks of{padding}{names}") == ("D41",)
 
 
 def test_the_owners_identifiers_are_looked_for_as_written(index: Index) -> None:

@@ -1,0 +1,169 @@
+"""What verifying a folder looks at, and what its server is run with."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from foundry.errors import FoundryError, VerificationError
+from foundry.exporting.checksums import CHECKSUMS, format_checksums, list_files
+from foundry.exporting.verify import find_package, model_variables, run_server, verify_export
+from foundry.exporting.write import Export, write_export
+from foundry.files import hash_file
+
+ANSWERS = b"""import json, sys
+if sys.argv[1:] == ["verify", "--json"]:
+    print(json.dumps({"documents": 3, "findings": []}))
+"""
+FILES = {
+    "README.md": b"read me\n",
+    "acme/__init__.py": b"",
+    "acme/__main__.py": ANSWERS,
+    "acme/settings.json": b'{"embedding": {"api_key_env": "ACME_KEY"}}\n',
+}
+MARKED = b"<<<<<<< yours\na\n=======\nb\n>>>>>>> new\n"
+
+
+def write(root: Path, files: Mapping[str, bytes] = FILES, *, index: bytes = b"{}") -> Path:
+    (root / "index").mkdir(parents=True)
+    (root / "index" / "manifest.json").write_bytes(index)
+    write_export(root / "export", Export(files, root / "index", "acme/index"), force=False)
+    return root / "export"
+
+
+def take_note(folder: Path) -> None:
+    """Renew the list, as an update does after what the owner did."""
+    names = [name for name in list_files(folder) if name != CHECKSUMS]
+    listed = {name: hash_file(folder / name) for name in names if not name.startswith(".env")}
+    (folder / CHECKSUMS).write_bytes(format_checksums(listed))
+
+
+def refused(folder: Path) -> VerificationError:
+    with pytest.raises(VerificationError) as caught:
+        verify_export(folder)
+    return caught.value
+
+
+def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert verify_export(folder) == {
+        "export": str(folder),
+        "documents": 3,
+        "findings": [],
+        "edited": [],
+        "added": [],
+        "deleted": [],
+    }
+
+
+def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "README.md").unlink()
+    (folder / "acme" / "__init__.py").write_text("MINE = 1\n")
+    (folder / "notes.txt").write_text("mine\n")
+    # Nobody looks at what is the owner's alone.
+    (folder / ".env").write_bytes(MARKED)
+    take_note(folder)
+    report = verify_export(folder)
+    assert (report["edited"], report["added"], report["deleted"]) == (
+        ["acme/__init__.py"],
+        ["notes.txt"],
+        ["README.md"],
+    )
+
+
+def test_what_no_update_took_note_of_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "notes.txt").write_text("mine\n")
+    error = refused(folder)
+    assert "notes.txt: not part of the export" in str(error)
+    assert error.hint is not None and error.hint.startswith("restore the named files")
+
+
+def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
+    # The index holds the texts of others, which may be about conflicts.
+    folder = write(tmp_path, index=MARKED)
+    assert verify_export(folder)["edited"] == []
+    (folder / "README.md").write_bytes(MARKED)
+    take_note(folder)
+    error = refused(folder)
+    assert "README.md: holds conflict markers" in str(error)
+    assert error.hint is not None and error.hint.startswith("settle what is named")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (b"import sys; print('out'); sys.exit(' boom ')\n", "acme verify: boom"),
+        (b"print(' out ')\n", "acme verify: out"),
+        (b"", "acme verify: no output"),
+        (b"print('{}')\n", "acme verify: {}"),
+        (b"print('[]')\n", "acme verify: []"),
+        (b'print(\'{"findings": ["x.npy: changed", "y"]}\')\n', "x.npy: changed"),
+    ],
+)
+def test_server_that_finds_something_or_fails(code: bytes, said: str, tmp_path: Path) -> None:
+    error = refused(write(tmp_path, {**FILES, "acme/__main__.py": code}))
+    lines = str(error).splitlines()
+    assert lines[1].strip() == said
+    assert len(lines) == 2 + ("x.npy" in said)
+
+
+def test_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match="nowhere: no such folder") as caught:
+        verify_export(tmp_path / "nowhere")
+    assert caught.value.hint == "name the folder of an export"
+
+
+def test_one_package_is_one_folder_with_settings(tmp_path: Path) -> None:
+    with pytest.raises(VerificationError, match="holds no server package"):
+        find_package(tmp_path)
+    for number, name in enumerate(("acme", "other")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "settings.json").write_text("{}")
+        if not number:
+            assert find_package(tmp_path) == "acme"
+    with pytest.raises(VerificationError, match="holds no server package"):
+        find_package(tmp_path)
+
+
+SHOWS = (
+    b"import json, os, sys; print(json.dumps([sys.argv[1:], sys.flags.isolated, dict(os.environ)]))"
+)
+
+
+def test_server_gets_little_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, {**FILES, "acme/__main__.py": SHOWS})
+    for name in ("ACME_KEY", "OTHER_KEY", "DATABASE_URL", "INDEX_DIR", "QDRANT_URL"):
+        monkeypatch.setenv(name, "mine")
+    more = {"QDRANT_URL": "given"}
+    done = run_server(folder, "acme", ["a", "b"], index_dir=tmp_path / "index", variables=more)
+    arguments, isolated, environment = json.loads(done.stdout)
+    assert (arguments, isolated, done.returncode) == (["a", "b"], 1, 0)
+    assert environment["ACME_KEY"] == environment["DATABASE_URL"] == "mine"
+    assert environment["INDEX_DIR"] == str(tmp_path / "index")
+    assert environment["QDRANT_URL"] == "given"
+    assert "OTHER_KEY" not in environment
+    for settings in ("{", "[]", '{"embedding": {}}'):
+        (folder / "acme" / "settings.json").write_text(settings)
+        _, _, environment = json.loads(run_server(folder, "acme", []).stdout)
+        assert environment["DATABASE_URL"] == "mine"
+        assert not {"ACME_KEY", "INDEX_DIR"} & environment.keys()
+
+
+def test_server_that_does_not_end(tmp_path: Path) -> None:
+    waits = b"import time; time.sleep(60)\n"
+    folder = write(tmp_path, {**FILES, "acme/__main__.py": waits})
+    with pytest.raises(FoundryError, match="did not answer within 1 seconds"):
+        run_server(folder, "acme", [], time_limit=0.6)
+
+
+def test_variables_of_the_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_MODEL", "small")
+    monkeypatch.setenv("MY_LLM_MODEL", "large")
+    found = model_variables()
+    assert found["LLM_MODEL"] == "small"
+    assert all(name.startswith("LLM_") for name in found)
