@@ -113,15 +113,15 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_admission, "MAX_WAITING", 3)
+    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 60.0)
 
     async def check() -> None:
         gate = Gate(1)
         assert await gate.enter()
-        waiting = [asyncio.create_task(gate.enter()) for _ in range(3)]
+        waiting = [asyncio.create_task(gate.enter()) for _ in range(1025)]
         await asyncio.sleep(0)
-        assert gate.waiting == 3
-        assert not await gate.enter()
+        assert gate.waiting == 1024
+        assert not await waiting.pop()
         for task in waiting:
             gate.leave()
             assert await task
