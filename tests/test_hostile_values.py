@@ -347,7 +347,8 @@ def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
         assert "\\u0000" not in written
         for name in ("title", "path", "url"):
             assert not hit[name] or hit[name].splitlines() == [hit[name]]
-    assert hostile.ask(HOSTILE)["mode"] == "keyword"
+    answer = hostile.ask(HOSTILE)
+    assert (answer["mode"], answer["unknown_identifiers"]) == ("keyword", [])
 
     exported = hostile.export()
     with serving(in_checkout(exported)) as address:

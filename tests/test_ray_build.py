@@ -337,6 +337,8 @@ def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path
         ignore=shutil.ignore_patterns("__pycache__"),
     )
     (other / "foundry" / "__init__.py").write_text('"""Other."""\n\n__version__ = "0.0.1"\n')
+    with (other / "foundry" / "chunking" / "packing.py").open("a") as module:
+        module.write("# Packs otherwise.\n")
     project = make_project({"a.md": "# Words"})
     with ray_cluster(tmp_path, {"PYTHONPATH": str(other)}) as cluster:
         cluster.add_node()

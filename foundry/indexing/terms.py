@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -13,7 +13,7 @@ from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.records import MAX_CHUNK_PLACES, telling_title
-from foundry.runtime.tokens import HEADING_MARK, Tokenizer, heading_terms
+from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK, Tokenizer, heading_terms
 
 NAMED = 2
 """The count of a heading term but for that of what stands before a dash or a colon in a heading."""
@@ -43,9 +43,10 @@ def count_terms(
     right where the chunks are all of the document's.
     """
     headings = chunk_headings(document, chunks) if headings is None else headings
+    paths = {name for name in document_names(document) if name != document.title}
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields) for chunk in chunks),
-        [_count_headings(own, tokenizer) for own in headings],
+        [_count_headings(own, paths, tokenizer) for own in headings],
         headings,
     )
 
@@ -75,8 +76,12 @@ def make_chunk_terms(
     )
 
 
-def _count_headings(headings: Iterable[str], tokenizer: Tokenizer) -> dict[str, int]:
+def _count_headings(
+    headings: Iterable[str], paths: Container[str], tokenizer: Tokenizer
+) -> dict[str, int]:
     """The heading terms of a chunk: 1 for what only begins a heading, `NAMED` for all else.
+
+    Names of `paths` have none as written: what is headed `read` comes before `_read` in `read.md`.
 
     An identifier by which a chunk is found is one of its terms, so that the index has it.
     """
@@ -87,7 +92,10 @@ def _count_headings(headings: Iterable[str], tokenizer: Tokenizer) -> dict[str, 
             counts = dict.fromkeys(heading_terms(tokenizer.tokenize(beginning)), 1) | counts
         for name in heading_names(heading):
             tokens = tokenizer.tokenize(name)
-            counts |= dict.fromkeys(heading_terms(tokens), NAMED)
+            named = heading_terms(tokens)
+            if heading in paths:
+                named = {term for term in named if not term.startswith(SURFACE_MARK)}
+            counts |= dict.fromkeys(named, NAMED)
             counts |= {token.terms[0]: 1 for token in tokens if token.is_identifier and token.terms}
     return counts
 

@@ -126,3 +126,16 @@ def test_a_name_sorts_after_every_word_of_the_texts(
     project.succeed("build")
     for name in ("Zone1.size", "zoo.Zone1.size", "zoo.Zone1"):
         assert project.ask(name)["results"][0]["path"] == "zoo.py"
+
+
+def test_a_heading_comes_before_a_file_of_its_name(make_project: MakeProject) -> None:
+    project = make_project(
+        {
+            "sources/crt/read.md": "# _read\n\nReads from a file.\n",
+            "sources/crt/posix-read.md": "# read\n\nThis POSIX function is deprecated.\n",
+        }
+    )
+    project.succeed("build", "--quiet")
+    found = [hit["path"] for hit in project.ask("read")["results"]]
+    assert found[0] == "crt/posix-read.md", found
+    assert project.ask("read.md")["results"][0]["path"] == "crt/read.md"
