@@ -168,7 +168,8 @@ def _as_written(text: str) -> re.Pattern[str]:
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))
     whole = r"(?:::|[\W_])?".join(re.escape(piece.casefold()) for piece in pieces)
     end = r"(?!-?\w)" if lead else r"(?![^\W_])"
-    return re.compile(rf"(?<![^\W_]){_literal(lead)}{whole}{_literal(tail)}{end}")
+    either = rf"{_literal(lead)}{whole}{_literal(tail)}|{re.escape(normal.casefold())}"
+    return re.compile(rf"(?<![^\W_])(?:{either}){end}")
 
 
 def _literal(joints: str) -> str:
