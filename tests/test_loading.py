@@ -38,7 +38,7 @@ print(json.dumps({
 }))
 """
 COMMAND = """
-import gc, json, os, signal, sys
+import gc, json, os, signal, sys, threading, time
 sys.path.insert(0, {folder!r})
 from notes.loading import loading
 with loading():
@@ -46,6 +46,11 @@ with loading():
     from notes.state import served
     load()
 served.wait_until_verified()
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join()
+# The system may see a thread a little longer.
+time.sleep(0.2)
 print(json.dumps({{
     "collects": gc.isenabled(),
     "frozen": gc.get_freeze_count() > 0,

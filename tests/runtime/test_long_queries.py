@@ -102,6 +102,7 @@ def _vocabulary_finder() -> Callable[[str], object]:
     return remembering(Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)))
 
 
+@pytest.mark.serial  # what is traced is that of all threads, those of other tests too
 @pytest.mark.parametrize(
     "look_up",
     [Tokenizer("english").tokenize, PieceCutter(["a", "##a"]).cut, _vocabulary_finder()],
@@ -119,6 +120,7 @@ def test_long_words_leave_nothing_behind(look_up: Callable[[str], object], lengt
     assert kept < 300_000
 
 
+@pytest.mark.serial
 def test_a_tokenizer_keeps_no_more_than_it_is_told_to() -> None:
     tokenizer = Tokenizer("none", remembered=100)
     tracemalloc.start()
