@@ -37,15 +37,15 @@ from foundry.embedding.query_distillation import (
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.overlap import RankingOverlap
-from foundry.runtime.candidates import candidate_count, keyword_candidates
-from foundry.runtime.encoder import PieceEncoder
-from foundry.runtime.fusion_linear import fuse_linear
-from foundry.runtime.fusion_rrf import fuse_rrf
-from foundry.runtime.hybrid_candidates import complete_lanes, semantic_candidates
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.identifiers import is_identifier_query
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.tokens import query_terms
+from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.candidates import candidate_count, keyword_candidates
+from foundry.runtime.retrieval.completion import complete_lanes, semantic_candidates
+from foundry.runtime.retrieval.encoder import PieceEncoder
+from foundry.runtime.retrieval.fusion.linear import fuse_linear
+from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
+from foundry.runtime.retrieval.identifiers import is_identifier_query
+from foundry.runtime.retrieval.tokens import query_terms
 
 LANES = ("semantic", "linear", "rrf")
 EXAMPLES = [Path(__file__).parents[1] / "examples" / name for name in ("handbook", "robotics")]

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.encoder_files import encode_all
-from foundry.runtime.encoder import PieceEncoder
-from foundry.runtime.index import Index
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.encoder import PieceEncoder
 
 BATCH = 1_024
 

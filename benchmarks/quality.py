@@ -29,10 +29,10 @@ from foundry.config_search import DEFAULT_FIELDS
 from foundry.evaluating import EvaluationResult
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
-from foundry.runtime.candidates import candidate_count
-from foundry.runtime.evaluation_metrics import METRICS
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.results import MAX_TOP_K
+from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.retrieval.candidates import candidate_count
+from foundry.runtime.retrieval.results import MAX_TOP_K
 
 DEPTH = MAX_TOP_K
 HEADLINE = "nDCG@10"

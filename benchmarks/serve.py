@@ -28,7 +28,7 @@ from synthetic import built_project, queries_of
 from wrk import Load, load, version, write_script
 
 from foundry import pipeline
-from foundry.runtime.layout import manifest_bytes
+from foundry.runtime.index.layout import manifest_bytes
 
 CONNECTIONS = 32
 LOADS = (1, 2, 10)

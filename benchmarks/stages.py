@@ -15,8 +15,8 @@ import numpy as np
 from common import Search, build, load_server, machine, make_project, read_collection
 from stages_corpora import REFERENCE_DATE, make_all
 
-from foundry.runtime.evaluation_metrics import ndcg, recall
-from foundry.runtime.evaluation_questions import read_questions
+from foundry.runtime.evaluation.metrics import ndcg, recall
+from foundry.runtime.evaluation.questions import read_questions
 
 STAGES = {
     "off": "",

@@ -21,7 +21,7 @@ from timed_build import timed_build
 
 from foundry.embedding.encoder_files import encode_all
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.runtime.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 SEED = 20261121
 VOCABULARY = 20_000

@@ -14,7 +14,7 @@ from foundry.evaluation.results import CONFIGURED
 from foundry.exporting.verify import model_variables, run_server
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.runtime.evaluation_figures import Figures
+from foundry.runtime.evaluation.figures import Figures
 
 Report = Mapping[str, Any]
 """What a server's `eval --json` prints."""

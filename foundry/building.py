@@ -42,7 +42,7 @@ from foundry.preparing.survey import survey
 from foundry.progress import Reporter
 from foundry.published import begun_version, built_index, intact_manifest
 from foundry.reporting import check_strictly, without_secrets
-from foundry.runtime.layout import Manifest
+from foundry.runtime.index.layout import Manifest
 from foundry.sources import fetch_all
 from foundry.sources.estimate import estimate
 

@@ -19,7 +19,7 @@ from foundry.cli_options import printable, warn
 from foundry.cli_options import project_argument as _project
 from foundry.cli_publishing import publish
 from foundry.errors import FoundryError
-from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
+from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\b
 Exit codes:

@@ -34,8 +34,8 @@ from foundry.config_sources import CONFIG_NAME, Source
 from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
 from foundry.package_names import is_taken
-from foundry.runtime.settings import HOST, HOSTS_HINT, Limits
-from foundry.runtime.tokens import LANGUAGES
+from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT, Limits
+from foundry.runtime.retrieval.tokens import LANGUAGES
 
 DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
 """By strategy where it is not 1200: a page is more than a section, and parents are read."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from foundry.config import Config
 from foundry.files import replace_file
-from foundry.runtime.layout import Manifest
+from foundry.runtime.index.layout import Manifest
 
 _RANKING = "ranks what the lanes have found"
 _SERVING = "says how a server answers"

@@ -19,7 +19,7 @@ from foundry.config_stages import (
     RerankSection,
     UnderstandingSection,
 )
-from foundry.runtime.settings import ADDRESS
+from foundry.runtime.retrieval.settings import ADDRESS
 
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"

@@ -14,9 +14,9 @@ from foundry.config_stages import (
     find_recency_problems,
     resolve_recency,
 )
-from foundry.runtime.filters import KNOWN_FIELDS
-from foundry.runtime.identifiers import compile_patterns
-from foundry.runtime.weights import rest
+from foundry.runtime.retrieval.filters import KNOWN_FIELDS
+from foundry.runtime.retrieval.identifiers import compile_patterns
+from foundry.runtime.retrieval.weights import rest
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
 """Filters of every index whose values a language model can be told, or are dates."""

@@ -19,10 +19,10 @@ from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME
 from foundry.errors import FoundryError
 from foundry.files import templates_folder
-from foundry.runtime.encoder import PieceEncoder
-from foundry.runtime.errors import ServerError
-from foundry.runtime.index import Index, resolve_version, verify_files
-from foundry.runtime.layout import Manifest
+from foundry.runtime.index.errors import ServerError
+from foundry.runtime.index.layout import Manifest
+from foundry.runtime.index.reader import Index, resolve_version, verify_files
+from foundry.runtime.retrieval.encoder import PieceEncoder
 
 DISTRIBUTION = "rag-foundry"
 LITTLE_SPACE = 1_000_000_000

@@ -25,11 +25,11 @@ from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune
 from foundry.evaluation.variants import vary_stages
 from foundry.progress import Reporter
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.runtime.evaluation_figures import find_shortfalls, parse_minimum
-from foundry.runtime.evaluation_metrics import METRICS
-from foundry.runtime.evaluation_questions import read_questions, write_questions
-from foundry.runtime.index import Index
-from foundry.runtime.layout import IndexLayout
+from foundry.runtime.evaluation.figures import find_shortfalls, parse_minimum
+from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation.questions import read_questions, write_questions
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.reader import Index
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""

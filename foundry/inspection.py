@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from foundry.errors import FoundryError
 from foundry.inspection_text import show_chunk, show_document, show_documents, show_index
-from foundry.runtime.arrays import open_array, open_bytes
-from foundry.runtime.index import Index
-from foundry.runtime.json_output import format_json
-from foundry.runtime.layout import FORMAT_VERSION
-from foundry.runtime.records import ChunkRecord, DocumentRecord, Place
-from foundry.runtime.vocabulary import Vocabulary
+from foundry.runtime.index.arrays import Vocabulary, open_array, open_bytes
+from foundry.runtime.index.layout import FORMAT_VERSION
+from foundry.runtime.index.reader import Index
+from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
+from foundry.runtime.retrieval.printing import format_json
 
 MAX_CANDIDATES = 5
 """Documents of the same path that an error names."""

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foundry.runtime.result_text import printable
-from foundry.runtime.text_table import format_table
+from foundry.runtime.retrieval.printing import format_table, printable
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:

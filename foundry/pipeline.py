@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from foundry.build_records import BuildOptions, BuildPlan, BuildResult
 from foundry.errors import BusyError, FoundryError, RequestError
-from foundry.runtime.errors import ServerError
+from foundry.runtime.index.errors import ServerError
 
 if TYPE_CHECKING:
     from foundry.config import Config
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foundry.exporting.update import Update
     from foundry.inspection import Selection
     from foundry.progress import Reporter
-    from foundry.runtime.layout import Manifest
+    from foundry.runtime.index.layout import Manifest
     from foundry.stores.publication import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
@@ -143,7 +143,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     from foundry.published import built_index, index_folder
     from foundry.rendering.preview import render_preview
     from foundry.rendering.query_encoder import choose_query_encoder
-    from foundry.runtime.layout import Manifest
+    from foundry.runtime.index.layout import Manifest
 
     config = _load_config(project)
     manifest = Manifest.read(built_index(config) / "manifest.json")
@@ -175,7 +175,7 @@ def evaluate(
     from foundry.extras import of_server, require
     from foundry.published import built_index
     from foundry.rendering.query_encoder import choose_query_encoder
-    from foundry.runtime.layout import Manifest
+    from foundry.runtime.index.layout import Manifest
 
     config = _load_config(project)
     index = built_index(config)
@@ -255,7 +255,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
     """What is in the built index, line by line."""
     from foundry.inspection import inspect_index
     from foundry.published import built_index
-    from foundry.runtime.index import Index
+    from foundry.runtime.index.reader import Index
 
     index = Index.open(built_index(_load_config(project)))
     yield from inspect_index(index, selection, as_json=as_json)

@@ -10,10 +10,10 @@ from foundry.config_changes import find_changes
 from foundry.config_sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.indexing.publish import begin_version, discard_version
-from foundry.runtime.errors import ServerError
-from foundry.runtime.index import resolve_version, verify_files
-from foundry.runtime.layout import Manifest
-from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
+from foundry.runtime.index.errors import ServerError
+from foundry.runtime.index.layout import Manifest
+from foundry.runtime.index.reader import resolve_version, verify_files
+from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 
 def index_folder(config: Config) -> Path:

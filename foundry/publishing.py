@@ -8,7 +8,7 @@ from foundry.config_store import VARIABLES
 from foundry.errors import ConfigError, PublishError
 from foundry.progress import Reporter
 from foundry.published import built_index, check_index, refuse_stale
-from foundry.runtime.store_settings import StoreSettings
+from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.publication import Publication, PublishOptions
 

@@ -25,12 +25,12 @@ from foundry.files import templates_folder
 from foundry.published import built_index, check_index, refuse_stale
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
-from foundry.runtime.evaluation_questions import read_questions
-from foundry.runtime.expansion import ExpansionWords
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.index import Index
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.store import held_files
+from foundry.runtime.evaluation.questions import read_questions
+from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.stages.expansion import ExpansionWords
+from foundry.runtime.store.store import held_files
 
 LOCK = "uv.lock"
 """The lock of everything that servers depend on, beside the templates, and of one server."""

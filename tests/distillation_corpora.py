@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from foundry.embedding.embedder import Vectors
-from foundry.runtime.encoder import split_words
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import split_words
 
 DIMENSIONS = 32
 

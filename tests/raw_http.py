@@ -16,18 +16,20 @@ import asyncio, json, sys, time
 from types import SimpleNamespace
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
-from foundry.runtime import web_guard, web_protocol, web_serving
-from foundry.runtime.settings import Limits
-from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_admission import Admission
-from foundry.runtime.web_guard import Guard
-from foundry.runtime.web_json import JsonResponse, JsonRoute
-from foundry.runtime.web_metrics import metrics_routes
-from foundry.runtime.web_observer import Observer
-from foundry.runtime.web_problems import PROBLEM_HANDLERS
-from foundry.runtime.web_rates import RateLimits
-from foundry.runtime.web_routes import health_routes
-from foundry.runtime.web_requests import SearchRequest
+from foundry.runtime.web import guard as web_guard
+from foundry.runtime.web import protocol as web_protocol
+from foundry.runtime.web import serving as web_serving
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.admission import Admission
+from foundry.runtime.web.guard import Guard
+from foundry.runtime.web.json import JsonResponse, JsonRoute
+from foundry.runtime.web.metrics import metrics_routes
+from foundry.runtime.web.observer import Observer
+from foundry.runtime.web.problems import PROBLEM_HANDLERS
+from foundry.runtime.web.rates import RateLimits
+from foundry.runtime.web.routes import health_routes
+from foundry.runtime.web.requests import SearchRequest
 
 options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,

@@ -17,7 +17,7 @@ from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
 

@@ -22,8 +22,8 @@ import pytest
 from relays import Relay
 
 from foundry.progress import Reporter
-from foundry.runtime.store import Engine
-from foundry.runtime.store_settings import StoreSettings
+from foundry.runtime.store.settings import StoreSettings
+from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
 from foundry.stores.publication import Publication, PublishOptions
 
@@ -98,9 +98,9 @@ class Place:
         """The engine as a server asks it."""
         open_engine: Callable[[StoreSettings], Engine]
         if self.kind == "pgvector":
-            from foundry.runtime.store_pgvector import open_engine
+            from foundry.runtime.store.pgvector import open_engine
         else:
-            from foundry.runtime.store_qdrant import open_engine
+            from foundry.runtime.store.qdrant import open_engine
         with patch.dict(os.environ, self.variables):
             opened = open_engine(self.settings(**options))
         try:
@@ -194,7 +194,7 @@ class Place:
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
-        from foundry.runtime.store_qdrant_client import open_client
+        from foundry.runtime.store.qdrant_client import open_client
 
         with patch.dict(os.environ, self.variables):
             client = open_client(self.settings())

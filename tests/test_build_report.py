@@ -8,8 +8,8 @@ from typing import Any
 
 from conftest import MakeProject, Project
 
-from foundry.runtime.evaluation_questions import Question, resolve
-from foundry.runtime.index import Index
+from foundry.runtime.evaluation.questions import Question, resolve
+from foundry.runtime.index.reader import Index
 
 CONFIG = """
 [project]

@@ -57,7 +57,7 @@ def test_export_over_an_earlier_export_replaces_it(built: Project) -> None:
     built.succeed("build", "--quiet")
     assert built.export() == exported
     assert (exported / "README.md").exists()
-    assert "New text." in (exported / "notes" / "index" / "chunks.jsonl").read_text()
+    assert "New text." in (exported / "notes" / "data" / "chunks.jsonl").read_text()
     assert not compare(exported).findings()
     assert leftovers(built.root) == []
 
@@ -330,8 +330,8 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
     )
     assert project.ask("seal", "--mode", "semantic")["degraded"] is True
     exported = project.export()
-    assert not list((exported / "notes" / "index").glob("vectors*"))
-    assert not (exported / "notes" / "index" / "encoder").exists()
+    assert not list((exported / "notes" / "data").glob("vectors*"))
+    assert not (exported / "notes" / "data" / "encoder").exists()
     result = CliRunner().invoke(main, ["verify", str(exported)])
     assert result.exit_code == 0, result.output
     with serving(in_checkout(exported)) as address:

@@ -44,7 +44,7 @@ def test_every_kind_of_difference_is_shown(project: Project) -> None:
     search.write_text(search.read_text().replace("in order.", "in disorder\x1b[31m."))
     (exported / "Dockerfile").unlink()
     (exported / "stranger.txt").write_text("mine\n")
-    vectors = exported / "notes" / "index" / "vectors.i8.npy"
+    vectors = exported / "notes" / "data" / "vectors.i8.npy"
     vectors.write_bytes(vectors.read_bytes() + b"\0")
     (exported / "README.md").write_bytes(b"\xff")
     (exported / "pyproject.toml").unlink()
@@ -55,7 +55,7 @@ def test_every_kind_of_difference_is_shown(project: Project) -> None:
     for line in (
         "missing: Dockerfile",
         "not part of the export: stranger.txt",
-        "contents differ: notes/index/vectors.i8.npy",
+        "contents differ: notes/data/vectors.i8.npy",
         "contents differ: README.md",
         "a link: pyproject.toml",
     ):

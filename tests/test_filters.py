@@ -16,10 +16,10 @@ from small_indexes import SOURCES, Note, make_document, write_notes
 from foundry.config_search import IndexOptions
 from foundry.indexing.terms import count_terms
 from foundry.prepared import unpack
-from foundry.runtime.errors import InvalidRequestError
-from foundry.runtime.filters import Filters, read_pairs
-from foundry.runtime.index import Index
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.errors import InvalidRequestError
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import Filters, read_pairs
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 CONFIGURED = CONFIG + """metadata = ["team", "summary", "aliases"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import MakeProject, Project
 
-from foundry.runtime.index import Index
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 FILES = {
     "pumps/water.md": "# Water\n\nThe PUMP-7 lifts water.\n\n## Care\n\nGrease it weekly.\n",

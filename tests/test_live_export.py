@@ -298,10 +298,10 @@ def test_server_and_index_that_do_not_go_together_are_refused(
     other = make_project(NOTES, name="pieces")
     other.succeed("build", "--quiet")
     pieces = other.export()
-    done = run(pieces, "search", "valve", INDEX_DIR=str(exported / "notes" / "index"))
+    done = run(pieces, "search", "valve", INDEX_DIR=str(exported / "notes" / "data"))
     assert done.returncode == 1
     assert "embeds them with a table in the index" in done.stderr
-    done = run(exported, "search", "valve", INDEX_DIR=str(pieces / "notes" / "index"))
+    done = run(exported, "search", "valve", INDEX_DIR=str(pieces / "notes" / "data"))
     assert done.returncode == 1
     assert "embedded by a table of word pieces" in done.stderr
     for address in ("ftp://x", "http://user:secret@x/v1", "http://x/?key=secret"):
@@ -317,7 +317,7 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
     names = {path.stem for path in (exported / "notes").glob("*.py")}
     assert {"live_query_encoder", "embedding_openai", "circuit_breaker"} <= names
     assert not names & {"encoder", "embedding_cohere", "local_query_encoder"}
-    assert not (exported / "notes" / "index" / "encoder").exists()
+    assert not (exported / "notes" / "data" / "encoder").exists()
     assert '"httpx2' in (exported / "pyproject.toml").read_text()
     for file in ("README.md", ".env.example"):
         written = (exported / file).read_text(encoding="utf-8")

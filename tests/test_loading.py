@@ -40,10 +40,10 @@ print(json.dumps({
 COMMAND = """
 import gc, json, os, signal, sys, threading, time
 sys.path.insert(0, {folder!r})
-from notes.loading import loading
+from notes.web.loading import loading
 with loading():
     from notes import load
-    from notes.state import served
+    from notes.index.state import served
     load()
 served.wait_until_verified()
 for thread in threading.enumerate():
@@ -62,12 +62,12 @@ print(json.dumps({{
 """
 DEFERRED = """
 import json
-from notes.web_loading import load_fastapi
+from notes.web.framework import load_fastapi
 load_fastapi()
 from fastapi.openapi.models import OpenAPI
 from starlette.testclient import TestClient
 from notes.app import create_app
-from notes.web_requests import SearchRequest
+from notes.web.requests import SearchRequest
 complete = [model.__pydantic_complete__ for model in (OpenAPI, SearchRequest)]
 with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
     asked = [
@@ -101,7 +101,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("notes.library", "search"),
         ("numpy.linalg", "search"),
-        ("notes.commands", "search"),
+        ("notes.cli", "search"),
         ("pydantic.main", "serve"),
         ("fastapi.routing", "serve"),
         ("notes.app", "serve"),

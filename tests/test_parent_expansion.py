@@ -82,7 +82,7 @@ def test_other_strategies_have_no_passages(make_project: MakeProject) -> None:
     answer = project.ask(QUERY)
     assert all("passage" not in hit for hit in answer["results"])
     package = project.root / ".foundry" / "server" / "plan"
-    assert not (package / "parent_expansion.py").exists()
+    assert not (package / "retrieval" / "stages" / "parents.py").exists()
 
 
 def test_known_items_that_are_merged_are_no_findings(make_project: MakeProject) -> None:

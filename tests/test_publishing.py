@@ -26,8 +26,8 @@ from foundry.published import (
     refuse_stale,
 )
 from foundry.publishing import publish_index
-from foundry.runtime.layout import Manifest, manifest_bytes
-from foundry.runtime.store_settings import StoreSettings
+from foundry.runtime.index.layout import Manifest, manifest_bytes
+from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.publication import Publication, PublishOptions
 
 ENGINES = {"qdrant": "QDRANT_URL", "pgvector": "DATABASE_URL"}

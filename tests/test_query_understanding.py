@@ -90,7 +90,9 @@ def model(monkeypatch: pytest.MonkeyPatch, package: ModuleType) -> Iterator[Lang
 
 def forget(package: ModuleType) -> None:
     """Let the next search read the environment again, and keep no answers."""
-    query_model = importlib.import_module(f"{package.__name__}.query_understanding").query_model
+    query_model = importlib.import_module(
+        f"{package.__name__}.retrieval.stages.understanding"
+    ).query_model
     if query_model.cache_info().currsize and (model := query_model()) is not None:
         model.close()
     query_model.cache_clear()
@@ -266,7 +268,7 @@ def test_deadline_ends_the_call(
             reply.wait(0.05)
 
     model.script = script
-    understanding = importlib.import_module(f"{package.__name__}.query_understanding")
+    understanding = importlib.import_module(f"{package.__name__}.retrieval.stages.understanding")
     asked = understanding.query_model()
     ask_model = asked.ask
     monkeypatch.setattr(asked, "ask", lambda request, **_: ask_model(request, seconds=0.2))

@@ -42,7 +42,7 @@ from foundry.preparing.programs import PREPARING, installation
 from foundry.preparing.recipe import Recipe
 from foundry.preparing.wire import encode_result
 from foundry.records import RawDocument
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 SECONDS = 240
 """Until something is taken for stuck."""

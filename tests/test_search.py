@@ -20,7 +20,7 @@ from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Reading
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.tokens import MAX_QUERY_TERMS, Tokenizer
+from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS, Tokenizer
 
 FUSIONS = ("linear", "rrf")
 

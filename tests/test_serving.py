@@ -22,8 +22,8 @@ from raw_http import read_all
 from servers import get, in_checkout, post
 from waiting import wait_until
 
-from foundry.runtime.index import HASHED_AT_ONCE_BYTES
-from foundry.runtime.layout import manifest_bytes
+from foundry.runtime.index.layout import manifest_bytes
+from foundry.runtime.index.reader import HASHED_AT_ONCE_BYTES
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40
@@ -327,8 +327,8 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
-from notes.errors import IndexUnusableError
-from notes.state import served
+from notes.index.errors import IndexUnusableError
+from notes.index.state import served
 found = {}
 for file in sorted(path for path in index.rglob("*") if path.is_file()):
     name, good = file.relative_to(index).as_posix(), file.read_bytes()
@@ -397,8 +397,8 @@ def test_swapped_and_cut_files_and_another_manifest_are_named(
 def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Path) -> None:
     code = (
         f"import json, sys, time; sys.path.insert(0, {str(export)!r});"
-        "from notes.index import Index; from notes import load; from notes.app import create_app;"
-        "from starlette.testclient import TestClient; import notes.web_routes as routes;"
+        "from notes.index.reader import Index; from notes import load; from notes.app import create_app;"
+        "from starlette.testclient import TestClient; import notes.web.routes as routes;"
         "routes.VERIFYING_SECONDS = 0.1; Index.verify = lambda self: time.sleep(3) or [];"
         "client = TestClient(create_app(), base_url='http://127.0.0.1:8000');"
         "ready = [client.get('/readyz') for _ in range(2)];"
@@ -687,7 +687,7 @@ def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
 
 def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    shutil.copytree(export / "notes" / "index", index)
+    shutil.copytree(export / "notes" / "data", index)
     file = index / "chunks.jsonl"
     with file.open("r+b") as stream:
         # Larger than any address space that is left, and no disk space at all.

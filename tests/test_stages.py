@@ -170,7 +170,7 @@ def test_every_door_gives_the_same(
         parameters += [("filter", f"{name}={entry}") for entry in values]
     assert without_time(client.get("/search", params=parameters).json()) == expected
 
-    tools = importlib.import_module(f"{server.__name__}.mcp_tools")
+    tools = importlib.import_module(f"{server.__name__}.mcp.tools")
     found = tools.prepare_search(server.search_hybrid, body)()
     described = tools.describe_passages(found)
     assert described["stages"] == expected["stages"]
@@ -198,7 +198,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     )
     assert client.get("/search", params={"q": "pump", "filter": "team"}).status_code == 422
 
-    errors = importlib.import_module(f"{server.__name__}.errors")
+    errors = importlib.import_module(f"{server.__name__}.index.errors")
     chosen = server.Filters(metadata={"colour": ("red",)})
     with pytest.raises(errors.InvalidRequestError, match="unknown filter 'colour'"):
         server.search_hybrid("pump", filters=chosen)

@@ -20,8 +20,8 @@ from test_targets import check, installed
 from foundry.config import load_config
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.store import held_files
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.store.store import held_files
 
 NOTES = {
     "seals.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse white grease.\n",
@@ -53,7 +53,7 @@ def project(request: pytest.FixtureRequest, make_project: MakeProject) -> Projec
 def test_export_needs_no_engine_and_leaves_out_what_the_engine_holds(project: Project) -> None:
     engine = load_config(project.root).store.engine
     exported = project.export()
-    index = exported / "notes" / "index"
+    index = exported / "notes" / "data"
     held = held_files(IndexLayout(project.index))
     assert all((project.index / name).exists() for name in held)
     names = {path.name for path in index.iterdir()}
@@ -143,8 +143,8 @@ def test_other_query_encoders_go_with_an_engine(
     written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
     root = make_project(NOTES, config=written).root
     files = plan_server(load_config(root), QUERY_ENCODERS[encoder], None)
-    assert b"require_store" in files["notes/web_embedder.py"]
-    assert (b"live_query_encoder" in files["notes/web_embedder.py"]) == (encoder == "openai")
+    assert b"require_store" in files["notes/web/embedder.py"]
+    assert (b"embedding.live" in files["notes/web/embedder.py"]) == (encoder == "openai")
 
 
 def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
@@ -213,4 +213,4 @@ def test_export_runs_with_a_folder_as_qdrant(make_project: MakeProject, tmp_path
         assert project.ask("inlet valve")["results"][0]["path"] == "valves.md"
         exported = project.export()
         project.succeed("verify")
-    assert (exported / "notes" / "store_qdrant.py").exists()
+    assert (exported / "notes" / "store" / "qdrant.py").exists()

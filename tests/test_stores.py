@@ -25,9 +25,9 @@ from waiting import wait_until
 
 from foundry.config import load_config
 from foundry.errors import ConfigError, PublishError
-from foundry.runtime.dense_lane import DenseLane
-from foundry.runtime.quantising import quantise
-from foundry.runtime.store import (
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.store.store import (
     Store,
     StoreError,
     StoreSlowError,
@@ -316,7 +316,7 @@ def test_an_engine_that_accepts_and_says_nothing(place: Place, index: Path, tmp_
 
 def client_of(stored: ModuleType) -> TestClient:
     """A client of the server's application, which looks at its engine often."""
-    importlib.import_module(f"{stored.__name__}.store").PROBE_SECONDS = 0.05
+    importlib.import_module(f"{stored.__name__}.store.store").PROBE_SECONDS = 0.05
     app = importlib.import_module(f"{stored.__name__}.app").create_app()
     return TestClient(app, base_url="http://127.0.0.1:8000")
 

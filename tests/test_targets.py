@@ -26,8 +26,8 @@ from foundry.errors import RenderError
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.settings import read_settings
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import read_settings
 
 ROOT = Path(__file__).parent.parent
 TARGETS: tuple[str, ...] = typing.get_args(Target)

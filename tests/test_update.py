@@ -31,8 +31,8 @@ from dataclasses import replace
 
 from fastapi import FastAPI
 
-from .hooks import Caller, Hooks, SearchRequest
-from .results import SearchResponse
+from .retrieval.hooks import Caller, Hooks, SearchRequest
+from .retrieval.results import SearchResponse
 
 
 def before_search(request: SearchRequest) -> SearchRequest:
@@ -267,7 +267,7 @@ def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None
     exported = project.export()
     package = exported / "notes"
     (package / "core").mkdir()
-    (package / "results.py").rename(package / "core" / "results.py")
+    (package / "retrieval" / "results.py").rename(package / "core" / "results.py")
     for arguments in (["--dry-run"], []):
         result = update(exported, *arguments)
         assert result.exit_code == 3

@@ -22,7 +22,7 @@ from servers import in_checkout
 
 from foundry.cli import main
 from foundry.exporting.checksums import hash_file
-from foundry.runtime.layout import manifest_bytes
+from foundry.runtime.index.layout import manifest_bytes
 
 SAMPLE = (
     "README.md",
@@ -35,10 +35,10 @@ SAMPLE = (
     "notes/search.py",
     "notes/settings.json",
     "notes/py.typed",
-    "notes/index/manifest.json",
-    "notes/index/chunks.jsonl",
-    "notes/index/postings.impacts.npy",
-    "notes/index/encoder/pieces.txt",
+    "notes/data/manifest.json",
+    "notes/data/chunks.jsonl",
+    "notes/data/postings.impacts.npy",
+    "notes/data/encoder/pieces.txt",
     "tests/test_app.py",
 )
 
@@ -138,13 +138,13 @@ def test_damage_of_any_file_is_found(exported: Path, tmp_path: Path) -> None:
 
 def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    one, two = copy / "notes" / "errors.py", copy / "notes" / "state.py"
+    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "state.py"
     kept = one.read_bytes()
     one.write_bytes(two.read_bytes())
     two.write_bytes(kept)
     said = findings(copy)
-    assert "notes/errors.py: changed" in said
-    assert "notes/state.py: changed" in said
+    assert "notes/index/errors.py: changed" in said
+    assert "notes/index/state.py: changed" in said
 
 
 @pytest.mark.slow
@@ -182,29 +182,29 @@ def test_edit_that_the_list_agrees_with_is_named_all_the_same(
     exported: Path, tmp_path: Path
 ) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    path, sums = copy / "notes" / "errors.py", copy / "SHA256SUMS"
+    path, sums = copy / "notes" / "index" / "errors.py", copy / "SHA256SUMS"
     old = hash_file(path)
     path.write_bytes(path.read_bytes() + b"# mine\n")
     sums.write_text(sums.read_text().replace(old, hash_file(path)))
     result = CliRunner().invoke(main, ["verify", str(copy)])
     assert result.exit_code == 0, result.output
-    assert "edited by its owner: notes/errors.py\n" in result.output
+    assert "edited by its owner: notes/index/errors.py\n" in result.output
 
 
 def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    path, sums = copy / "notes" / "web_problems.py", copy / "SHA256SUMS"
+    path, sums = copy / "notes" / "web" / "problems.py", copy / "SHA256SUMS"
     old = hash_file(path)
     path.write_bytes(path.read_bytes() + b"import not_installed_here\n")
     sums.write_text(sums.read_text().replace(old, hash_file(path)))
     result = CliRunner().invoke(main, ["verify", str(copy)])
     assert result.exit_code == 0, result.output
-    assert "edited by its owner: notes/web_problems.py\n" in result.output
+    assert "edited by its owner: notes/web/problems.py\n" in result.output
     assert "not started, because not installed here: not_installed_here\n" in result.output
 
 
 @pytest.mark.parametrize(
-    "name", ["evil.py", "notes/evil.so", "notes/index/evil.pkl", "new/evil.pth", "a\nb", ".hidden"]
+    "name", ["evil.py", "notes/evil.so", "notes/data/evil.pkl", "new/evil.pth", "a\nb", ".hidden"]
 )
 @pytest.mark.parametrize("kind", ["file", "link"])
 def test_stranger_is_named(name: str, kind: str, exported: Path, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def plant_bytecode(source: Path, text: str, mode: str) -> Path:
 @pytest.mark.parametrize("mode", ["time and size", "hash", "no check"])
 def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    source = copy / "notes" / "state.py"
+    source = copy / "notes" / "index" / "state.py"
     ran = tmp_path / "ran"
     text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
     planted = plant_bytecode(source, text, mode)
@@ -289,7 +289,9 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
     assert len(list((copy / "notes" / "__pycache__").glob("*.pyc"))) > 60
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
     # Nor is what Python does not take, because its module has changed since.
-    planted = plant_bytecode(copy / "notes" / "state.py", "raise SystemExit", "time and size")
+    planted = plant_bytecode(
+        copy / "notes" / "index" / "state.py", "raise SystemExit", "time and size"
+    )
     planted.write_bytes(planted.read_bytes()[:8] + bytes(8) + planted.read_bytes()[16:])
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
 
@@ -453,7 +455,7 @@ from pathlib import Path
 package, root, seed, most = sys.argv[1:5]
 server = __import__(package)
 from importlib import import_module
-ServerError = import_module(package + ".errors").ServerError
+ServerError = import_module(package + ".index.errors").ServerError
 # Nothing is hashed, so that searches meet the damage.
 import_module(package + ".index").HASHED_AT_ONCE_BYTES = -1
 generator = random.Random(int(seed))
@@ -518,7 +520,7 @@ def test_damage_that_breaks_a_search_is_explained(damaged: Project) -> None:
 
 def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    (copy / "notes" / "index" / "sketch.npy").write_bytes(b"")
+    (copy / "notes" / "data" / "sketch.npy").write_bytes(b"")
     done = subprocess.run(
         [*in_checkout(copy), "serve", "--port", "0"],
         capture_output=True,

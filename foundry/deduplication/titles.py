@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from foundry.records import Document
-from foundry.runtime.records import GOES_ON
+from foundry.runtime.index.records import GOES_ON
 
 
 def own_title(document: Document) -> str:

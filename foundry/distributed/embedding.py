@@ -20,8 +20,8 @@ from foundry.distributed.tasks import EMBEDDING, embed_batch
 from foundry.embedding.model import EmbeddingModel, Side
 from foundry.embedding.model_folder import list_model_files
 from foundry.preparing.programs import program_hash
-from foundry.runtime.embedding_folders import find_folder
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 CALLS = 64
 """Under way at a time; the cluster runs as many of them as it has nodes."""

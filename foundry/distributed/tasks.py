@@ -24,7 +24,7 @@ from foundry.preparing.programs import PREPARING, installation, program_hash
 from foundry.preparing.recipe import Recipe
 from foundry.preparing.wire import raw_document
 from foundry.readers.sandbox import Sandbox
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
 """Of a batch, from which on no further document is prepared: small files may hold much."""

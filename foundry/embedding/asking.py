@@ -21,7 +21,7 @@ from foundry.embedding.model import EmbeddingModel, Side
 from foundry.embedding.retrying import Patience, StoppedError
 from foundry.embedding.splitting import average, find_cut
 from foundry.errors import BuildError
-from foundry.runtime.embedding_replies import EmbeddingFailure, bad_reply
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure, bad_reply
 
 Vector = NDArray[np.float32]
 

@@ -2,7 +2,7 @@
 
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.service import ServiceModel, read_key
-from foundry.runtime.embedding_cohere import CohereEmbeddings
+from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
 
 
 def open_cohere(options: EmbeddingOptions) -> ServiceModel:

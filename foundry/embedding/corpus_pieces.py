@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from foundry.embedding.corpus_texts import SPACELESS, chunk_text
-from foundry.runtime.encoder import CONTINUATION, PieceCutter, split_words
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.spelling import american
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import CONTINUATION, PieceCutter, split_words
+from foundry.runtime.retrieval.spelling import american
 
 MAX_OWN_PIECES = 12_000
 MIN_COUNT = 3

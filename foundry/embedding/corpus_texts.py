@@ -16,8 +16,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from foundry.embedding.question_frames import frame_question
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 KINDS: Mapping[str, float] = {
     "sentence": 0.4,

@@ -5,7 +5,7 @@ Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag needs no 
 library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) touches only the rows of
 a batch.
 
-The result is written as the integer files that `foundry.runtime.encoder` reads, and texts are cut
+The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads, and texts are cut
 into pieces by that module itself, so that the student is trained on what the server will compute.
 
 On x86-64 the same vectors of the teacher give the same bytes, whatever the processor can do: sums
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from foundry.embedding.encoder_files import write_encoder_files
-from foundry.runtime.encoder import MAX_WEIGHT, EncoderDescription, PieceCutter
+from foundry.runtime.retrieval.encoder import MAX_WEIGHT, EncoderDescription, PieceCutter
 
 Matrix = NDArray[np.float32]
 

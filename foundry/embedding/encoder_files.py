@@ -1,4 +1,4 @@
-"""Writes the folder of an encoder, and applies one; it is read by `foundry.runtime.encoder`."""
+"""Writes the folder of an encoder, and applies one; it is read by `foundry.runtime.retrieval.encoder`."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.runtime.encoder import EncoderDescription, EncoderLayout, PieceEncoder
+from foundry.runtime.retrieval.encoder import EncoderDescription, EncoderLayout, PieceEncoder
 
 
 def write_encoder_files(

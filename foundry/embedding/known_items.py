@@ -15,8 +15,8 @@ from foundry.embedding.corpus_texts import HEADING_CHARACTERS, chunk_text, draw_
 from foundry.embedding.embedder import OverlapMeasure, Vectors
 from foundry.embedding.static import StaticEmbedder
 from foundry.records import KnownItemFigures
-from foundry.runtime.encoder import split_words
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import split_words
 
 CHUNKS = 4000
 """Drawn from the corpus; the answer is searched among them."""

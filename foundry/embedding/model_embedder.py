@@ -16,8 +16,8 @@ from foundry.embedding.query_distillation import (
 )
 from foundry.progress import Progress, StartStep
 from foundry.records import KnownItemFigures
-from foundry.runtime.layout import QueryFigures
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.layout import QueryFigures
+from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
 """Of the encoder's ten best chunks with the model's, beyond chance, to be as good as the model.

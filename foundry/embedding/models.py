@@ -6,7 +6,7 @@ from dataclasses import replace
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model import EmbeddingModel
 from foundry.errors import BuildError
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 
 def open_model(options: EmbeddingOptions) -> EmbeddingModel:

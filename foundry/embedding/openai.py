@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.service import ServiceModel, read_key
-from foundry.runtime.embedding_openai import OpenAIEmbeddings
+from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 
 OWN_HOST = "api.openai.com"
 

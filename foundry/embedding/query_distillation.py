@@ -31,8 +31,8 @@ from foundry.embedding.embedder import Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
 from foundry.embedding.rarity import rarity_factors
 from foundry.embedding.starting_rows import general_pieces, starting_rows
-from foundry.runtime.encoder import EncoderDescription, PieceCutter, PieceEncoder
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
 
 NAME = "distilled"
 MINIMUM_COVERAGE = 0.6

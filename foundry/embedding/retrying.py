@@ -11,7 +11,7 @@ import threading
 import time
 
 from foundry.errors import BuildError
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0

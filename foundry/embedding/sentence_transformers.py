@@ -9,8 +9,8 @@ from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model import ModelLimits, Prefixes, Side
 from foundry.embedding.model_folder import hash_model_folder
 from foundry.embedding.prefixes import choose_prefixes
-from foundry.runtime.embedding_folders import find_folder
-from foundry.runtime.embedding_sentence_transformers import SentenceTransformersEmbeddings
+from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.sentence_transformers import SentenceTransformersEmbeddings
 
 INSTALL = "pip install 'rag-foundry[sentence-transformers]'"
 USUAL_TOKENS = 512

@@ -12,7 +12,7 @@ from foundry.embedding.model import ModelLimits, Side
 from foundry.embedding.prefixes import choose_prefixes, find_known
 from foundry.embedding.token_estimate import estimate_tokens
 from foundry.errors import BuildError
-from foundry.runtime.embedding_replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 CALL_SECONDS = 120.0
 """For one call; a large batch on a small machine takes its time."""

@@ -14,7 +14,7 @@ from foundry.embedding.distill import (
 )
 from foundry.embedding.linear_map import apply_linear_map, fit_linear_map
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.runtime.encoder import CONTINUATION, MAX_WEIGHT, EncoderLayout
+from foundry.runtime.retrieval.encoder import CONTINUATION, MAX_WEIGHT, EncoderLayout
 
 RIDGE = 1.0
 STARTING_LENGTH = 0.5

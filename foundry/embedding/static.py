@@ -18,10 +18,10 @@ from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_e
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
 from foundry.embedding.rarity import rarity_factors
 from foundry.prepared import ChunkVectors, pack, unpack
-from foundry.runtime.encoder import EncoderLayout, PieceEncoder
-from foundry.runtime.layout import QueryFigures
-from foundry.runtime.quantising import quantise
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.index.layout import QueryFigures
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import foundry
-from foundry.runtime.encoder import EncoderLayout, PieceCutter
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
 
 MARGIN = 1.3
 """Of word pieces: other vocabularies have other words."""

@@ -27,7 +27,7 @@ from foundry.embedding.training_text import (
     training_texts,
 )
 from foundry.embedding.vector_cache import VectorCache
-from foundry.runtime.encoder import CONTINUATION
+from foundry.runtime.retrieval.encoder import CONTINUATION
 
 try:
     from scipy import sparse

@@ -8,10 +8,10 @@ import hashlib
 from collections.abc import Callable, Iterator
 
 from foundry.errors import FoundryError
-from foundry.runtime.evaluation_questions import Question, QuestionSet
-from foundry.runtime.index import Index
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.tokens import Token, heading_term
+from foundry.runtime.evaluation.questions import Question, QuestionSet
+from foundry.runtime.index.reader import Index
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.tokens import Token, heading_term
 
 EACH = 100
 """Queries of each sort, at most."""

@@ -12,7 +12,7 @@ import numpy as np
 from foundry.errors import FoundryError
 from foundry.evaluation.intervals import bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
-from foundry.runtime.evaluation_metrics import METRICS
+from foundry.runtime.evaluation.metrics import METRICS
 
 
 @dataclass(frozen=True, slots=True)

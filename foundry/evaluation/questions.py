@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.runtime.evaluation_questions import (
+from foundry.runtime.evaluation.questions import (
     SKIPPED,
     Question,
     QuestionSet,

@@ -2,9 +2,9 @@
 
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.records import KnownItemFigures
-from foundry.runtime.evaluation_metrics import METRICS
-from foundry.runtime.evaluation_questions import describe_skipped
-from foundry.runtime.text_table import format_table
+from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation.questions import describe_skipped
+from foundry.runtime.retrieval.printing import format_table
 
 HEADLINE = "nDCG@10"
 

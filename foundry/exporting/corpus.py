@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foundry.runtime.layout import IndexLayout
+from foundry.runtime.index.layout import IndexLayout
 
 CORPUS = "corpus.json"
 FORMAT = 1

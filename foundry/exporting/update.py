@@ -24,7 +24,7 @@ from foundry.exporting.replacing import replace_folder, settle
 from foundry.exporting.standing import Standing
 from foundry.exporting.write import Export, fill_folder, find_standing
 from foundry.files import FILE_MODE, hash_file, set_modes
-from foundry.runtime.package_files import find_unresolved, find_unsettled
+from foundry.runtime.verification.files import find_unresolved, find_unsettled
 
 BESIDE = ".new"
 """Appended to the name of a file whose owner's version stands and could not be merged."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from foundry.errors import FoundryError, VerificationError
 from foundry.exporting.checksums import compare, is_owners, list_files
 from foundry.exporting.standing import examine
-from foundry.runtime.package_files import find_broken_files
-from foundry.runtime.verification import clean_interpreter
+from foundry.runtime.verification.files import find_broken_files
+from foundry.runtime.verification.running import clean_interpreter
 
 TIME_LIMIT = 120.0
 """Seconds that a server may take to verify itself or to answer."""

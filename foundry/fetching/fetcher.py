@@ -14,7 +14,7 @@ from foundry.fetching.pacing import Pacer
 from foundry.fetching.page_cache import CachedPage, PageCache
 from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from foundry.fetching.robots import Robots, Rules
-from foundry.runtime.embedding_http import parse_retry_after
+from foundry.runtime.retrieval.embedding.http import parse_retry_after
 from foundry.urls import Url, UrlError, join_url
 
 MAX_REDIRECTS = 5

@@ -1,1 +1,1 @@
-"""Writes an index; what reads it is `foundry.runtime.index`."""
+"""Writes an index; what reads it is `foundry.runtime.index.reader`."""

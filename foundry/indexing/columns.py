@@ -11,8 +11,8 @@ from foundry.indexing.filter_values import ValueTableBuilder
 from foundry.indexing.links import LinksBuilder
 from foundry.indexing.postings import offsets_of
 from foundry.records import Document
-from foundry.runtime.filters import UNKNOWN_TIME, parse_time
-from foundry.runtime.layout import IndexLayout
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 
 
 class DocumentColumns:

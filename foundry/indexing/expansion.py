@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import write_array
-from foundry.runtime.expansion import ExpansionLayout
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.quantising import quantise
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 MIN_WORD_LENGTH = 3
 MIN_CHUNKS = 2

@@ -8,7 +8,7 @@ import numpy as np
 from foundry.indexing.files import write_array
 from foundry.indexing.postings import offsets_of
 from foundry.records import Document
-from foundry.runtime.filter_values import ValueTableLayout, encode_value
+from foundry.runtime.index.values import ValueTableLayout, encode_value
 
 
 class ValueTableBuilder:

@@ -16,7 +16,7 @@ import numpy as np
 from foundry.indexing.files import write_array
 from foundry.indexing.postings import offsets_of
 from foundry.records import Document, Link, Place
-from foundry.runtime.layout import IndexLayout
+from foundry.runtime.index.layout import IndexLayout
 
 _SUFFIX = re.compile(
     r"\.(?:md|mdx|markdown|html?|xhtml|rst|txt|adoc|asciidoc|ipynb|org|tex)$", re.IGNORECASE

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config_search import DEFAULT_WEIGHTS
-from foundry.runtime.candidates import candidate_count
-from foundry.runtime.dense_lane import DenseLane
-from foundry.runtime.fusion_linear import fuse_linear
-from foundry.runtime.hybrid_candidates import complete_lanes
-from foundry.runtime.keyword_lane import KeywordLane
-from foundry.runtime.lanes import LaneHits
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.tokens import Tokenizer, query_terms
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.candidates import candidate_count
+from foundry.runtime.retrieval.completion import complete_lanes
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.retrieval.fusion.linear import fuse_linear
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.lanes import LaneHits
+from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 DEPTH = 10
 SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]

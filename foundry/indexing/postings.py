@@ -22,8 +22,8 @@ from foundry.indexing.files import write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.terms import NAMED
 from foundry.prepared import ChunkTerms, unpack
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.tokens import HEADING_MARK, SURFACE_MARK
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
 
 K1 = 1.5
 B = 0.75

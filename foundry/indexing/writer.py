@@ -26,16 +26,21 @@ from foundry.indexing.terms import document_names, heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
-from foundry.runtime.layout import (
+from foundry.runtime.index.layout import (
     DenseManifest,
     IndexLayout,
     KnownItem,
     Manifest,
     hash_key,
 )
-from foundry.runtime.records import MAX_CHUNK_PLACES, ChunkRecord, DocumentRecord, record_fields
-from foundry.runtime.tokens import VERSION as TOKENIZER_VERSION
-from foundry.runtime.tokens import Tokenizer, heading_term
+from foundry.runtime.index.records import (
+    MAX_CHUNK_PLACES,
+    ChunkRecord,
+    DocumentRecord,
+    record_fields,
+)
+from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
+from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200

@@ -13,8 +13,8 @@ from foundry.preparing.recipe import Recipe
 from foundry.readers import ReadsFiles, read
 from foundry.readers.contract import TOO_MUCH
 from foundry.records import Chunk, Document, RawDocument, Skipped
-from foundry.runtime.records import telling_title
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.records import telling_title
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 REMEMBERED_TOKENS = 200_000
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import foundry
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.runtime.encoder import EncoderLayout
+from foundry.runtime.retrieval.encoder import EncoderLayout
 
 DISTRIBUTION = "rag-foundry"
 ROOT = Path(foundry.__file__).parent

@@ -11,7 +11,7 @@ from foundry.config import ChunkingOptions, Config
 from foundry.config_sources import FolderSource, RecordsSource, Source
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.preparing.programs import PREPARING, program_hash
-from foundry.runtime.encoder import EncoderLayout
+from foundry.runtime.retrieval.encoder import EncoderLayout
 
 
 @dataclass(frozen=True, slots=True)

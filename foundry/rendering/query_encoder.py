@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from foundry.config import Config
 from foundry.errors import IndexUnusableError
-from foundry.runtime.layout import Manifest
+from foundry.runtime.index.layout import Manifest
 
 
 @dataclass(frozen=True, slots=True)

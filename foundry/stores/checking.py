@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import PublishError
-from foundry.runtime.lanes import LaneHits
-from foundry.runtime.quantising import quantise
-from foundry.runtime.store import Engine
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.retrieval.lanes import LaneHits
+from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
 
 QUESTIONS = 20

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
-from foundry.runtime.arrays import open_array, open_bytes
-from foundry.runtime.dense_lane import DenseLane
-from foundry.runtime.keyword_lane import KeywordLane
-from foundry.runtime.layout import IndexLayout, Manifest
-from foundry.runtime.vocabulary import Vocabulary
+from foundry.runtime.index.arrays import Vocabulary, open_array, open_bytes
+from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
 
 @dataclass(frozen=True, slots=True)

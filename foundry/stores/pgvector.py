@@ -9,9 +9,9 @@ from psycopg import errors, sql
 
 from foundry.errors import BusyError, PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store_pgvector import PgvectorEngine, check_address
-from foundry.runtime.store_pgvector_connections import Answer
-from foundry.runtime.store_settings import StoreSettings
+from foundry.runtime.store.pgvector import PgvectorEngine, check_address
+from foundry.runtime.store.pgvector_connections import Answer
+from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content
 from foundry.stores.pgvector_copy import copy_chunks, copy_postings

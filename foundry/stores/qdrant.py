@@ -11,10 +11,10 @@ from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store import StoreError
-from foundry.runtime.store_qdrant import DENSE, SPARSE, QdrantEngine
-from foundry.runtime.store_qdrant_client import open_client, plays_engine, translated
-from foundry.runtime.store_settings import StoreSettings
+from foundry.runtime.store.qdrant import DENSE, SPARSE, QdrantEngine
+from foundry.runtime.store.qdrant_client import open_client, plays_engine, translated
+from foundry.runtime.store.settings import StoreSettings
+from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
 from foundry.stores.publication import Publication, PublishOptions

@@ -20,10 +20,10 @@ from embedding_services import (
     fake_service,
 )
 
-from foundry.runtime.embedding_cohere import CohereEmbeddings
-from foundry.runtime.embedding_http import MAX_REPLY_BYTES, parse_retry_after
-from foundry.runtime.embedding_openai import OpenAIEmbeddings
-from foundry.runtime.embedding_replies import EmbeddingFailure, check_vectors
+from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
+from foundry.runtime.retrieval.embedding.http import MAX_REPLY_BYTES, parse_retry_after
+from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure, check_vectors
 
 TEXTS = ["roof bolts", "fresh air", "roof and air", "🙂 日本語"]
 SHAPES: tuple[Shape, ...] = ("openai", "vllm", "ollama", "cohere")
@@ -239,7 +239,7 @@ def test_slow_reply_ends_in_time() -> None:
 
 def test_endless_reply_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_REPLY_BYTES > 2048 * 4096 * 20
-    monkeypatch.setattr("foundry.runtime.embedding_http.MAX_REPLY_BYTES", 1000)
+    monkeypatch.setattr("foundry.runtime.retrieval.embedding.http.MAX_REPLY_BYTES", 1000)
     with fake_service("openai") as service:
         failure = failure_of(service)
     assert failure.is_bad_reply

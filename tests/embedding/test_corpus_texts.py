@@ -14,7 +14,7 @@ from foundry.embedding.corpus_texts import (
     key_phrase,
 )
 from foundry.embedding.question_frames import FRAMES, frame_question
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
 
 COMMON = frozenset("the a of is and in for to".split())
 

@@ -13,7 +13,7 @@ from foundry.embedding.distill import (
     unit_rows,
     write_encoder,
 )
-from foundry.runtime.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 PIECES = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
 DIMENSIONS = 8

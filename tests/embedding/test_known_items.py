@@ -9,7 +9,7 @@ from distillation_corpora import CHINESE, ENGLISH, make_chunk, make_corpus
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.known_items import QUESTIONS, compare_with_table, make_questions
 from foundry.records import KnownItemFigures
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
 
 DOCUMENTS = [
     make_chunk(number, f"{word} words {word}ish here", title=f"The {word}", section=[f"On {word}"])

@@ -19,7 +19,7 @@ from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
 from foundry.embedding.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 from foundry.progress import Reporter
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
 
 KEY = "key-of-the-service"
 CONFIG = """
@@ -259,7 +259,7 @@ def test_small_corpus_needs_nothing_heavy(make_project: MakeProject, service: Fa
     printed = project.succeed("build", "--quiet").stdout
     assert "queries are embedded by a table distilled from the model" in printed
     assert "the corpus is too small to tell it from the model" in printed
-    assert (project.export() / "notes/index/encoder").is_dir()
+    assert (project.export() / "notes/data/encoder").is_dir()
 
 
 def test_what_the_model_gains_is_said_everywhere(

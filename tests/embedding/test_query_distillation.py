@@ -27,8 +27,8 @@ from foundry.embedding.query_distillation import (
     DistilledQueries,
     distil_queries,
 )
-from foundry.runtime.encoder import EncoderLayout, PieceEncoder
-from foundry.runtime.records import ChunkRecord
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 OPTIONS = DistillationOptions(texts=1500)
 

@@ -12,8 +12,8 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
-from foundry.runtime.evaluation_metrics import METRICS
-from foundry.runtime.index import Index
+from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.index.reader import Index
 
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",

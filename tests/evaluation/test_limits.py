@@ -10,9 +10,9 @@ from evaluations import make_evaluation
 from foundry.errors import FoundryError
 from foundry.evaluation.limits import compare, read_baseline
 from foundry.evaluation.results import Evaluation
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.evaluation_figures import find_shortfalls, parse_minimum
-from foundry.runtime.evaluation_metrics import METRICS
+from foundry.runtime.evaluation.figures import find_shortfalls, parse_minimum
+from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.index.errors import ConfigurationError
 
 
 def baseline_of(evaluation: Evaluation) -> dict[str, object]:

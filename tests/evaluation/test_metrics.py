@@ -9,7 +9,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.evaluation_metrics import METRICS, Grades, measure, ndcg, r_precision
+from foundry.runtime.evaluation.metrics import METRICS, Grades, measure, ndcg, r_precision
 
 ORACLE = {
     "nDCG@10": "ndcg_cut_10",

@@ -7,13 +7,13 @@ import pytest
 
 from foundry.errors import FoundryError
 from foundry.evaluation.questions import read_beir
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.evaluation_questions import (
+from foundry.runtime.evaluation.questions import (
     Question,
     describe_skipped,
     read_questions,
     write_questions,
 )
+from foundry.runtime.index.errors import ConfigurationError
 
 
 def write(path: Path, text: str) -> Path:

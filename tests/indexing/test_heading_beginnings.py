@@ -7,7 +7,7 @@ from conftest import MakeProject
 from small_indexes import Note, make_document
 
 from foundry.indexing.terms import count_terms
-from foundry.runtime.tokens import Tokenizer, heading_term
+from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 APPENDICES = {
     f"{letter}{part}.md": f"# Appendix {letter} to Part {part} -- Forms of {letter}\n\n"

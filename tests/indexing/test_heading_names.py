@@ -4,7 +4,7 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.indexing.terms import heading_names, path_names
-from foundry.runtime.index import Index
+from foundry.runtime.index.reader import Index
 
 
 @pytest.mark.parametrize(

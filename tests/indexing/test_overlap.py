@@ -8,7 +8,7 @@ from small_indexes import Note, write_notes
 
 from foundry.embedding.embedder import Vectors
 from foundry.indexing.overlap import RankingOverlap
-from foundry.runtime.hybrid_index import HybridIndex
+from foundry.runtime.index.hybrid import HybridIndex
 
 
 def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:

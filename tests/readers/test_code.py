@@ -13,7 +13,7 @@ from foundry.readers import code_outline, read
 from foundry.readers.code_languages import GRAMMARS
 from foundry.readers.sandbox import Limits, Sandbox
 from foundry.records import Document, RawDocument, Skipped
-from foundry.runtime.document_text import join_chunks
+from foundry.runtime.index.records import join_chunks
 
 EXAMPLES = {
     "a.py": (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from foundry.readers import read
 from foundry.readers.titles import MAX_TITLE_CHARS, derive_title
 from foundry.records import Document, RawDocument, Reading
-from foundry.runtime.records import telling_title
+from foundry.runtime.index.records import telling_title
 
 
 def title_of(text: str, media_type: str = "text/plain", title: str | None = None) -> str:

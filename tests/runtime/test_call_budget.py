@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.call_budget import CallBudget, shared_budget
+from foundry.runtime.model.budget import CallBudget, shared_budget
 
 MIDNIGHT = 20_543 * 86_400
 

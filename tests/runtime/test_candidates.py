@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from foundry.runtime.candidates import Candidates, candidate_count, keyword_candidates
-from foundry.runtime.lanes import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates, candidate_count, keyword_candidates
+from foundry.runtime.retrieval.lanes import LaneHits
 
 
 def candidates(*scores: float) -> Candidates:

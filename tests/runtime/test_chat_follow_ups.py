@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.runtime.chat_follow_ups import kind_of, query_of
-from foundry.runtime.chat_legend import read_legend
-from foundry.runtime.chat_prompt import Turn
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.index import Index
-from foundry.runtime.results import MAX_QUERY_LENGTH
+from foundry.runtime.chat.follow_ups import kind_of, query_of
+from foundry.runtime.chat.legend import read_legend
+from foundry.runtime.chat.prompt import Turn
+from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
 
 FIRST = "What is at the Lamp Shrine?"
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from foundry.runtime.chat_citations import CitationFilter
-from foundry.runtime.chat_legend import legend
-from foundry.runtime.chat_markup import MarkupFilter, disarm
-from foundry.runtime.chat_passages import number_passages
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit
+from foundry.runtime.chat.citations import CitationFilter
+from foundry.runtime.chat.legend import legend
+from foundry.runtime.chat.markup import MarkupFilter, disarm
+from foundry.runtime.chat.passages import number_passages
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit
 
 PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 MARKS = (

@@ -1,9 +1,9 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
-from foundry.runtime.chat_passages import PASSAGES_CHARACTERS, number_passages, shorten
-from foundry.runtime.chat_prompt import HISTORY_CHARACTERS, Turn, answer_messages, condense_messages
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit
+from foundry.runtime.chat.passages import PASSAGES_CHARACTERS, number_passages, shorten
+from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, Turn, answer_messages, condense_messages
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit
 
 
 def hit(text: str, number: int = 0) -> Hit:

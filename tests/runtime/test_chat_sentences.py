@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.chat_sentences import MAX_CHARACTERS, MIN_CHARACTERS, sentences
+from foundry.runtime.chat.extract import MAX_CHARACTERS, MIN_CHARACTERS, sentences
 
 MARKDOWN = """# A heading that is no sentence
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from foundry.runtime.chat_settings import ModelSettings
-from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.model.settings import ModelSettings
 
 COMPLETE = {"LLM_BASE_URL": "https://api.example.com/v1/", "LLM_MODEL": "m", "LLM_API_KEY": "sk-1"}
 

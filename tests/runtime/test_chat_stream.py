@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime import web_event_stream
-from foundry.runtime.call_budget import CallBudget
-from foundry.runtime.chat_calls import CallLimits
-from foundry.runtime.web_event_stream import EventStream
+from foundry.runtime.chat.calls import CallLimits
+from foundry.runtime.model.budget import CallBudget
+from foundry.runtime.web import event_stream as web_event_stream
+from foundry.runtime.web.event_stream import EventStream
 
 
 class Client:

@@ -1,6 +1,6 @@
 """When calls are refused and when one is tried, by a clock that the test moves."""
 
-from foundry.runtime.circuit_breaker import CircuitBreaker
+from foundry.runtime.retrieval.calls import CircuitBreaker
 
 
 class Clock:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from cross_encoders import logit, write_cross_encoder
 
-from foundry.runtime.cross_encoder import CrossEncoder, to_probabilities
-from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, to_probabilities
 
 WORDS = "fans move air through the mine lamps are checked before each shift".split()
 PASSAGES = ["Fans move air.", "Lamps are checked before each shift.", "Air!", ""]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foundry
-from foundry.runtime.encoder import (
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.retrieval.encoder import (
     MAX_WORD_LENGTH,
     EncoderDescription,
     EncoderLayout,
@@ -16,7 +17,6 @@ from foundry.runtime.encoder import (
     PieceEncoder,
     split_words,
 )
-from foundry.runtime.errors import IndexUnusableError
 
 STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
 PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit, merge_equal_texts
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit, merge_equal_texts
 
 WARNING = "Never touch the lamp while it burns."
 NOTES = [
@@ -80,13 +80,13 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     (as_json,) = [found for found in response.to_json()["results"] if "near_duplicates" in found]
     assert as_json["near_duplicates"] == list(merged.near_duplicates)
     assert not {found.chunk.id for found in response.hits} & set(merged.near_duplicates)
-    index = importlib.import_module(f"{server.__name__}.state").current_index()
+    index = importlib.import_module(f"{server.__name__}.index.state").current_index()
     assert all(response.covers(index.find_chunk(name)) for name in merged.near_duplicates)
     (first,) = server.search_hybrid("touch the lamp while it burns", 1, mode=mode).hits
     assert (first.chunk.id, first.score) == (response.hits[0].chunk.id, response.hits[0].score)
 
 
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
-    evaluation = importlib.import_module(f"{server.__name__}.evaluation")
+    evaluation = importlib.import_module(f"{server.__name__}.evaluation.asking")
     response = server.search_hybrid(WARNING, 10)
     assert {"d0", "d1", "d3"} <= set(evaluation.rank_documents(response))

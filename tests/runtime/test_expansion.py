@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from foundry.indexing.expansion import frequent_words, write_expansion
-from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.expansion import ExpansionWords, expand_query
-from foundry.runtime.layout import IndexLayout
-from foundry.runtime.quantising import quantise
-from foundry.runtime.results import Journal
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.expansion import ExpansionWords, expand_query
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 PLACES = {

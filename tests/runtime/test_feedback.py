@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from foundry.runtime.candidates import Candidates
-from foundry.runtime.dense_lane import DenseLane, pack_signs
-from foundry.runtime.feedback import boost_feedback
-from foundry.runtime.quantising import quantise
+from foundry.runtime.index.arrays import quantise
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
+from foundry.runtime.retrieval.stages.feedback import boost_feedback
 
 
 @dataclass

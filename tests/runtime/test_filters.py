@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_indexes import Note, write_notes
 
-from foundry.runtime.errors import InvalidRequestError
-from foundry.runtime.filters import Filters, parse_time, read_pairs
-from foundry.runtime.index import Index
+from foundry.runtime.index.errors import InvalidRequestError
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import Filters, parse_time, read_pairs
 
 NOTES = [
     Note("before", ("first", "second"), modified="2024-01-04T23:59:59Z", tags=("odd",)),

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.candidates import Candidates, candidate_count
-from foundry.runtime.fusion_linear import fuse_linear
-from foundry.runtime.fusion_rrf import fuse_rrf
+from foundry.runtime.retrieval.candidates import Candidates, candidate_count
+from foundry.runtime.retrieval.fusion.linear import fuse_linear
+from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
 
 
 def candidates() -> Candidates:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.errors import HookError
-from foundry.runtime.hooks import Hooks, SearchRequest, with_hooks
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit, SearchResponse
+from foundry.runtime.index.errors import HookError
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.hooks import Hooks, SearchRequest, with_hooks
+from foundry.runtime.retrieval.results import Hit, SearchResponse
 
 
 def hit(name: str, score: Any) -> Hit:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from foundry.runtime.candidates import keyword_candidates
-from foundry.runtime.hybrid_candidates import complete_lanes, semantic_candidates
-from foundry.runtime.lanes import LaneHits
+from foundry.runtime.retrieval.candidates import keyword_candidates
+from foundry.runtime.retrieval.completion import complete_lanes, semantic_candidates
+from foundry.runtime.retrieval.lanes import LaneHits
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
 IMPACTS = np.array([0.0, 3.0, 1.0, 6.0])

@@ -1,13 +1,13 @@
 import pytest
 
-from foundry.runtime import identifiers
-from foundry.runtime.identifiers import (
+from foundry.runtime.retrieval import identifiers
+from foundry.runtime.retrieval.identifiers import (
     compile_patterns,
     is_identifier_query,
     is_written_identifier,
     whole_terms,
 )
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

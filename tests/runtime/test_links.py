@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.runtime.candidates import Candidates
-from foundry.runtime.index import Index
-from foundry.runtime.links import LinkGraph, add_linked
-from foundry.runtime.results import Journal, best_places
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.results import Journal, best_places
+from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
 
 
 class FakeIndex:

@@ -12,15 +12,16 @@ import pytest
 from embedding_services import FakeService, Fault, Refusal, embed_text, fake_service
 from waiting import wait_until
 
-from foundry.runtime import circuit_breaker, live_query_encoder
-from foundry.runtime.deadlines import call_within
-from foundry.runtime.embedding_openai import OpenAIEmbeddings
-from foundry.runtime.embedding_replies import EmbeddingFailure
-from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.layout import DenseManifest, IndexLayout, QueryFigures
-from foundry.runtime.live_query_encoder import LiveQueryEncoder
-from foundry.runtime.query_probe import find_difference, require_model
-from foundry.runtime.recent_vectors import RecentVectors
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.layout import DenseManifest, IndexLayout, QueryFigures
+from foundry.runtime.retrieval import calls as circuit_breaker
+from foundry.runtime.retrieval.calls import call_within
+from foundry.runtime.retrieval.embedding import live as live_query_encoder
+from foundry.runtime.retrieval.embedding.live import LiveQueryEncoder
+from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
+from foundry.runtime.retrieval.embedding.recent import RecentVectors
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+from foundry.runtime.retrieval.probe import find_difference, require_model
 
 PROBE = "How do I find what I am looking for?"
 PREFIX = "query: "

@@ -12,10 +12,10 @@ import pytest
 from embedding_services import embed_text
 from numpy.typing import NDArray
 
-from foundry.runtime.embedding_replies import bad_reply, check_vectors
-from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.layout import DenseManifest, IndexLayout, QueryFigures
-from foundry.runtime.local_query_encoder import LocalQueryEncoder
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.layout import DenseManifest, IndexLayout, QueryFigures
+from foundry.runtime.retrieval.embedding.local import LocalQueryEncoder
+from foundry.runtime.retrieval.embedding.replies import bad_reply, check_vectors
 
 PROBE = "How do I find what I am looking for?"
 LAYOUT = IndexLayout(Path("/indexes/v1"))

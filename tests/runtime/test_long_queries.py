@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.encoder import PieceCutter
-from foundry.runtime.tokens import (
+from foundry.runtime.index.arrays import Vocabulary, remembering
+from foundry.runtime.retrieval.encoder import PieceCutter
+from foundry.runtime.retrieval.tokens import (
     MAX_QUERY_CHARACTERS,
     MAX_QUERY_TERMS,
     MAX_QUERY_TOKENS,
     Tokenizer,
 )
-from foundry.runtime.vocabulary import Vocabulary, remembering
 
 english = Tokenizer("english")
 words = [f"w{number}" for number in range(100)]

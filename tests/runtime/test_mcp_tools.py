@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime import citation_paths_data, citations
-from foundry.runtime.citations import announce, announce_nowhere, document_url
-from foundry.runtime.document_text import join_chunks
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.index import Index
-from foundry.runtime.mcp_tools import MAX_FETCHED_LENGTH, read_record
-from foundry.runtime.records import ChunkRecord, DocumentRecord
-from foundry.runtime.settings import _public_url
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.index.reader import Index
+from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
+from foundry.runtime.mcp.tools import MAX_FETCHED_LENGTH, read_record
+from foundry.runtime.retrieval.settings import _public_url
+from foundry.runtime.web import citation_paths_data, citations
+from foundry.runtime.web.citations import announce, announce_nowhere, document_url
 
 CHUNK = ChunkRecord(
     id="guide/ä #1",

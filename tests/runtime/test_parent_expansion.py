@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.parent_expansion import expand_parents, find_passage
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit, Journal
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit, Journal
+from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
 
 
 def record(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from foundry.runtime.identifiers import MAX_PATTERN_INPUT, compile_patterns
+from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT, compile_patterns
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_deeply_nested_groups_are_judged_at_once() -> None:
 
 FUZZ = """
 import random, re
-from foundry.runtime.identifiers import compile_patterns
+from foundry.runtime.retrieval.identifiers import compile_patterns
 chooser = random.Random(7)
 atoms = ["a", "b", "[ab]", "[^a]", r"\\\\d", r"\\\\w", "-", ".", "1", "(?i:A)", r"\\\\b", "(?=a)"]
 ends = ["*", "+", "?", "{2,5}", "{0,30}", "*?", "{20}"]

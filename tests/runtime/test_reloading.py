@@ -6,9 +6,9 @@ from typing import Any, cast
 import pytest
 from waiting import wait_until
 
-from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.reloading import NOT_RELOADED, Reloader
-from foundry.runtime.served import Served
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.reloading import NOT_RELOADED, Reloader
+from foundry.runtime.index.served import Served
 
 
 class VanishingIndex:

@@ -17,11 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from foundry.runtime.candidates import Candidates
-from foundry.runtime.cross_encoder import CrossEncoder
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.rerank import FAILED, LATE, Model, Reranker, rerank, warm_if_wanted
-from foundry.runtime.results import Journal, best_places
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.results import Journal, best_places
+from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder
+from foundry.runtime.retrieval.stages.rerank import (
+    FAILED,
+    LATE,
+    Model,
+    Reranker,
+    rerank,
+    warm_if_wanted,
+)
 
 TEXTS = [
     "Lamps are checked before each shift.",
@@ -190,7 +197,7 @@ def test_model_that_is_well_again_is_used(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("foundry.runtime.circuit_breaker.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("foundry.runtime.retrieval.calls.FIRST_PAUSE", 0.0)
     scripted = Scripted([0.1, 0.2, 0.3], lambda: 1 / clock[0])
     model = Reranker(lambda: scripted)
     assert "failed" in run(model)[1]["rerank"]
@@ -223,7 +230,7 @@ def test_model_is_loaded_at_once_if_wanted(
         return models[-1]
 
     one = Reranker(load)
-    monkeypatch.setattr("foundry.runtime.rerank.reranker", lambda: one)
+    monkeypatch.setattr("foundry.runtime.retrieval.stages.rerank.reranker", lambda: one)
     monkeypatch.delenv("RERANK_WARM", raising=False)
     if value is not None:
         monkeypatch.setenv("RERANK_WARM", value)
@@ -239,7 +246,7 @@ def test_nothing_found_asks_no_model() -> None:
 
 FORKING = """
 import os, signal, sys, time
-from foundry.runtime import rerank
+from foundry.runtime.retrieval.stages import rerank
 rerank.read_model = lambda section, variable: sys.argv[1]
 
 def score():

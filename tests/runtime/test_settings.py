@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.settings import read_model, reading
-from foundry.runtime.weights import read_weights, trying_weight, weights
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import read_model, reading
+from foundry.runtime.retrieval.weights import read_weights, trying_weight, weights
 
 SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
 
@@ -99,7 +99,9 @@ def test_impossible_weights_are_refused(
 def test_weights_are_those_of_the_server_unless_others_are_tried(
     weighted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.runtime.weights._configured", lambda: read_weights(weighted))
+    monkeypatch.setattr(
+        "foundry.runtime.retrieval.weights._configured", lambda: read_weights(weighted)
+    )
     assert weights() == (7, 3)
     with trying_weight(0.25):
         assert weights() == (0.25, 0.75)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.candidates import Candidates
-from foundry.runtime.document_cap import cap_documents
-from foundry.runtime.heuristics import find_entities, rerank_heuristically
-from foundry.runtime.minimum_score import require_lane_score, require_score
-from foundry.runtime.near_duplicates import Shingles, merge_near_duplicates
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit, Journal, respond
-from foundry.runtime.tokens import Tokenizer
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.results import Hit, Journal, respond
+from foundry.runtime.retrieval.stages.document_cap import cap_documents
+from foundry.runtime.retrieval.stages.heuristics import find_entities, rerank_heuristically
+from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, require_score
+from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 TOKENIZER = Tokenizer("english")
 

@@ -5,19 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from foundry.runtime.adaptive_weights import adapt_weights
-from foundry.runtime.anchors import boost_anchors
-from foundry.runtime.candidates import Candidates
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.filters import UNKNOWN_TIME, parse_time
-from foundry.runtime.identifiers import compile_patterns, identifier_share
-from foundry.runtime.keyword_lane import KeywordLane
-from foundry.runtime.recency import ages, today
-from foundry.runtime.recency_decay import boost_recency as boost_by_decay
-from foundry.runtime.recency_tiers import boost_recency as boost_by_tiers
-from foundry.runtime.results import Journal
-from foundry.runtime.tokens import Tokenizer
-from foundry.runtime.vocabulary import Vocabulary
+from foundry.runtime.index.arrays import Vocabulary
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
+from foundry.runtime.retrieval.identifiers import compile_patterns, identifier_share
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights
+from foundry.runtime.retrieval.stages.anchors import boost_anchors
+from foundry.runtime.retrieval.stages.recency import ages, today
+from foundry.runtime.retrieval.stages.recency_decay import boost_recency as boost_by_decay
+from foundry.runtime.retrieval.stages.recency_tiers import boost_recency as boost_by_tiers
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 DAY = 86_400

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.tokens import (
+from foundry.runtime.retrieval.tokens import (
     ENGLISH_STOP_WORDS,
     LANGUAGES,
     Tokenizer,

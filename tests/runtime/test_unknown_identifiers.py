@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.runtime.identifiers import MAX_PATTERN_INPUT, compile_patterns
-from foundry.runtime.index import Index
-from foundry.runtime.lanes import LaneHits
-from foundry.runtime.tokens import query_terms
-from foundry.runtime.unknown_identifiers import (
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT, compile_patterns
+from foundry.runtime.retrieval.lanes import LaneHits
+from foundry.runtime.retrieval.tokens import query_terms
+from foundry.runtime.retrieval.unknown_identifiers import (
     find_unknown_identifiers,
     finds_identifier,
     score_against_unknown,

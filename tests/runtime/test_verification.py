@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.package_files import (
+from foundry.runtime.verification.files import (
     find_malformed,
     find_unresolved,
     find_unsettled,
     has_conflicts,
 )
-from foundry.runtime.verification import find_faults
+from foundry.runtime.verification.running import find_faults
 
 MARKED = b"a = 1\n<<<<<<< yours\nb = 2\n=======\nb = 3\n>>>>>>> generated\n"
 

@@ -11,9 +11,9 @@ import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
-from foundry.runtime import web_admission
-from foundry.runtime.settings import Limits
-from foundry.runtime.web_admission import (
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web import admission as web_admission
+from foundry.runtime.web.admission import (
     Admission,
     Answer,
     Gate,

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from foundry.runtime import commands
-from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
-from foundry.runtime.filters import Filters
-from foundry.runtime.layout import KnownItem
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.results import Hit, Mode, SearchResponse, check_request
-from foundry.runtime.verification import Faults
+from foundry.runtime import cli as commands
+from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.index.layout import KnownItem
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.filters import Filters
+from foundry.runtime.retrieval.results import Hit, Mode, SearchResponse, check_request
+from foundry.runtime.verification.running import Faults
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -198,7 +198,7 @@ def test_closed_pipe_is_no_traceback() -> None:
     script = (
         "import sys\n"
         "from foundry.runtime import commands\n"
-        "from foundry.runtime.results import SearchResponse\n"
+        "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
         "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, 0, ())\n"
@@ -220,7 +220,7 @@ def test_closed_pipe_is_no_traceback() -> None:
 
 def test_search_does_not_load_the_web() -> None:
     script = (
-        "import sys, foundry.runtime.commands\n"
+        "import sys, foundry.runtime.cli\n"
         "assert not {'fastapi', 'starlette', 'uvicorn', 'pydantic'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])

@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from foundry.runtime import web_requests, web_routes
-from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.filters import Filters
-from foundry.runtime.records import ChunkRecord, DocumentRecord, SourceSummary
-from foundry.runtime.results import Hit, Mode, SearchResponse
-from foundry.runtime.served import ServedState
-from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_answers import (
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceSummary
+from foundry.runtime.index.served import ServedState
+from foundry.runtime.retrieval.filters import Filters
+from foundry.runtime.retrieval.results import Hit, Mode, SearchResponse
+from foundry.runtime.web import requests as web_requests
+from foundry.runtime.web import routes as web_routes
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
@@ -27,8 +28,8 @@ from foundry.runtime.web_answers import (
     SearchAnswer,
     SourceList,
 )
-from foundry.runtime.web_guard import SECURITY_HEADERS, Guard
-from foundry.runtime.web_problems import PROBLEM_HANDLERS
+from foundry.runtime.web.guard import SECURITY_HEADERS, Guard
+from foundry.runtime.web.problems import PROBLEM_HANDLERS
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from foundry.runtime import web_guard
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_guard import MAX_BODY_MESSAGES, Guard
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.web import guard as web_guard
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.guard import MAX_BODY_MESSAGES, Guard
 
 TOKEN = "t" * 32
 OTHER_TOKEN = "o" * 40

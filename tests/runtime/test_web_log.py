@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raw_http import Server, get, statuses
 
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.results import SearchResponse
-from foundry.runtime.web_log import (
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.retrieval.results import SearchResponse
+from foundry.runtime.web.log import (
     DescriptorHandler,
     JsonFormatter,
     TextFormatter,
     configure_logging,
 )
-from foundry.runtime.web_observer import observe_search
+from foundry.runtime.web.observer import observe_search
 
 
 def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:

@@ -4,10 +4,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from raw_http import Server, get
 
-from foundry.runtime.results import SearchResponse
-from foundry.runtime.stages import stage
-from foundry.runtime.web_metrics import BUCKETS, METRICS, Metrics, metrics
-from foundry.runtime.web_observer import Observer, observe_search
+from foundry.runtime.retrieval.results import SearchResponse
+from foundry.runtime.retrieval.timing import stage
+from foundry.runtime.web.metrics import BUCKETS, METRICS, Metrics, metrics
+from foundry.runtime.web.observer import Observer, observe_search
 
 
 def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:

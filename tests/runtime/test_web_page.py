@@ -20,22 +20,19 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from starlette.testclient import TestClient
 
-from foundry.runtime import (
-    citations,
-    web_agents,
-    web_page,
-    web_page_chat,
-    web_page_data,
-)
-from foundry.runtime.document_text import join_chunks
-from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.hybrid_index import HybridIndex
-from foundry.runtime.records import ChunkRecord
-from foundry.runtime.web_access import AccessPolicy
-from foundry.runtime.web_answers import About, DocumentPassages
-from foundry.runtime.web_guard import Guard
-from foundry.runtime.web_page import FOLDER, Page, is_page
-from foundry.runtime.web_problems import PROBLEM_HANDLERS
+from foundry.runtime.index.errors import ConfigurationError
+from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.index.records import ChunkRecord, join_chunks
+from foundry.runtime.web import citations
+from foundry.runtime.web import llms as web_agents
+from foundry.runtime.web import page as web_page
+from foundry.runtime.web import page_chat as web_page_chat
+from foundry.runtime.web import page_data as web_page_data
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.answers import About, DocumentPassages
+from foundry.runtime.web.guard import Guard
+from foundry.runtime.web.page import FOLDER, Page, is_page
+from foundry.runtime.web.problems import PROBLEM_HANDLERS
 
 PAGES = ["search.html", "chat.html", "document.html", "docs.html"]
 ASSETS = {*web_page.ASSETS, *web_page_chat.ASSETS}

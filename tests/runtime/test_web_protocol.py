@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 
-from foundry.runtime.web_protocol import ConnectionState
+from foundry.runtime.web.protocol import ConnectionState
 
 
 @pytest.fixture(scope="module")

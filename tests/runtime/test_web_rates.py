@@ -13,9 +13,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from foundry.runtime import web_rates
-from foundry.runtime.settings import Limits
-from foundry.runtime.web_rates import RateLimit, RateLimits
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web import rates as web_rates
+from foundry.runtime.web.rates import RateLimit, RateLimits
 
 
 class Clock:

@@ -9,11 +9,11 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from foundry.runtime import web_serving
-from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
-from foundry.runtime.settings import Limits
-from foundry.runtime.web_metrics import Metrics
-from foundry.runtime.web_serving import serve
+from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web import serving as web_serving
+from foundry.runtime.web.metrics import Metrics
+from foundry.runtime.web.serving import serve
 
 TOKEN = "t" * 32
 

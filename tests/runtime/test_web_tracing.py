@@ -7,8 +7,8 @@ from pathlib import Path
 
 PROGRAM = """
 import asyncio, json, sys, time
-from foundry.runtime.stages import stage
-from foundry.runtime.web_observer import Observer
+from foundry.runtime.retrieval.timing import stage
+from foundry.runtime.web.observer import Observer
 
 @stage("keyword")
 def work():
@@ -42,7 +42,7 @@ if sys.argv[1] == "sdk":
     ask(Observer(app))
     print(json.dumps([json.loads(span.to_json()) for span in exporter.get_finished_spans()]))
 else:
-    from foundry.runtime.web_tracing import request_span
+    from foundry.runtime.web.tracing import request_span
     scope = {"type": "http", "method": "GET", "scheme": "http", "headers": []}
     request_span(scope)
     begun = time.process_time()

@@ -1,0 +1,78 @@
+"""The passages that an answer is made from: numbered hits, within a budget of characters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..index.records import ChunkRecord
+from ..retrieval.results import Hit
+from ..web.citations import document_url
+
+PASSAGES_CHARACTERS = 16_000
+"""Of all passages together: about 4,000 tokens of English."""
+
+MIN_PASSAGE_CHARACTERS = 200
+"""Less than this much of a passage says nothing."""
+
+EXCERPT_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPassage:
+    """A hit under its number, from 1; `text` is as much of it as there is room for."""
+
+    number: int
+    hit: Hit
+    text: str
+    url: str
+
+    @property
+    def heading(self) -> str:
+        """The title and the headings above the passage, on one line."""
+        return heading_of(self.hit.chunk)
+
+    def citation(self) -> dict[str, Any]:
+        """What an answer says about a passage that it cites."""
+        chunk = self.hit.chunk
+        return {"number": self.number, "id": chunk.id, "title": chunk.title, "url": self.url}
+
+    def to_json(self) -> dict[str, Any]:
+        """The passage as a source: the same id and score as in a search, and how it begins."""
+        chunk = self.hit.chunk
+        return {
+            **self.citation(),
+            "document_id": chunk.document_id,
+            "section": chunk.section,
+            "path": chunk.path,
+            "position": chunk.position,
+            "text": shorten(chunk.text, EXCERPT_CHARACTERS),
+            "score": self.hit.score,
+        }
+
+
+def heading_of(chunk: ChunkRecord) -> str:
+    """The title and the headings above a chunk, on one line."""
+    return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
+
+
+def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
+    """The hits in order, from the best on, as many as the budget holds; the last may be cut."""
+    passages: list[NumberedPassage] = []
+    left = PASSAGES_CHARACTERS
+    for number, hit in enumerate(hits, start=1):
+        whole = hit.chunk.text if hit.passage is None else hit.passage.text
+        text = shorten(whole, left)
+        if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
+            break
+        passages.append(NumberedPassage(number, hit, text, document_url(hit.chunk)))
+        left -= len(text)
+    return passages
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, cut at a space and marked if it has more than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    mark = " ..."
+    cut = text[: max(0, limit - len(mark))]
+    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + mark

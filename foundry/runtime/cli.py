@@ -1,0 +1,231 @@
+"""The command line: what each command does, and which exit code its errors have."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from .evaluation import command as evaluation_command
+from .index.errors import ConfigurationError, InvalidRequestError, ServerError
+from .index.layout import Manifest
+from .index.reader import resolve_version
+from .index.state import current_index, served
+from .retrieval.filters import read_pairs
+from .retrieval.printing import explain_response, format_json, format_response
+from .retrieval.results import MAX_TOP_K, SearchResponse
+from .retrieval.settings import settings
+from .verification.files import find_broken
+from .verification.running import find_faults, is_clean, run_clean
+
+EXIT_CODES = """\
+exit codes:
+  0    done
+  1    the server cannot do it: index unusable, port in use, findings of verify or eval
+  2    it was asked for something impossible: arguments, settings, environment
+  130  it was interrupted"""
+
+
+class Serve(Protocol):
+    """Serves HTTP until it is stopped."""
+
+    def __call__(self, host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
+        """Raises ServerError if it cannot start."""
+
+
+def run(
+    name: str,
+    version: str,
+    search: Callable[..., SearchResponse],
+    serve: Serve,
+    arguments: Sequence[str] | None = None,
+    *,
+    serve_mcp: Callable[[], None] | None = None,
+    try_weight: evaluation_command.TryWeight | None = None,
+) -> int:
+    """Run one command and return its exit code; the one place where errors are printed.
+
+    There is a command `mcp` if `serve_mcp` is given, and `eval` tries other weights of the lanes if
+    `try_weight` is.
+    """
+    try:
+        parser = _parser(name, version, mcp=serve_mcp is not None, weights=try_weight is not None)
+        chosen = parser.parse_args(arguments)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+        if chosen.command == "serve":
+            port = settings().port if chosen.port is None else chosen.port
+            serve(
+                chosen.host,
+                port,
+                workers=chosen.workers,
+                insecure_no_auth=chosen.insecure_no_auth,
+            )
+            return 0
+        if chosen.command == "mcp" and serve_mcp:
+            serve_mcp()
+            return 0
+        if chosen.command == "search":
+            return _search(chosen, search)
+        if chosen.command == "eval":
+            return _evaluate(chosen, search, try_weight)
+        return _verify(chosen, search)
+    except BrokenPipeError:
+        # Whoever read the output has gone; without this, flushing at exit would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except ServerError as error:
+        hint = f"  {error.hint}\n" if error.hint else ""
+        sys.stderr.write(f"{name}: {error.message}\n{hint}")
+        return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
+    except Exception:
+        # Contents are not hashed when an index is opened, so damage may show up anywhere.
+        findings = current_index().verify()
+        if not findings:
+            raise
+        sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
+        return 1
+
+
+def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"{name} {version}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="answer HTTP requests until stopped")
+    serve.add_argument("--host", default="127.0.0.1", help="address to bind (%(default)s)")
+    serve.add_argument("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
+    serve.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes that answer (%(default)s)"
+    )
+    serve.add_argument(
+        "--insecure-no-auth",
+        action="store_true",
+        help="bind an address that other machines can reach although no API_TOKENS are set",
+    )
+
+    if mcp:
+        commands.add_parser("mcp", help="answer an MCP client over standard input and output")
+
+    search = commands.add_parser("search", help="print the best passages for a query")
+    search.add_argument("query", type=_text, metavar="QUERY")
+    search.add_argument("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (10)")
+    search.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
+    search.add_argument("--source", action="append", help="only from this source; repeatable")
+    search.add_argument("--tag", action="append", help="only with this tag; repeatable")
+    search.add_argument("--modified-after", metavar="DATE", help="only modified then or later")
+    search.add_argument("--modified-before", metavar="DATE", help="only modified earlier")
+    search.add_argument(
+        "--filter",
+        action="append",
+        metavar="FIELD=VALUE",
+        help="only with this path, media_type or column of metadata; repeatable",
+    )
+    output = search.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print what POST /search answers")
+    output.add_argument(
+        "--explain", action="store_true", help="print how each score came about, and the mode"
+    )
+
+    evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
+    evaluation_command.add_arguments(evaluate, weights=weights)
+
+    verify = commands.add_parser("verify", help="check index and code, and that the server answers")
+    verify.add_argument("--json", action="store_true", help="print the findings as JSON")
+    return parser
+
+
+def _text(argument: str) -> str:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError("not valid text in the terminal's encoding") from None
+    return argument.strip()
+
+
+def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    wanted = {
+        "source": chosen.source,
+        "tags": chosen.tag,
+        "modified_after": chosen.modified_after,
+        "modified_before": chosen.modified_before,
+        **read_pairs(chosen.filter or ()),
+    }
+    is_filtered = any(value is not None for value in wanted.values())
+    filters = current_index().filters.parse(wanted) if is_filtered else None
+    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
+    if chosen.json:
+        _print(format_json(response.to_json()))
+    else:
+        _print(explain_response(response) if chosen.explain else format_response(response))
+    return 0
+
+
+def _evaluate(
+    chosen: argparse.Namespace,
+    search: Callable[..., SearchResponse],
+    try_weight: evaluation_command.TryWeight | None,
+) -> int:
+    report, text = evaluation_command.evaluate(chosen, search, current_index(), try_weight)
+    _print(format_json(report) if chosen.json else text)
+    return 1 if report["failures"] else 0
+
+
+def _known_question() -> str | None:
+    """What the index to be verified must find; None if it says nothing of that."""
+    try:
+        manifest = Manifest.read(resolve_version(served.directory) / "manifest.json")
+    except ServerError:
+        return None
+    return manifest.known_items[0].query if manifest.known_items else None
+
+
+def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    package = Path(__file__).parent
+    if not is_clean():
+        return run_clean(package, "verify", *(["--json"] if chosen.json else []))
+    if broken := find_broken(package):
+        raise ServerError(
+            "\n  ".join(["its files are not whole:", *broken]), hint="settle or mend what is named"
+        )
+    # Before this process asks an engine, which may be a folder that one process opens at a time.
+    faults = find_faults(package, _known_question())
+    index = current_index()
+    findings = index.verify()
+    # A damaged index answers nothing.
+    known = [] if findings else index.manifest.known_items
+    for item in known:
+        # As many as there can be: stages may rank a known item behind newer or nearer ones.
+        chunk = index.find_chunk(item.chunk_id)
+        if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
+            findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
+    # Nor does its server; what is wrong with that is said once the index is whole.
+    findings = findings or faults.findings
+    if chosen.json:
+        report = {
+            "index_version": index.version,
+            "documents": index.document_count,
+            "chunks": index.chunk_count,
+            "findings": findings,
+            "not_installed": faults.missing,
+        }
+        _print(format_json(report))
+    else:
+        files = len(index.manifest.files)
+        _print(f"index {index.version}: {files} files, {len(known)} known queries checked")
+        if faults.missing:
+            findings.append(f"not installed, so not started: {', '.join(faults.missing)}")
+        _print("\n".join(findings) or "everything is as it should be")
+    return 1 if findings or faults.missing else 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    # A reader that has gone is noticed here, and not when the interpreter ends.
+    sys.stdout.flush()

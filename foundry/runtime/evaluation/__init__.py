@@ -1,0 +1,1 @@
+"""Questions whose answers are known, asked and compared with what was measured."""

@@ -1,0 +1,175 @@
+"""Memory-mapped arrays and JSON lines, opened without reading them."""
+
+import errno
+import json
+import mmap
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .errors import IndexUnusableError
+
+MAX_HEADER = 4096
+"""Bytes; more than the header of any array here."""
+
+REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
+MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
+
+
+def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map a NumPy file read-only; -1 in `shape` stands for any length.
+
+    Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
+    """
+    try:
+        # An array without elements cannot be mapped.
+        may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER)
+        array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
+        raise _unreadable(path, error) from None
+    fits = array.ndim == len(shape) and all(
+        wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    if array.dtype != np.dtype(dtype) or not fits:
+        raise IndexUnusableError(
+            f"{path}: holds {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}",
+            hint=REBUILD_HINT,
+        )
+    # A plain view: indexing a memmap object costs several microseconds more each time.
+    return np.asarray(array)
+
+
+def open_bytes(path: Path, size: int) -> memoryview:
+    """Map a file of `size` bytes read-only.
+
+    Raises IndexUnusableError when the file is missing or has another size.
+    """
+    try:
+        with path.open("rb") as file:
+            found = file.seek(0, 2)
+            # An empty file cannot be mapped.
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if found else b""
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    if found != size:
+        raise IndexUnusableError(f"{path}: has {found} bytes, expected {size}", hint=REBUILD_HINT)
+    return memoryview(mapped)
+
+
+def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
+    lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    hint = MEMORY_HINT if lacks_memory else REBUILD_HINT
+    return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
+
+
+class JsonLines:
+    """Random access to a file of JSON records by line number."""
+
+    def __init__(self, path: Path, offsets: NDArray[np.uint64]) -> None:
+        self._path = path
+        self._offsets = offsets
+        self._bytes = open_bytes(path, int(offsets[-1]))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        try:
+            start, end = self._offsets[number : number + 2].tolist()
+            record = json.loads(str(self._bytes[start:end], "utf-8"))
+        except (ValueError, IndexError, OverflowError) as error:
+            raise self._damaged(number, error) from None
+        if not isinstance(record, dict):
+            raise self._damaged(number, "not an object")
+        return record
+
+    def read(self, number: int, values: "itemgetter[Any]") -> tuple[Any, ...]:
+        """The `values` of some fields of a record. Raises IndexUnusableError if it lacks one."""
+        record = self[number]
+        try:
+            return tuple(values(record))
+        except KeyError as error:
+            raise self._damaged(number, f"no {error}") from None
+
+    def _damaged(self, number: int, what: object) -> IndexUnusableError:
+        return IndexUnusableError(f"{self._path}: record {number}: {what}", hint=REBUILD_HINT)
+
+
+class KeyTable:
+    """A sorted table of 64-bit keys and the numbers they stand for."""
+
+    def __init__(self, table: NDArray[np.uint64]) -> None:
+        self._keys, self._numbers = table
+
+    def find(self, key: int) -> list[int]:
+        """The numbers stored under `key`, ascending."""
+        first = int(np.searchsorted(self._keys, np.uint64(key), side="left"))
+        last = int(np.searchsorted(self._keys, np.uint64(key), side="right"))
+        return [int(number) for number in self._numbers[first:last]]
+
+
+REMEMBERED_TERMS = 8_192
+MAX_REMEMBERED_LENGTH = 64
+"""Characters of a term that is kept, so that what queries bring stays small."""
+
+
+class Vocabulary(Sequence[bytes]):
+    """The sorted terms of an index, read in place."""
+
+    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
+        self._terms = terms
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
+        return bytes(self._terms[int(self._offsets[number]) : int(self._offsets[number + 1])])
+
+    def find(self, term: str) -> int | None:
+        """The number of `term`, or None."""
+        encoded = term.encode("utf-8", "replace")
+        number = bisect_left(self, encoded)
+        return number if number < len(self) and self[number] == encoded else None
+
+
+def remembering(vocabulary: Vocabulary) -> Callable[[str], int | None]:
+    """Return `vocabulary.find` with what it last found for short terms."""
+    remembered = lru_cache(REMEMBERED_TERMS)(vocabulary.find)
+
+    def find(term: str) -> int | None:
+        short = len(term) <= MAX_REMEMBERED_LENGTH
+        return remembered(term) if short else vocabulary.find(term)
+
+    return find
+
+
+# 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
+_FLOAT32_DIMENSIONS = 1_040
+
+
+def exact_type(dimensions: int) -> type[np.floating]:
+    """The floating type that holds every product of two int8 rows exactly."""
+    return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
+
+
+def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
+
+    A zero vector gives a zero row with scale 0.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    safe = np.where(largest > 0, largest, 1).astype(np.float32)
+    rows = np.rint(vectors / safe[:, np.newaxis] * np.float32(127)).astype(np.int8)
+    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
+    scales = np.zeros(len(rows), dtype=np.float32)
+    present = squares > 0
+    scales[present] = 1.0 / np.sqrt(squares[present].astype(np.float64))
+    return rows, scales

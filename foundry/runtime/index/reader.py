@@ -1,0 +1,235 @@
+"""An index, opened: records, keyword lane and filters, all mapped from disk."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..retrieval.filters import FilterColumns
+from ..retrieval.keyword_lane import KeywordLane
+from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
+from ..retrieval.tokens import Tokenizer
+from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
+from .errors import IndexUnusableError
+from .layout import IndexLayout, Manifest, hash_key
+from .records import ChunkRecord, DocumentRecord, SourceSummary
+from .values import ValueTable
+
+HASHED_AT_ONCE_BYTES = 1 << 20
+"""Files up to this size are compared with their hashes when an index is opened."""
+
+_chunk_values = itemgetter(*(field.name for field in fields(ChunkRecord)))
+_document_values = itemgetter(*(field.name for field in fields(DocumentRecord)))
+
+Part = TypeVar("Part")
+
+
+class Index:
+    """One published version of an index. Immutable, and safe to share between threads."""
+
+    def __init__(self, layout: IndexLayout, manifest: Manifest) -> None:
+        """Map the files of `layout`; use `open`, which checks them first."""
+        chunks, documents, terms = manifest.chunks, manifest.documents, manifest.terms
+        self.layout = layout
+        self.manifest = manifest
+        self.version = manifest.version
+        self.chunk_count = chunks
+        self.document_count = documents
+        self.tokenizer = Tokenizer(manifest.language)
+        self.keyword_lane = KeywordLane.open(layout, chunks, terms, manifest.postings)
+        self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
+        self.filters = FilterColumns(
+            manifest.sources,
+            open_array(layout.filter_sources, np.uint16, (chunks,)),
+            manifest.tags,
+            open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)),
+            open_array(layout.filter_tag_chunks, np.uint32, (-1,)),
+            open_array(layout.filter_modified, np.int64, (chunks,)),
+            ValueTable(layout.root, documents),
+            np.diff(self.document_chunks).astype(np.int64),
+            manifest.filterable,
+        )
+        self._chunks = JsonLines(
+            layout.chunks, open_array(layout.chunk_offsets, np.uint64, (chunks + 1,))
+        )
+        self._chunk_ids = KeyTable(open_array(layout.chunk_ids, np.uint64, (2, chunks)))
+        self._documents = JsonLines(
+            layout.documents, open_array(layout.document_offsets, np.uint64, (documents + 1,))
+        )
+        self._document_ids = KeyTable(open_array(layout.document_ids, np.uint64, (2, -1)))
+        self._parts: dict[Callable[[Any], Any], Any] = {}
+        self._parts_lock = threading.Lock()
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """Open the index in `directory`, or the version that its CURRENT file names.
+
+        Sizes of all files are checked, and contents of small ones (see `verify`). Raises
+        IndexUnusableError.
+        """
+        layout = IndexLayout(resolve_version(directory))
+        manifest = Manifest.read(layout.manifest)
+        if manifest.tokenizer_version != TOKENIZER_VERSION:
+            raise IndexUnusableError(
+                f"{layout.root}: built with tokenizer {manifest.tokenizer_version},"
+                f" this server has {TOKENIZER_VERSION}",
+                hint="build the index again with the version that exported this server",
+            )
+        local = cls.local_part(layout, manifest)
+        findings = [*_wrong_sizes(layout.root, local)]
+        findings = findings or [*_wrong_contents(layout.root, local, HASHED_AT_ONCE_BYTES)]
+        if findings:
+            raise IndexUnusableError(
+                f"{layout.root}: damaged: {'; '.join(findings)}", hint=REBUILD_HINT
+            )
+        try:
+            return cls(layout, manifest)
+        except OSError as error:
+            raise IndexUnusableError(
+                f"{layout.root}: unreadable: {error}", hint=REBUILD_HINT
+            ) from None
+
+    @staticmethod
+    def local_part(layout: IndexLayout, manifest: Manifest) -> Manifest:
+        """The manifest of the files that are on this machine: all of them."""
+        del layout
+        return manifest
+
+    def chunk(self, number: int) -> ChunkRecord:
+        """The chunk with a number from 0 to `chunk_count` - 1."""
+        return ChunkRecord(*self._chunks.read(number, _chunk_values))
+
+    def document(self, number: int) -> DocumentRecord:
+        """The document with a number from 0 to `document_count` - 1."""
+        return DocumentRecord(*self._documents.read(number, _document_values))
+
+    def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers (m,) of the documents that chunks (m,) belong to."""
+        ends = self.document_chunks[1:]
+        return np.searchsorted(ends, chunks.astype(np.uint64), side="right").astype(np.int64)
+
+    def part(self, open_part: Callable[["Index"], Part]) -> Part:
+        """What an optional stage reads beside the lanes: opened once, kept as long as the index."""
+        found = self._parts.get(open_part)
+        if found is None:
+            with self._parts_lock:
+                found = self._parts.get(open_part)
+                if found is None:
+                    found = self._parts[open_part] = open_part(self)
+        opened: Part = found
+        return opened
+
+    def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
+        """The chunk with this id, if there is one."""
+        chunks = (self.chunk(number) for number in self._chunk_ids.find(hash_key(chunk_id)))
+        return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
+
+    def find_document(self, document_id: str) -> DocumentRecord | None:
+        """The document with this id, or of which it is a copy, if there is one."""
+        numbers = self._document_ids.find(hash_key(document_id))
+        for found in (self.document(number) for number in numbers):
+            copies = (place["document_id"] for place in found.also_at)
+            if found.id == document_id or document_id in copies:
+                return found
+        return None
+
+    def documents(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
+        """Documents in the index's order, at most `limit`, from `offset` on."""
+        end = min(self.document_count, offset + limit)
+        return [self.document(number) for number in range(offset, end)]
+
+    def chunks_of(
+        self, document: DocumentRecord, offset: int = 0, limit: int | None = None
+    ) -> list[ChunkRecord]:
+        """The chunks of a document in the order of its text, at most `limit`, from `offset` on."""
+        start, end = document.chunk_start + offset, document.chunk_end
+        return [
+            self.chunk(n) for n in range(start, end if limit is None else min(end, start + limit))
+        ]
+
+    def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
+        """How many chunks of the document stand before this one; None if it is not among them."""
+        for number in self._chunk_ids.find(hash_key(chunk_id)):
+            is_inside = document.chunk_start <= number < document.chunk_end
+            if is_inside and self.chunk(number).id == chunk_id:
+                return number - document.chunk_start
+        return None
+
+    def sources(self) -> list[SourceSummary]:
+        """Every source, with the documents and chunks that came from it."""
+        path = self.layout.report
+        try:
+            return [
+                SourceSummary(entry["name"], entry["documents"], entry["chunks"])
+                for entry in json.loads(path.read_bytes())["sources"]
+            ]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise IndexUnusableError(f"{path}: unreadable: {error!r}", hint=REBUILD_HINT) from None
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest: the findings, none if all is well."""
+        return verify_files(self.layout.root, self.local_part(self.layout, self.manifest))
+
+
+def resolve_version(directory: Path) -> Path:
+    """The folder of the version to read: the one named by CURRENT, or `directory` itself."""
+    try:
+        name = (directory / "CURRENT").read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return directory
+    except (OSError, UnicodeDecodeError) as error:
+        raise IndexUnusableError(
+            f"{directory / 'CURRENT'}: unreadable: {error}", hint=REBUILD_HINT
+        ) from None
+    if not (name.startswith("v") and name[1:].isdigit()):
+        raise IndexUnusableError(
+            f"{directory / 'CURRENT'}: names no version: {name!r}", hint=REBUILD_HINT
+        )
+    return directory / name
+
+
+def verify_files(root: Path, manifest: Manifest) -> list[str]:
+    """Findings of files that are missing, changed or unknown under an index's folder."""
+    findings = [*_wrong_sizes(root, manifest), *_wrong_contents(root, manifest)]
+    known = {*manifest.files, "manifest.json"}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.is_symlink() or (path.is_file() and name not in known):
+            findings.append(f"{name}: not in the manifest")
+    return findings
+
+
+def _wrong_sizes(root: Path, manifest: Manifest) -> Iterator[str]:
+    for name, entry in manifest.files.items():
+        try:
+            size = (root / name).stat().st_size
+        except OSError:
+            yield f"{name}: missing"
+            continue
+        if size != entry["bytes"]:
+            yield f"{name}: {size} bytes, expected {entry['bytes']}"
+
+
+def _wrong_contents(root: Path, manifest: Manifest, most: int | None = None) -> Iterator[str]:
+    """Findings of files of the right size, of `most` bytes if given, whose hash is another."""
+    for name, entry in manifest.files.items():
+        path = root / name
+        try:
+            size = path.stat().st_size
+            if size != entry["bytes"] or (most is not None and size > most):
+                continue
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                    yield f"{name}: content differs from the manifest"
+        except FileNotFoundError:
+            # The sizes have told.
+            continue
+        except OSError as error:
+            yield f"{name}: unreadable: {error.strerror}"

@@ -1,0 +1,139 @@
+"""The language model that reads queries before they are searched for: asked in JSON, within a time.
+
+Any number of threads may ask. What it said is kept, so that a query asked again costs no call; a
+model that fails several times in a row is left alone for a while. What it says is checked by
+whoever asked.
+"""
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ..chat.prompt import fenced_messages
+from ..retrieval.calls import CircuitBreaker
+from .budget import shared_budget
+from .client import LanguageModel, Sampling
+from .replies import ModelError
+from .settings import ModelSettings
+
+MAX_TOKENS = 256
+KEPT_ANSWERS = 1024
+FAILURES_IN_A_ROW = 3
+"""One late answer says little: models take now half a second, now three."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked about a query: instructions, and the JSON schema of the answer as text."""
+
+    query: str
+    instructions: str
+    schema: str
+
+
+class QueryModel:
+    """Asks one language model about queries."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._model = LanguageModel(settings)
+        self._budget = shared_budget(settings.daily_calls)
+        self._places = threading.BoundedSemaphore(settings.concurrency)
+        self._breaker: CircuitBreaker[str] = CircuitBreaker(failures=FAILURES_IN_A_ROW)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        # What raises is not kept.
+        self._kept = lru_cache(KEPT_ANSWERS)(self._ask)
+
+    def ask(self, request: Request, *, seconds: float) -> Mapping[str, Any]:
+        """The JSON object that the model answers within so many seconds.
+
+        Raises ModelError if there is none; its message holds no secret.
+        """
+        return self._kept(request, seconds)
+
+    def close(self) -> None:
+        """Let go of connections and of the thread; nothing can be asked any more."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(self._model.aclose(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _ask(self, request: Request, seconds: float) -> Mapping[str, Any]:
+        if not self._places.acquire(blocking=False):
+            raise ModelError("has as many calls as it may have at a time")
+        try:
+            ticket = self._breaker.admit()
+            if ticket is None:
+                raise ModelError("is left alone after failures")
+            if not self._budget.take_call():
+                raise ModelError("has had the day's calls")
+            return self._decide(ticket, request, seconds)
+        finally:
+            self._places.release()
+
+    def _decide(self, ticket: int, request: Request, seconds: float) -> Mapping[str, Any]:
+        """Make the call, and tell the breaker how it went."""
+        try:
+            answer = self._call(request, seconds)
+        except ModelError as error:
+            if self._breaker.fail(ticket, str(error)):
+                _logger.warning("the language model %s; queries are searched for as asked", error)
+            raise
+        if self._breaker.succeed(ticket):
+            _logger.warning("the language model reads queries again")
+        return answer
+
+    def _call(self, request: Request, seconds: float) -> Mapping[str, Any]:
+        messages = fenced_messages(request.instructions, request.query)
+        schema = {"name": "query", "strict": True, "schema": json.loads(request.schema)}
+        sampling = Sampling(
+            MAX_TOKENS,
+            temperature=0,
+            response_format={"type": "json_schema", "json_schema": schema},
+        )
+        reply = asyncio.run_coroutine_threadsafe(
+            self._model.complete(messages, sampling), self._running_loop()
+        )
+        try:
+            return read_object(reply.result(seconds).text)
+        except TimeoutError:
+            # This also closes the connection, so that the model stops.
+            reply.cancel()
+            raise ModelError("took too long") from None
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        # Begun with the first query, since no thread survives the forking of workers.
+        with self._lock:
+            if self._loop is None:
+                # Not within the deadline, or no first query would ever be read.
+                self._model.open()
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_run, args=(self._loop,), name="query model", daemon=True
+                ).start()
+            return self._loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def read_object(text: str) -> Mapping[str, Any]:
+    """The JSON object in a reply, which may stand between other words. Raises ModelError."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        answer = json.loads(text[start : end + 1])
+    except (ValueError, RecursionError):
+        raise ModelError("sent no JSON") from None
+    if not isinstance(answer, dict):
+        raise ModelError("sent no JSON")
+    return answer

@@ -1,0 +1,138 @@
+"""Models that FastEmbed runs by ONNX Runtime, on this machine.
+
+https://qdrant.github.io/fastembed/
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .folders import find_folder, unusable
+from .replies import EmbeddingFailure, check_vectors
+
+NETWORKS = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
+"""Where a folder may have the network, in the order of preference."""
+
+POOLING_FILE = "1_Pooling/config.json"
+POOLINGS = {
+    "pooling_mode_cls_token": "CLS",
+    "pooling_mode_mean_tokens": "MEAN",
+    "pooling_mode_lasttoken": "LAST_TOKEN",
+}
+POOLING_NAMES = {"cls": "CLS", "mean": "MEAN", "lasttoken": "LAST_TOKEN"}
+
+
+class FastEmbedEmbeddings:
+    """A model, loaded; one object may serve any number of threads.
+
+    Args:
+        model: A name that FastEmbed knows, or the path of a folder with the ONNX network, the
+            tokenizer's files and `1_Pooling/config.json`, which is read without the network.
+        install: What installs the package, for the message where it is missing.
+
+    Raises:
+        EmbeddingFailure: When the package or the model is missing, or it cannot be loaded.
+    """
+
+    def __init__(self, model: str, *, install: str) -> None:
+        try:
+            from fastembed import TextEmbedding
+        except ImportError as error:
+            raise EmbeddingFailure(
+                f"the model {model!r} needs fastembed: {error}", hint=install
+            ) from None
+        folder = find_folder(model)
+        options: dict[str, Any]
+        try:
+            if folder is None:
+                name, options = model, {"cache_dir": _cache_folder()}
+            else:
+                name, options = _register(folder), {"specific_model_path": str(folder)}
+            self.network: Any = TextEmbedding(name, **options).model
+        except EmbeddingFailure:
+            raise
+        except Exception as error:
+            # ONNX Runtime has exceptions of its own, below no common class.
+            raise unusable(model, error) from None
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) in the order of the texts, which already have their prefixes.
+
+        Args:
+            texts: Longer ones than the model takes are cut by it.
+            side: Decides where a model embeds queries otherwise.
+            timeout: Not kept by a model on this machine.
+
+        Raises:
+            EmbeddingFailure: When a vector is not finite.
+        """
+        del timeout
+        if side == "query":
+            rows = [*self.network.query_embed(list(texts))]
+        else:
+            rows = [*self.network.passage_embed(list(texts), batch_size=max(1, len(texts)))]
+        return check_vectors(rows, len(texts), None)
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self.network = None
+
+
+def _cache_folder() -> str:
+    # FastEmbed's own default lies in the folder for temporary files, which others can write to.
+    chosen = os.environ.get("FASTEMBED_CACHE_PATH")
+    return chosen or str(Path.home() / ".cache" / "fastembed")
+
+
+def _register(folder: Path) -> str:
+    """Make a folder known to FastEmbed; returns the name that it goes by."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = "folder-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    if any(known["model"] == name for known in TextEmbedding.list_supported_models()):
+        return name
+    network = next((file for file in NETWORKS if (folder / file).is_file()), None)
+    if network is None:
+        raise EmbeddingFailure(
+            f"{folder}: holds no ONNX network", hint="it may be any of " + ", ".join(NETWORKS)
+        )
+    pooling, width = _read_pooling(folder)
+    TextEmbedding.add_custom_model(
+        model=name,
+        pooling=PoolingType(pooling),
+        normalization=True,
+        sources=ModelSource(hf=name),
+        dim=width,
+        model_file=network,
+    )
+    return name
+
+
+def _read_pooling(folder: Path) -> tuple[str, int]:
+    """How a folder's model makes one vector of its tokens' vectors, and their width."""
+    try:
+        content = json.loads((folder / POOLING_FILE).read_bytes())
+        chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]
+        named = POOLING_NAMES.get(content.get("pooling_mode"))
+        chosen = [named] if named else chosen
+        width = int(content.get("word_embedding_dimension") or content["embedding_dimension"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EmbeddingFailure(
+            f"{folder}: {POOLING_FILE} is needed to know how tokens become a vector: {error}",
+            hint="copy the file from where the model was published",
+        ) from None
+    if len(chosen) != 1:
+        raise EmbeddingFailure(
+            f"{folder / POOLING_FILE}: FastEmbed can pool by one of CLS, mean or last token",
+            hint="use the provider sentence-transformers for this model",
+        )
+    return chosen[0], width

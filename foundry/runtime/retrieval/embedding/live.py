@@ -1,0 +1,184 @@
+"""Queries embedded by the service that embedded the documents, and what happens when it fails.
+
+A failing service costs meaning, never the answer: `encode` gives None, at once while the service
+is being left alone, and the search goes on with keywords. That the service is well again is found
+by a query that comes after a pause; nothing has to be restarted.
+
+Its vectors are used only while it gives the probe text the vector that it had when the index was
+built. It is asked so at the start, and before anything else after each failure, since a service
+that comes back may have come back with another model.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.errors import IndexUnusableError
+from ...index.layout import DenseManifest, IndexLayout
+from ..calls import CircuitBreaker, call_within
+from ..probe import find_difference
+from ..timing import stage
+from .recent import RecentVectors
+from .replies import EmbeddingFailure
+
+DEADLINE_SECONDS = 5.0
+"""Within this time a query has its vector, or is answered without."""
+
+QUICK_SECONDS = 0.5
+"""A connection that breaks so soon is worth one more call: services often close one that was idle
+just when it is used again."""
+
+_logger = logging.getLogger(__name__)
+
+
+class EmbeddingClient(Protocol):
+    """A client of an embedding service."""
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts, in about `timeout` seconds. Raises EmbeddingFailure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderState:
+    """Whether queries can be embedded.
+
+    `mismatch` is a service that answers, but not with the index's model. `detail` is for callers;
+    what the service itself said is logged, for the owner alone.
+    """
+
+    status: Literal["ok", "unavailable", "mismatch"]
+    detail: str | None
+
+
+OK = EmbedderState("ok", None)
+UNAVAILABLE = EmbedderState(
+    "unavailable", "The embedding service does not answer; until it does, keywords are searched."
+)
+MISMATCH = EmbedderState(
+    "mismatch",
+    "The embedding service has another model than the index was built with; until it has that"
+    " one, keywords are searched.",
+)
+
+
+class LiveQueryEncoder:
+    """Asks a service for the vectors of queries; any number of threads may share one."""
+
+    def __init__(self, client: EmbeddingClient, layout: IndexLayout, dense: DenseManifest) -> None:
+        """Ask for the probe text.
+
+        Raises IndexUnusableError if that shows another model. No answer is no error, since one
+        may come later.
+        """
+        self._client = client
+        self._dense = dense
+        self._place = layout.root
+        self._breaker: CircuitBreaker[EmbedderState] = CircuitBreaker()
+        self._recent = RecentVectors()
+        ticket = self._breaker.admit()
+        assert ticket is not None
+        try:
+            self._check_probe(time.monotonic() + DEADLINE_SECONDS)
+        except EmbeddingFailure as failure:
+            self._leave_alone(ticket, failure)
+
+    @property
+    def state(self) -> EmbedderState:
+        """As the last call found the service."""
+        return self._breaker.fault or OK
+
+    @stage("encode")
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """The unit vector (d,) of a query; None if the service does not give it."""
+        vector = self._recent.get(text)
+        if vector is not None:
+            return vector
+        ticket = self._breaker.admit()
+        if ticket is None:
+            return None
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        try:
+            if self._breaker.fault is not None:
+                self._check_probe(deadline)
+            vector = self._embed(self._dense.query_prefix + text, deadline)
+        except (EmbeddingFailure, IndexUnusableError) as failure:
+            self._leave_alone(ticket, failure)
+            return None
+        if self._breaker.succeed(ticket):
+            _logger.warning("the embedding service answers again")
+        if vector is not None:
+            self._recent.put(text, vector)
+        return vector
+
+    def _embed(self, text: str, deadline: float) -> NDArray[np.float32] | None:
+        """The vector of a text; None if it is this very text that the service cannot embed."""
+        try:
+            vector = self._ask(text, deadline)
+        except EmbeddingFailure as failure:
+            if not failure.is_bad_reply:
+                raise
+            self._check_probe(deadline)
+            return None
+        if len(vector) != self._dense.dimensions:
+            raise self._other_model(f"a query's vector has {len(vector)} numbers")
+        return vector
+
+    def _check_probe(self, deadline: float) -> None:
+        """Raise IndexUnusableError if the service has another model than the index."""
+        probe = self._ask(self._dense.query_prefix + self._dense.probe_text, deadline)
+        difference = find_difference(probe, self._dense)
+        if difference is not None:
+            raise self._other_model(f"the probe text's vector {difference}")
+
+    def _ask(self, text: str, deadline: float) -> NDArray[np.float32]:
+        started = time.monotonic()
+        try:
+            return self._call(text, deadline)
+        except EmbeddingFailure as failure:
+            is_broken = failure.is_temporary and failure.status is None
+            if (
+                not is_broken
+                or failure.is_unreachable
+                or time.monotonic() - started > QUICK_SECONDS
+            ):
+                raise
+        return self._call(text, deadline)
+
+    def _call(self, text: str, deadline: float) -> NDArray[np.float32]:
+        seconds = max(0.0, deadline - time.monotonic())
+        embed = partial(self._client.embed, [text], "query", timeout=seconds)
+        try:
+            vector: NDArray[np.float32] = call_within(seconds, embed)[0]
+        except TimeoutError:
+            message = f"no complete answer within {DEADLINE_SECONDS:g} s"
+            raise EmbeddingFailure(message, is_temporary=True) from None
+        return vector
+
+    def _other_model(self, difference: str) -> IndexUnusableError:
+        model = f"{self._dense.provider} model {self._dense.model!r}"
+        return IndexUnusableError(
+            f"{self._place}: built with {model}, which is not what the embedding service has"
+            f" under this name: {difference}",
+            hint="let the service serve the model that the index was built with, or build the"
+            " index again",
+        )
+
+    def _leave_alone(self, ticket: int, failure: EmbeddingFailure | IndexUnusableError) -> None:
+        if isinstance(failure, EmbeddingFailure):
+            state, pause = UNAVAILABLE, failure.retry_after or 0.0
+        else:
+            state, pause = MISMATCH, 0.0
+        if self._breaker.fail(ticket, state, pause):
+            hint = f" ({failure.hint})" if failure.hint else ""
+            _logger.warning(
+                "queries cannot be embedded, keywords are searched: %s%s", failure.message, hint
+            )

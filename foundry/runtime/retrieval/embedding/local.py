@@ -1,0 +1,65 @@
+"""Queries embedded by the model that embedded the documents, run by the server itself."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.errors import IndexUnusableError
+from ...index.layout import DenseManifest, IndexLayout
+from ..probe import find_difference
+from ..timing import stage
+from .recent import RecentVectors
+from .replies import EmbeddingFailure
+
+_logger = logging.getLogger(__name__)
+
+
+class LocalModel(Protocol):
+    """A model, loaded."""
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"]
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts. Raises EmbeddingFailure."""
+        ...
+
+
+class LocalQueryEncoder:
+    """Runs a model on queries, one at a time; any number of threads may share one."""
+
+    def __init__(self, model: LocalModel, layout: IndexLayout, dense: DenseManifest) -> None:
+        """Run the model on the probe text. Raises IndexUnusableError if it is another model."""
+        self._model = model
+        self._query_prefix = dense.query_prefix
+        self._lock = threading.Lock()
+        self._recent = RecentVectors()
+        difference = find_difference(self._run(dense.probe_text), dense)
+        if difference is not None:
+            raise IndexUnusableError(
+                f"{layout.root}: built with {dense.provider} model {dense.model!r}, which is not"
+                f" what is installed under this name: the probe text's vector {difference}",
+                hint="install the model that the index was built with, or build the index again",
+            )
+
+    @stage("encode")
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """The unit vector (d,) of a query; None if the model gives none."""
+        vector = self._recent.get(text)
+        if vector is None:
+            try:
+                vector = self._run(text)
+            except EmbeddingFailure as failure:
+                _logger.warning("a query could not be embedded: %s", failure.message)
+                return None
+            self._recent.put(text, vector)
+        return vector
+
+    def _run(self, text: str) -> NDArray[np.float32]:
+        with self._lock:
+            vectors = self._model.embed([self._query_prefix + text], "query")
+        vector: NDArray[np.float32] = vectors[0]
+        return vector

@@ -1,0 +1,92 @@
+"""Any service that speaks OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, TEI, LM Studio ...
+
+https://platform.openai.com/docs/api-reference/embeddings
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .http import EmbeddingService
+from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
+
+
+class OpenAIEmbeddings:
+    """Embeds over HTTP; one object may serve any number of threads.
+
+    Args:
+        base_url: Such as `https://api.openai.com/v1`.
+        model: As the service calls it.
+        api_key: Sent as a bearer token; None where the service wants none.
+        dimensions: To ask for; None for the model's own.
+    """
+
+    def __init__(
+        self, base_url: str, model: str, *, api_key: str | None, dimensions: int | None
+    ) -> None:
+        self._service = EmbeddingService(base_url, model, api_key)
+        self._model = model
+        self._dimensions = dimensions
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) in the order of the texts; both sides are embedded alike.
+
+        Args:
+            texts: Prefixes included.
+            side: What the texts are.
+            timeout: Seconds for the whole call.
+
+        Raises:
+            EmbeddingFailure: See there.
+        """
+        del side
+        body: dict[str, object] = {
+            "model": self._model,
+            "input": list(texts),
+            "encoding_format": "float",
+        }
+        if self._dimensions is not None:
+            body["dimensions"] = self._dimensions
+        try:
+            reply = self._service.post("/embeddings", body, timeout=timeout)
+        except EmbeddingFailure as failure:
+            raise name_dimensions(failure, self._dimensions) from None
+        return read_vectors(find_rows(reply, len(texts)), len(texts), self._dimensions)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._service.close()
+
+
+def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
+    """The embeddings of a reply in the order of the texts, by the index that each one names.
+
+    A service that numbers none of them is taken to keep the order.
+    """
+    items = reply.get("data")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise bad_reply("the reply has no list 'data' of objects")
+    if len(items) != count:
+        raise bad_reply(f"{len(items)} vectors came back for {count} texts")
+    numbers = [item.get("index") for item in items]
+    if any(number is not None for number in numbers):
+        if any(type(number) is not int for number in numbers) or sorted(numbers) != [*range(count)]:
+            raise bad_reply("the vectors are not numbered from 0, each number once")
+        items = sorted(items, key=lambda item: item["index"])
+    return [_numbers(item.get("embedding")) for item in items]
+
+
+def _numbers(embedding: object) -> object:
+    """A list as it is; base64 of little-endian float32 as an array (d,)."""
+    if not isinstance(embedding, str):
+        return embedding
+    try:
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
+    except (binascii.Error, ValueError):
+        raise bad_reply("a vector is neither a list of numbers nor base64 of float32") from None

@@ -1,0 +1,112 @@
+"""What may come back from an embedding model: unit vectors, or a failure that says what would help.
+
+EmbeddingFailure (ServerError)
+    is_temporary    the same call may succeed later (429, 5xx, a lost connection)
+    is_bad_reply    the reply is not what was asked for, or the service refuses these texts
+    neither         no repetition can help (no such model, no right, quota used up)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.errors import ServerError
+
+SHORTEST = 1e-12
+"""A vector whose largest number is smaller points nowhere."""
+
+
+class EmbeddingFailure(ServerError):
+    """A model did not give the vectors that were asked for.
+
+    Attributes:
+        is_temporary: Whether the same call may succeed later.
+        retry_after: Seconds that the service asks to wait; None where it does not say.
+        is_unreachable: Whether no service answered at all.
+        is_bad_reply: Whether the reply was wrong, or the service refused these very texts.
+        status: Of the HTTP reply; None where there was none, or it was 200.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        is_temporary: bool = False,
+        retry_after: float | None = None,
+        is_unreachable: bool = False,
+        is_bad_reply: bool = False,
+        status: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.is_temporary = is_temporary
+        self.retry_after = retry_after
+        self.is_unreachable = is_unreachable
+        self.is_bad_reply = is_bad_reply
+        self.status = status
+
+
+def check_vectors(
+    rows: Sequence[Any] | NDArray[Any], count: int, dimensions: int | None
+) -> NDArray[np.float32]:
+    """Unit vectors (count, d) from rows of numbers in the order of the texts.
+
+    Args:
+        rows: One for each text.
+        count: Texts that were asked for.
+        dimensions: Numbers of each row; None for any one width.
+
+    Raises:
+        EmbeddingFailure: With `is_bad_reply`: another count or width, something that is not a
+            number, not finite, or zero throughout.
+    """
+    if len(rows) != count:
+        raise bad_reply(f"{len(rows)} vectors came back for {count} texts")
+    try:
+        matrix = np.asarray(rows)
+        is_numeric = matrix.dtype.kind in "fiu" or count == 0
+    except (ValueError, TypeError, OverflowError):
+        raise bad_reply("vectors of different lengths came back") from None
+    if not is_numeric or (count and (matrix.ndim != 2 or not matrix.shape[1])):
+        raise bad_reply("what came back are not vectors of numbers")
+    if count == 0:
+        return np.zeros((0, dimensions or 0), dtype=np.float32)
+    if dimensions is not None and matrix.shape[1] != dimensions:
+        raise bad_reply(f"vectors of {matrix.shape[1]} numbers came back, expected {dimensions}")
+    exact = matrix.astype(np.float64)
+    if not np.isfinite(exact).all():
+        raise bad_reply("a vector holds a number that is not finite")
+    largest = np.abs(exact).max(axis=1, keepdims=True)
+    if (largest < SHORTEST).any():
+        raise bad_reply("a vector is zero throughout")
+    exact /= largest
+    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
+    return exact.astype(np.float32)
+
+
+def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray[np.float32]:
+    """Checked unit vectors; says so where the number of dimensions asked for was ignored."""
+    widths = {len(row) for row in rows if isinstance(row, list | np.ndarray)}
+    if dimensions is not None and len(widths) == 1 and widths != {dimensions}:
+        width = widths.pop()
+        raise bad_reply(
+            f"vectors of {width} numbers came back where {dimensions} were asked for",
+            hint=f"if the service ignores embedding.dimensions, set it to {width}",
+        )
+    return check_vectors(rows, count, dimensions)
+
+
+def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> EmbeddingFailure:
+    """The failure, final where it is the number of dimensions that the service refuses."""
+    if dimensions is None or not failure.is_bad_reply or "dimension" not in failure.message.lower():
+        return failure
+    return EmbeddingFailure(
+        failure.message, hint="leave out embedding.dimensions, or set what the model can give"
+    )
+
+
+def bad_reply(message: str, *, hint: str | None = None) -> EmbeddingFailure:
+    """A failure by a wrong reply."""
+    return EmbeddingFailure(message, is_bad_reply=True, hint=hint)

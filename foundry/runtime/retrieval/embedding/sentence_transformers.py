@@ -1,0 +1,70 @@
+"""Models that Sentence Transformers runs, on this machine.
+
+https://sbert.net/docs/package_reference/sentence_transformer/model.html
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .folders import find_folder, unusable
+from .replies import EmbeddingFailure, check_vectors
+
+
+class SentenceTransformersEmbeddings:
+    """A model, loaded; for one thread at a time.
+
+    Args:
+        model: A name on the Hugging Face Hub, or the path of a folder, which is read without the
+            network.
+        install: What installs the package, for the message where it is missing.
+        revision: A commit of the model; None for the newest.
+
+    Raises:
+        EmbeddingFailure: When the package or the model is missing, or it cannot be loaded.
+    """
+
+    def __init__(self, model: str, *, install: str, revision: str | None = None) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise EmbeddingFailure(
+                f"the model {model!r} needs sentence-transformers: {error}", hint=install
+            ) from None
+        folder = find_folder(model)
+        try:
+            self.network: Any = SentenceTransformer(
+                model if folder is None else str(folder),
+                revision=revision,
+                local_files_only=folder is not None,
+                trust_remote_code=False,
+            )
+        except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
+            raise unusable(model, error) from None
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
+    ) -> NDArray[np.float32]:
+        """Unit vectors (n, d) in the order of the texts, which already have their prefixes.
+
+        Args:
+            texts: Longer ones than the model takes are cut by it.
+            side: Decides where a model has another network for each.
+            timeout: Not kept by a model on this machine.
+
+        Raises:
+            EmbeddingFailure: When a vector is not finite.
+        """
+        del timeout
+        encode = self.network.encode_query if side == "query" else self.network.encode_document
+        # An empty prompt keeps the model from adding one of its own.
+        rows = encode(
+            list(texts), prompt="", batch_size=max(1, len(texts)), show_progress_bar=False
+        )
+        return check_vectors(rows, len(texts), None)
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self.network = None

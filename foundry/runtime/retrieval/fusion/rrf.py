@@ -1,0 +1,28 @@
+"""Reciprocal rank fusion.
+
+    score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
+
+(Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
+Rank Learning Methods.) A lane that did not deliver a chunk adds nothing to its score. The factor
+k + 1 changes no order: it scales scores to [0, 1], and only what is first in both lanes has 1. A
+keyword lane whose best hit is worth less than 1, see `LaneHits`, counts for as much less.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..candidates import Candidates
+
+
+def fuse_rrf(
+    candidates: Candidates, semantic_weight: float, keyword_weight: float, *, k: int
+) -> Candidates:
+    """Score candidates by their ranks; weights are not negative and not both 0, `k` is positive."""
+    scores = semantic_weight * _reciprocal(candidates.semantic_ranks, k)
+    keyword = _reciprocal(candidates.keyword_ranks, k)
+    scores += keyword_weight * candidates.keyword_worth * keyword
+    return candidates.with_scores(scores / (semantic_weight + keyword_weight))
+
+
+def _reciprocal(ranks: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    return np.where(ranks > 0, (k + 1) / (k + ranks), 0.0)

@@ -1,0 +1,47 @@
+"""The probe: a text whose vector is known, so that another model than the index's is noticed.
+
+Vectors of two models cannot be compared, even where they are equally long: nothing fails, and
+every answer is wrong.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.errors import IndexUnusableError
+from ..index.layout import DenseManifest, IndexLayout
+
+PROBE_TOLERANCE = 0.99
+"""The least cosine between the probe text's vector now and when the index was built."""
+
+
+def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
+    """How the probe text's vector differs from the index's; None if it does not.
+
+    The vector is of length one, or None where the text has none.
+    """
+    expected = np.array(dense.probe_vector, dtype=np.float32)
+    if probe is None:
+        return "is not there" if expected.any() else None
+    if probe.shape != expected.shape:
+        return f"has {len(probe)} numbers instead of {len(expected)}"
+    cosine = float(probe @ expected)
+    if cosine >= PROBE_TOLERANCE:
+        return None
+    return f"has a cosine of {cosine:.2f} to what it was, expected {PROBE_TOLERANCE} or more"
+
+
+def require_model(layout: IndexLayout, dense: DenseManifest, provider: str) -> None:
+    """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
+    if dense.query.encoder != "same" or dense.provider != provider:
+        raise IndexUnusableError(
+            f"{layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
+            f" server asks a model of provider {provider!r}",
+            hint="export the server again for this index",
+        )
+
+
+def describe_encoder(dense: DenseManifest) -> str:
+    """What embeds the queries of an index, for messages."""
+    if dense.query.encoder == "same":
+        return f"{dense.provider} model {dense.model!r}"
+    return "a table of word pieces"

@@ -1,0 +1,295 @@
+"""Search results, the same through every door."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.errors import InvalidRequestError
+from ..index.reader import Index
+from ..index.records import ChunkRecord
+from .candidates import SCORE_DIGITS, Candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some text of a document, with its place; `section` holds the headings above all of it."""
+
+    text: str
+    section: list[str]
+    position: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, by name."""
+        return {"text": self.text, "section": self.section, "position": self.position}
+
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
+
+MAX_TOP_K = 100
+MAX_QUERY_LENGTH = 2_000
+"""Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk with its score, each lane's score and rank, and each stage's factor in the score.
+
+    What only some hits have is left out of the JSON where there is none: `near_duplicates`, the ids
+    of the hits that this one stands for, their texts being equal or nearly so; `rerank`, a model's
+    score; `passage`, the larger passage around the chunk.
+    """
+
+    chunk: ChunkRecord
+    score: float
+    semantic: float | None
+    keyword: float | None
+    semantic_rank: int | None
+    keyword_rank: int | None
+    boosts: dict[str, float]
+    rerank: float | None = None
+    near_duplicates: tuple[str, ...] = ()
+    passage: Passage | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as a result of POST /search."""
+        return self.chunk.to_json() | {
+            "score": self.score,
+            "scores": self.scores(),
+            "ranks": {"semantic": self.semantic_rank, "keyword": self.keyword_rank},
+            "boosts": self.boosts,
+            **self.additions(),
+        }
+
+    def scores(self) -> dict[str, float | None]:
+        """The score of each lane, and of the reranking model if it was asked."""
+        scores = {"semantic": self.semantic, "keyword": self.keyword}
+        return scores if self.rerank is None else {**scores, "rerank": self.rerank}
+
+    def additions(self) -> dict[str, Any]:
+        """What stages have put beside the chunk, for JSON."""
+        additions: dict[str, Any] = {}
+        if self.near_duplicates:
+            additions["near_duplicates"] = list(self.near_duplicates)
+        if self.passage is not None:
+            additions["passage"] = self.passage.to_json()
+        return additions
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    """The answer to one query.
+
+    `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
+    wanted but could not be had. Hits come best first, equal scores in the order of chunk ids.
+    `stages` has an entry for each optional stage that changed something, or failed.
+    `unknown_identifiers` are those of the query that stand nowhere in the index.
+    """
+
+    query: str
+    mode: Mode
+    reason: Reason
+    degraded: bool
+    took_ms: float
+    hits: tuple[Hit, ...]
+    stages: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    unknown_identifiers: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer of POST /search."""
+        return {
+            "query": self.query,
+            "mode": self.mode,
+            "reason": self.reason,
+            "degraded": self.degraded,
+            "unknown_identifiers": list(self.unknown_identifiers),
+            "took_ms": self.took_ms,
+            "stages": dict(self.stages),
+            "results": [hit.to_json() for hit in self.hits],
+        }
+
+    def covers(self, chunk: ChunkRecord) -> bool:
+        """Whether a chunk is a hit, or a stage has left it out for a better hit that stands for it.
+
+        That is a near-duplicate, or one of the same document or parent.
+        """
+        if any(chunk.id in (hit.chunk.id, *hit.near_duplicates) for hit in self.hits):
+            return True
+        is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
+        return is_chosen and any(hit.chunk.document_id == chunk.document_id for hit in self.hits)
+
+
+class Journal:
+    """What is noted while one query is answered: the time, and what optional stages did.
+
+    Also the identifiers of the query that stand nowhere in the index.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self.unknown_identifiers: tuple[str, ...] = ()
+        self.stages: dict[str, dict[str, Any]] = {}
+
+    def note(self, stage: str, **details: Any) -> None:
+        """Say what a stage changed, or why it failed; details are values of JSON."""
+        self.stages[stage] = details
+
+    def milliseconds(self) -> float:
+        """Time since the start, to the microsecond."""
+        return round((time.perf_counter() - self._started) * 1000, 3)
+
+
+def check_request(query: str, top_k: int, mode: str) -> None:
+    """Raise InvalidRequestError for a request that no search can answer."""
+    if not query.strip():
+        raise InvalidRequestError("query must not be empty", field="query")
+    if len(query) > MAX_QUERY_LENGTH:
+        raise InvalidRequestError(
+            f"query must have at most {MAX_QUERY_LENGTH} characters", field="query"
+        )
+    if not 1 <= top_k <= MAX_TOP_K:
+        raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
+    if mode not in ("hybrid", "semantic", "keyword"):
+        raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
+
+
+def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.int64]:
+    """Where the best `count` candidates stand, best first, equal scores in the order of ids."""
+    scores = candidates.scores
+    chosen = np.argsort(-scores, kind="stable")
+    if len(scores) > count:
+        # Every candidate that ties with the last place takes part, since ids decide ties.
+        chosen = chosen[: np.count_nonzero(scores >= scores[chosen[count - 1]])]
+    ranked = scores[chosen].tolist()
+    times = Counter(ranked)
+    if len(times) == len(ranked):
+        return chosen
+    # Only ties need their ids, which are read from disk.
+    ids = [
+        index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else ""
+        for place, score in zip(chosen, ranked, strict=True)
+    ]
+    order = sorted(range(len(ranked)), key=lambda number: (-ranked[number], ids[number]))
+    return chosen[order[:count]].astype(np.int64)
+
+
+def respond(
+    index: Index,
+    query: str,
+    top_k: int,
+    journal: Journal,
+    candidates: Candidates,
+    choose: Callable[[Iterator[Hit]], Iterator[Hit]] | None = None,
+    *,
+    mode: Mode,
+    reason: Reason,
+    degraded: bool = False,
+) -> SearchResponse:
+    """Read the best `top_k` candidates from the index, in order, each text once.
+
+    `choose` picks from all candidates, best first, instead; those that are left out make room for
+    others.
+    """
+    choose = choose or partial(merge_equal_texts, count=top_k)
+    hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
+    return SearchResponse(
+        query,
+        mode,
+        reason,
+        degraded,
+        journal.milliseconds(),
+        hits,
+        journal.stages,
+        journal.unknown_identifiers,
+    )
+
+
+def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
+    """The hits, best first, without those whose text a better one has, white space apart.
+
+    Hits are read until `count` different texts are found before any is given, so that each names
+    the ids of those among them that it stands for, best first.
+    """
+    kept: list[Hit] = []
+    copies: list[list[str]] = []
+    originals = _Originals()
+    for hit in hits:
+        number = originals.find(hit.chunk.text)
+        if number is not None:
+            copies[number].append(hit.chunk.id)
+            continue
+        kept.append(hit)
+        copies.append([])
+        if len(kept) == count:
+            break
+    for hit, ids in zip(kept, copies, strict=True):
+        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+    for hit in hits:
+        if originals.find(hit.chunk.text) is None:
+            yield hit
+
+
+class _Originals:
+    """Texts in the order in which they came, each once."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._normal: dict[int, str] = {}
+        self._by_ends: dict[tuple[str, ...], list[int]] = {}
+
+    def find(self, text: str) -> int | None:
+        """The number of the text that this one equals; None if it is new, and takes the next."""
+        # Few texts agree in their first and last words, so that few are compared as a whole.
+        ends = (*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:])
+        alike = self._by_ends.setdefault(ends, [])
+        if alike:
+            normal = " ".join(text.split())
+            for number in alike:
+                if number not in self._normal:
+                    self._normal[number] = " ".join(self._texts[number].split())
+                if self._normal[number] == normal:
+                    return number
+        alike.append(len(self._texts))
+        self._texts.append(text)
+        return None
+
+
+def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
+    """All candidates, best first; more than the `first` of them are ordered only if asked for."""
+    done, count = 0, first
+    while done < len(candidates.scores):
+        places = best_places(index, candidates, count)
+        for place in places[done:]:
+            yield _hit(index, candidates, int(place))
+        done, count = len(places), 4 * count
+
+
+def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
+    return Hit(
+        chunk=index.chunk(int(candidates.chunks[place])),
+        score=float(candidates.scores[place]),
+        semantic=_lane_score(candidates.semantic, place),
+        keyword=_lane_score(candidates.keyword, place),
+        semantic_rank=int(candidates.semantic_ranks[place]) or None,
+        keyword_rank=int(candidates.keyword_ranks[place]) or None,
+        rerank=_lane_score(candidates.rerank, place),
+        boosts={
+            name: round(float(factors[place]), SCORE_DIGITS)
+            for name, factors in candidates.boosts.items()
+            if factors[place] != 1
+        },
+    )
+
+
+def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:
+    if scores is None or math.isnan(scores[place]):
+        return None
+    return round(float(scores[place]), SCORE_DIGITS)

@@ -1,0 +1,44 @@
+"""Lane weights by what the query is made of: the more identifiers, the more keywords count.
+
+A semantic lane blurs identifiers; a keyword lane takes questions word by word. The share of
+identifiers among the meaningful tokens of a query says which of the two to trust.
+"""
+
+import re
+from collections.abc import Sequence
+
+from ..identifiers import identifier_share
+from ..results import Journal
+from ..tokens import Token
+
+
+def adapt_weights(
+    tokens: Sequence[Token],
+    patterns: Sequence[re.Pattern[str]],
+    semantic_weight: float,
+    keyword_weight: float,
+    journal: Journal,
+    *,
+    mostly: float,
+    mostly_semantic_weight: float,
+    partly: float,
+    partly_semantic_weight: float,
+) -> tuple[float, float]:
+    """The semantic and the keyword weight for a query; those given if it has few identifiers.
+
+    A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
+    to 1 goes to keywords. A query with an identifier that the index does not have keeps the
+    weights: its keywords find parts of it at best.
+    """
+    if journal.unknown_identifiers:
+        return semantic_weight, keyword_weight
+    share = identifier_share(tokens, patterns)
+    if share > mostly:
+        semantic = mostly_semantic_weight
+    elif share > partly:
+        semantic = partly_semantic_weight
+    else:
+        return semantic_weight, keyword_weight
+    keyword = round(1 - semantic, 6)
+    journal.note("adaptive_weights", semantic=semantic, keyword=keyword)
+    return semantic, keyword

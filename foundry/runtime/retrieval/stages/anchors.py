@@ -1,0 +1,34 @@
+"""Anchors: the identifiers of a query. Results that contain one of them count for more."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..candidates import Candidates
+from ..identifiers import find_identifiers, whole_terms
+from ..keyword_lane import KeywordLane
+from ..tokens import Token
+
+
+def boost_anchors(
+    candidates: Candidates,
+    keyword_lane: KeywordLane,
+    tokens: Sequence[Token],
+    patterns: Sequence[re.Pattern[str]],
+    *,
+    factor: float,
+) -> Candidates:
+    """Multiply the scores of candidates that contain an anchor; see `Candidates.boosted`.
+
+    A chunk contains what stands in its text, headings or tags. Without anchors in the query
+    nothing changes.
+    """
+    anchors = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
+    if not anchors:
+        return candidates
+    found = np.zeros(len(candidates.chunks), dtype=np.bool_)
+    for anchor in anchors:
+        scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
+        found |= np.all(scores, axis=0)
+    return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)

@@ -1,0 +1,149 @@
+"""A cross-encoder, run by ONNX Runtime: it reads a query and a passage together and scores them.
+
+The folder of a model holds `tokenizer.json` and `model.onnx`, or `onnx/model.onnx`, as published
+ones for Sentence Transformers do (Nogueira and Cho 2019, Passage Re-ranking with BERT).
+"""
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.errors import ConfigurationError
+
+NETWORKS = ("model.onnx", "onnx/model.onnx")
+TOKENIZER = "tokenizer.json"
+CONFIG = "config.json"
+MAX_TOKENS = 512
+"""Of a query and a passage together, unless the model takes fewer."""
+
+PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
+INSTALL = (
+    "install what reranking needs: pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.21,<0.24'"
+)
+
+
+class CrossEncoder:
+    """A model, loaded. Safe to share between threads."""
+
+    def __init__(self, model: str) -> None:
+        """Load a model by the path of its folder, or by its name on the Hugging Face Hub.
+
+        A name needs the network once. Raises ConfigurationError where the packages or the model
+        are missing, or it is no cross-encoder.
+        """
+        try:
+            onnxruntime, tokenizers = _import("onnxruntime"), _import("tokenizers")
+        except ImportError as error:
+            raise ConfigurationError(
+                f"the reranking model needs another package: {error}", hint=INSTALL
+            ) from None
+        folder = _find_folder(model)
+        network = next((folder / name for name in NETWORKS if (folder / name).is_file()), None)
+        if network is None or not (folder / TOKENIZER).is_file():
+            raise ConfigurationError(
+                f"{folder}: holds no cross-encoder",
+                hint=f"it must hold {TOKENIZER} and {' or '.join(NETWORKS)}",
+            )
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+            self._session = onnxruntime.InferenceSession(
+                str(network), providers=["CPUExecutionProvider"]
+            )
+            self._tokenizer.enable_truncation(_max_tokens(folder))
+            self._tokenizer.enable_padding(**self._padding(folder))
+        except Exception as error:
+            # Both libraries have exceptions of their own, below no common class.
+            raise _unusable(folder, error) from None
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+
+    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """How likely each passage (n,) answers the query: (n,), in [0, 1].
+
+        Raises ValueError for what is no score, and whatever ONNX Runtime raises.
+        """
+        encoded = self._tokenizer.encode_batch([(query, passage) for passage in passages])
+        known = {
+            "input_ids": [entry.ids for entry in encoded],
+            "attention_mask": [entry.attention_mask for entry in encoded],
+            "token_type_ids": [entry.type_ids for entry in encoded],
+        }
+        inputs = {
+            name: np.array(values, dtype=np.int64)
+            for name, values in known.items()
+            if name in self._inputs
+        }
+        logits = np.asarray(self._session.run(None, inputs)[0], dtype=np.float64)
+        return to_probabilities(logits, len(passages))
+
+    def _padding(self, folder: Path) -> dict[str, Any]:
+        chosen = self._tokenizer.padding
+        if chosen:
+            return {key: chosen[key] for key in ("pad_id", "pad_type_id", "pad_token")}
+        for token in PADDING_TOKENS:
+            number = self._tokenizer.token_to_id(token)
+            if number is not None:
+                return {"pad_id": number, "pad_token": token}
+        number = int(_read_config(folder).get("pad_token_id") or 0)
+        return {"pad_id": number, "pad_token": self._tokenizer.id_to_token(number)}
+
+
+def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The probability (n,) of relevance from what a model answers.
+
+    One number a passage goes through a sigmoid; of two, "no" and "yes", through a softmax, which
+    is the sigmoid of their difference. Raises ValueError for anything else.
+    """
+    if logits.shape == (count, 2):
+        logits = logits[:, 1] - logits[:, 0]
+    if logits.size != count or not np.isfinite(logits).all():
+        raise ValueError(f"scores of shape {logits.shape} for {count} passages, or not finite")
+    # The same as 1 / (1 + exp(-x)), and never overflows.
+    probabilities: NDArray[np.float64] = 0.5 * (1.0 + np.tanh(0.5 * logits.reshape(count)))
+    return probabilities
+
+
+def _import(name: str) -> Any:
+    # By name: these packages are an extra, and not all of them tell their types.
+    return import_module(name)
+
+
+def _find_folder(model: str) -> Path:
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path
+    if path.is_absolute() or model.startswith((".", "~")):
+        raise ConfigurationError(
+            f"{model}: no such folder", hint="RERANK_MODEL may name the folder if it has moved"
+        )
+    try:
+        # Installed along with tokenizers.
+        download = _import("huggingface_hub").snapshot_download
+        return Path(download(model, allow_patterns=[TOKENIZER, CONFIG, *NETWORKS]))
+    except Exception as error:
+        raise _unusable(path, error) from None
+
+
+def _max_tokens(folder: Path) -> int:
+    positions = _read_config(folder).get("max_position_embeddings")
+    return min(MAX_TOKENS, positions) if isinstance(positions, int) else MAX_TOKENS
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def _unusable(folder: Path, error: Exception) -> ConfigurationError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+    return ConfigurationError(
+        f"the reranking model {str(folder)!r} cannot be loaded: {reason}",
+        hint="check RERANK_MODEL; a name needs the network once, a folder never",
+    )

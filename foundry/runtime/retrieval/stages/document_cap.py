@@ -1,0 +1,19 @@
+"""A cap per document: at most so many hits of one document, so that others have room."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ..results import Hit, Journal
+
+
+def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterator[Hit]:
+    """The hits, best first, without those beyond the `most` best of their document."""
+    seen: Counter[str] = Counter()
+    left_out = 0
+    for hit in hits:
+        seen[hit.chunk.document_id] += 1
+        if seen[hit.chunk.document_id] <= most:
+            yield hit
+        else:
+            left_out += 1
+            journal.note("document_cap", left_out=left_out)

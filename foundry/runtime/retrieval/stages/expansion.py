@@ -1,0 +1,113 @@
+"""Vocabulary expansion: words of the corpus that lie near to a query are added to it.
+
+Only the semantic lane sees them. The words and their vectors are made when the index is built.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.arrays import REBUILD_HINT, exact_type, open_array, quantise
+from ...index.errors import IndexUnusableError
+from ...index.reader import Index
+from ..results import Journal
+from ..timing import stage
+from ..tokens import Token
+
+
+class Encoder(Protocol):
+    """Embeds queries."""
+
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """The unit vector (d,) of a text, None if it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionLayout:
+    """The files of W words and d dimensions under `root`."""
+
+    root: Path
+
+    @property
+    def words(self) -> Path:
+        """UTF-8, one word a line, the most frequent first."""
+        return self.root / "words.txt"
+
+    @property
+    def vectors(self) -> Path:
+        """int8 (W, d): the words embedded as queries, each row scaled to fill the range."""
+        return self.root / "vectors.i8.npy"
+
+    @property
+    def scales(self) -> Path:
+        """float32 (W,): what makes a row of `vectors` a unit vector; 0 where there is none."""
+        return self.root / "vectors.scale.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionWords:
+    """Frequent words of a corpus and where they lie."""
+
+    words: list[str]
+    vectors: NDArray[np.floating]
+    scales: NDArray[np.float32]
+
+    @classmethod
+    def open(cls, index: Index) -> "ExpansionWords":
+        """Map the words of an index. Raises IndexUnusableError if it was built without."""
+        layout = ExpansionLayout(index.layout.expansion)
+        try:
+            words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
+        except (OSError, ValueError) as error:
+            raise IndexUnusableError(
+                f"{layout.words}: unreadable: {error}; this server expands queries by it",
+                hint=REBUILD_HINT,
+            ) from None
+        rows = open_array(layout.vectors, np.int8, (len(words), -1))
+        vectors = rows.astype(exact_type(rows.shape[1]))
+        return cls(words, vectors, open_array(layout.scales, np.float32, (len(words),)))
+
+    def nearest(
+        self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
+    ) -> list[str]:
+        """The `count` words of highest cosine to the unit `vector` (d,) that are not `known`."""
+        rows, scales = quantise(vector[np.newaxis, :])
+        # As in the dense lane: integers, whose sums are exact in any order, in this thread.
+        products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
+        cosines = products.astype(np.float64) * self.scales * float(scales[0])
+        near = np.flatnonzero(cosines >= minimum_cosine)
+        order = near[np.lexsort((near, -cosines[near]))]
+        new = (self.words[number] for number in order if self.words[number] not in known)
+        return list(islice(new, count))
+
+
+@stage("expand")
+def expand_query(
+    index: Index,
+    encoder: Encoder,
+    query: str,
+    tokens: Sequence[Token],
+    vector: NDArray[np.float32],
+    journal: Journal,
+    *,
+    terms: int,
+    minimum_cosine: float,
+) -> NDArray[np.float32]:
+    """The vector (d,) of the query and the `terms` nearest words; `vector` (d,) is the query's own.
+
+    A query that has an identifier is left as it is.
+    """
+    if any(token.is_identifier for token in tokens):
+        return vector
+    known = {token.text.casefold() for token in tokens}
+    words = index.part(ExpansionWords.open).nearest(vector, terms, minimum_cosine, known)
+    expanded = encoder.encode(" ".join([query, *words])) if words else None
+    if expanded is None:
+        return vector
+    journal.note("expansion", words=words)
+    return expanded

@@ -1,0 +1,126 @@
+"""Feature extraction: the language model finds filters in a query, such as a date or a status.
+
+Only declared fields can be set, only to values that the index has, only where the model is sure
+enough, and never in place of what the caller asked for. Filters that would leave nothing to
+search are not applied.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...index.errors import InvalidRequestError
+from ...index.reader import Index
+from ..filters import Filters
+from ..settings import SETTINGS_FILE, reading
+from .understanding import Understood
+
+DATES = ("modified_after", "modified_before")
+MAX_VALUES = 100
+"""Values of a field that the model is told; a field with more is not asked for."""
+
+NOTHING_LEFT = "Nothing has all of these, so they were not applied."
+
+_WORDS = {
+    "modified_after": "the date (YYYY-MM-DD) from which on documents must have been changed",
+    "modified_before": "the date (YYYY-MM-DD) before which documents must have been changed",
+}
+_OTHER = "which {} the query asks for"
+_SHAPE = "; null unless the query says so, and how sure you are, from 0 to 1"
+
+
+class FeatureExtraction:
+    """The parts of the answer that are filters.
+
+    `fields` are the filters that may be set; `confidence` is how sure the model must be, from 0
+    to 1.
+    """
+
+    def __init__(self, fields: Sequence[str], *, confidence: float) -> None:
+        self._fields = fields
+        self._confidence = confidence
+
+    def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
+        """A value and a confidence for each field, or null."""
+        return {
+            name: (_WORDS.get(name, _OTHER.format(name)) + _SHAPE, _schema(values))
+            for name, values in self._values(index).items()
+        }
+
+    def apply(
+        self, answer: Mapping[str, Any], asked: Understood, index: Index
+    ) -> tuple[Understood, dict[str, Any]]:
+        """The caller's filters and those found; the response has the latter as `filters`."""
+        own = asked.filters or Filters()
+        found: dict[str, str] = {}
+        combined = own
+        for name, values in self._values(index).items():
+            value = _read(answer.get(name), values, self._confidence)
+            if value is None or _is_set(own, name):
+                continue
+            try:
+                parsed = Filters.from_json({name: value}, index.filters.columns)
+            except InvalidRequestError:
+                continue
+            found[name] = value
+            combined = _join(combined, parsed, name)
+        if not found:
+            return asked, {}
+        allowed = index.filters.select(combined)
+        if allowed is not None and not allowed.any():
+            return asked, {"failed": NOTHING_LEFT, "filters": found}
+        return replace(asked, filters=combined), {"filters": found}
+
+    def _values(self, index: Index) -> dict[str, list[str] | None]:
+        """The values that each field can have; None for a date."""
+        values: dict[str, list[str] | None] = {}
+        for name in self._fields:
+            if name in DATES:
+                values[name] = None
+                continue
+            known = index.filters.known_values(name, MAX_VALUES)
+            if known:
+                values[name] = known
+        return values
+
+
+@cache
+def extracted_fields(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
+    """The filters that settings.json lets be set. Raises ConfigurationError."""
+    with reading(file) as values:
+        return tuple(map(str, values["understanding"]["extract"]))
+
+
+def _schema(values: list[str] | None) -> dict[str, Any]:
+    value: dict[str, Any] = {"type": "string"}
+    if values is not None:
+        value["enum"] = values
+    found = {
+        "type": "object",
+        "properties": {"value": value, "confidence": {"type": "number"}},
+        "required": ["value", "confidence"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [found, {"type": "null"}]}
+
+
+def _read(given: object, values: list[str] | None, least: float) -> str | None:
+    """The value that the model gave, if it is one of those that it may give and it is sure."""
+    if not isinstance(given, dict):
+        return None
+    value, confidence = given.get("value"), given.get("confidence")
+    is_sure = isinstance(confidence, int | float) and least <= confidence <= 1
+    is_known = isinstance(value, str) and (values is None or value in values)
+    return value if is_sure and is_known and isinstance(value, str) else None
+
+
+def _is_set(filters: Filters, name: str) -> bool:
+    return name in filters.metadata or bool(getattr(filters, name, None))
+
+
+def _join(filters: Filters, found: Filters, name: str) -> Filters:
+    if name in found.metadata:
+        return replace(filters, metadata={**filters.metadata, **found.metadata})
+    return replace(filters, **{name: getattr(found, name)})

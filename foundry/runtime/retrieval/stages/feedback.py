@@ -1,0 +1,26 @@
+"""Feedback: what is near to the best result counts for more.
+
+Rocchio (1971, Relevance feedback in information retrieval) moves the query towards what it found.
+Here the query stays where it is, and so do the cosines that results show; the best result, taken to
+be relevant, multiplies the scores of the others by how near they are to it.
+"""
+
+import numpy as np
+
+from ...index.hybrid import HybridIndex
+from ..candidates import Candidates
+from ..results import best_places
+from ..timing import stage
+
+
+@stage("feedback")
+def boost_feedback(candidates: Candidates, index: HybridIndex, *, gain: float) -> Candidates:
+    """Multiply each score by 1 + `gain` * max(0, cosine to the best candidate).
+
+    See `Candidates.boosted`. The best one has a cosine of 1 to itself, and stays the best.
+    """
+    if not len(candidates.chunks):
+        return candidates
+    best = int(candidates.chunks[best_places(index, candidates, 1)[0]])
+    nearness = np.maximum(index.dense_lane.nearness(best, candidates.chunks), 0.0)
+    return candidates.boosted("feedback", 1.0 + gain * nearness, 1.0 + gain)

@@ -1,0 +1,87 @@
+"""Heuristic reranking: hits gain that name what the query names, or fit the category it names.
+
+The score is multiplied by two factors:
+
+- `entities`: 1 + gain * the mean, over the query's identifiers and capitalised names, of the
+  rarity of those that the hit holds, in its text or above it; ln(n / chunks that hold it) / ln(n)
+  of n chunks, so that what stands in every chunk counts for nothing, and in one chunk for 1;
+- `category`: 1 + gain if the query holds every word of the hit's source or of one of its tags.
+
+Recency, the third usual heuristic, is a stage by itself.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from ...index.reader import Index
+from ...index.records import ChunkRecord
+from ..candidates import Candidates
+from ..results import best_places
+from ..timing import stage
+from ..tokens import Token, Tokenizer
+
+Terms = frozenset[str]
+
+
+@stage("heuristics")
+def rerank_heuristically(
+    candidates: Candidates,
+    index: Index,
+    tokens: Sequence[Token],
+    *,
+    hits: int,
+    entities_gain: float,
+    category_gain: float,
+) -> Candidates:
+    """Multiply the scores of the best `hits` by their factors; `tokens` are the query's.
+
+    Those below keep the factor 1, the least that there is, and so cannot overtake them.
+    """
+    places = best_places(index, candidates, hits)
+    records = [index.chunk(int(number)) for number in candidates.chunks[places]]
+    entities = find_entities(tokens)
+    asked = frozenset(chain.from_iterable(token.terms for token in tokens))
+    shares, fits = np.zeros((2, len(candidates.scores)))
+    if entities:
+        rarities = [_rarity(entity, index) for entity in entities]
+        shares[places] = [_share(entities, rarities, record, index.tokenizer) for record in records]
+    fits[places] = [_fits(record, asked, index.tokenizer) for record in records]
+    candidates = candidates.boosted("entities", 1 + entities_gain * shares, 1 + entities_gain)
+    return candidates.boosted("category", 1 + category_gain * fits, 1 + category_gain)
+
+
+def find_entities(tokens: Sequence[Token]) -> list[Terms]:
+    """The terms of each identifier and each capitalised word of a query.
+
+    A query's first word is capitalised anyhow; it counts if the second one is capitalised too.
+    """
+    capitalised = [token.text[:1].isupper() for token in tokens]
+    if capitalised:
+        capitalised[0] = capitalised[:2] == [True, True]
+    return [
+        frozenset(token.terms)
+        for token, is_name in zip(tokens, capitalised, strict=True)
+        if token.terms and (token.is_identifier or is_name)
+    ]
+
+
+def _rarity(entity: Terms, index: Index) -> float:
+    """From 0, for what every chunk holds, to 1; by the rarest of its terms."""
+    chunks = max(1, min(index.keyword_lane.frequency(term) for term in entity))
+    return 1 - math.log(chunks) / math.log(max(2, index.chunk_count))
+
+
+def _share(
+    entities: Sequence[Terms], rarities: Sequence[float], record: ChunkRecord, tokenizer: Tokenizer
+) -> float:
+    held = frozenset(tokenizer.terms("\n".join([*record.headings(), record.text])))
+    found = (rarity for entity, rarity in zip(entities, rarities, strict=True) if entity <= held)
+    return sum(found) / len(entities)
+
+
+def _fits(record: ChunkRecord, asked: Terms, tokenizer: Tokenizer) -> bool:
+    words = (tokenizer.terms(name) for name in (record.source, *record.tags))
+    return any(terms and asked.issuperset(terms) for terms in words)

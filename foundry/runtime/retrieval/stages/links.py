@@ -1,0 +1,156 @@
+"""Linked documents: one hop along the links of the best results, and against them.
+
+A linked document stands below the results that it was reached from: its score is a share of the
+score of the best result that it is linked with, and never above that of the weakest of these
+results.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.arrays import open_array
+from ...index.reader import Index
+from ..candidates import SCORE_DIGITS, Candidates
+from ..results import Journal, best_places
+
+_STEP = 10.0**-SCORE_DIGITS
+"""The least difference between two scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkGraph:
+    """Which documents each document links to, and which link to it.
+
+    Offsets (m + 1,) into document numbers (l,), `sources` being those that link to a document.
+    """
+
+    offsets: NDArray[np.uint64]
+    targets: NDArray[np.uint32]
+    source_offsets: NDArray[np.uint64]
+    sources: NDArray[np.uint32]
+
+    @classmethod
+    def open(cls, index: Index) -> "LinkGraph":
+        """Map the graph of an index. Raises IndexUnusableError."""
+        offsets = open_array(index.layout.link_offsets, np.uint64, (index.document_count + 1,))
+        targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
+        return cls.of(offsets, targets)
+
+    @classmethod
+    def of(cls, offsets: NDArray[np.uint64], targets: NDArray[np.uint32]) -> "LinkGraph":
+        """Return the graph with these links; those in the other direction are worked out."""
+        count = len(offsets) - 1
+        numbers = np.repeat(np.arange(count, dtype=np.uint32), np.diff(offsets).astype(np.int64))
+        source_offsets = np.zeros(count + 1, dtype=np.uint64)
+        np.cumsum(np.bincount(targets, minlength=count), out=source_offsets[1:])
+        return cls(offsets, targets, source_offsets, numbers[np.argsort(targets, kind="stable")])
+
+    def neighbours(self, document: int, count: int) -> list[int]:
+        """Return at most `count` of the documents with a link from or to a document, each once.
+
+        They come from both directions in turn: what it links to in the order of its text, and what
+        links to it in the order of the index.
+        """
+        found: dict[int, None] = {}
+        outgoing = self.targets[slice(*self.offsets[document : document + 2].tolist())]
+        incoming = self.sources[slice(*self.source_offsets[document : document + 2].tolist())]
+        for pair in zip_longest(outgoing[:count].tolist(), incoming[:count].tolist()):
+            found.update(dict.fromkeys(number for number in pair if number is not None))
+        return [*found][:count]
+
+
+def add_linked(
+    candidates: Candidates,
+    index: Index,
+    allowed: NDArray[np.bool_] | None,
+    journal: Journal,
+    *,
+    seeds: int,
+    neighbours: int,
+    factor: float,
+) -> Candidates:
+    """Add what is linked from or to the best `seeds` candidates, `neighbours` for each at most.
+
+    A linked document is represented by its best candidate, or by its first chunk if it has none;
+    filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
+    keeps its score, and documents among the seeds are left as they are.
+    """
+    seed_places = best_places(index, candidates, seeds)
+    if not len(seed_places):
+        return candidates
+    graph = index.part(LinkGraph.open)
+    documents = index.document_numbers(candidates.chunks)
+    ceiling = max(0.0, float(candidates.scores[seed_places[-1]]) - _STEP)
+    reached: dict[int, float] = {}
+    for place in seed_places:
+        score = min(ceiling, factor * float(candidates.scores[place]))
+        for target in graph.neighbours(int(documents[place]), neighbours):
+            reached[target] = max(score, reached.get(target, 0.0))
+    for document in documents[seed_places]:
+        reached.pop(int(document), None)
+    linked = _represent(index, candidates, documents, allowed, reached)
+    if not linked:
+        return candidates
+    journal.note("links", documents=len(linked))
+    return _raise(_include(candidates, linked), linked, factor)
+
+
+def _represent(
+    index: Index,
+    candidates: Candidates,
+    documents: NDArray[np.int64],
+    allowed: NDArray[np.bool_] | None,
+    reached: dict[int, float],
+) -> dict[int, float]:
+    """A chunk and its score for each reached document that does not score as high by itself."""
+    linked = {}
+    for document, score in reached.items():
+        places = np.flatnonzero(documents == document)
+        if len(places):
+            best = int(places[np.argmax(candidates.scores[places])])
+            if float(candidates.scores[best]) < score:
+                linked[int(candidates.chunks[best])] = score
+            continue
+        first, last = (int(n) for n in index.document_chunks[document : document + 2])
+        if first < last and (allowed is None or allowed[first]):
+            linked[first] = score
+    return linked
+
+
+def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
+    """The candidates and these chunks, which no lane has scored unless they were among them."""
+    merged = np.union1d(candidates.chunks, np.array([*chunks], dtype=np.int64))
+    places = np.searchsorted(merged, candidates.chunks)
+
+    def spread(values: NDArray[np.float64], absent: float) -> NDArray[np.float64]:
+        spacious = np.full(len(merged), absent)
+        spacious[places] = values
+        return spacious
+
+    def spread_ranks(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        spacious = np.zeros(len(merged), dtype=np.int64)
+        spacious[places] = ranks
+        return spacious
+
+    return Candidates(
+        chunks=merged,
+        semantic=None if candidates.semantic is None else spread(candidates.semantic, np.nan),
+        keyword=None if candidates.keyword is None else spread(candidates.keyword, np.nan),
+        semantic_ranks=spread_ranks(candidates.semantic_ranks),
+        keyword_ranks=spread_ranks(candidates.keyword_ranks),
+        scores=spread(candidates.scores, 0.0),
+        boosts={name: spread(factors, 1.0) for name, factors in candidates.boosts.items()},
+    )
+
+
+def _raise(candidates: Candidates, linked: dict[int, float], factor: float) -> Candidates:
+    """These chunks under their new scores; `links` among the boosts says where they are from."""
+    scores, factors = candidates.scores.copy(), np.ones(len(candidates.scores))
+    for chunk, score in linked.items():
+        place = int(np.searchsorted(candidates.chunks, chunk))
+        scores[place], factors[place] = score, factor
+    raised = candidates.with_scores(scores)
+    return replace(raised, boosts={**raised.boosts, "links": factors})

@@ -1,0 +1,49 @@
+"""Minimum scores: what is too weak is no hit, even if nothing else was found."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..candidates import Candidates
+from ..results import Journal
+
+STAGE = "minimum_score"
+
+
+def require_lane_score(
+    candidates: Candidates,
+    journal: Journal,
+    *,
+    semantic: float | None = None,
+    keyword: float | None = None,
+) -> Candidates:
+    """Drop the candidates that reach the minimum of no lane that has one.
+
+    The semantic score is a cosine and means the same for every query; the keyword score is
+    relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A
+    lane that was not asked decides nothing, and neither does one that has not scored a candidate.
+    """
+    passed = [
+        (scores >= minimum) | np.isnan(scores)
+        for scores, minimum in ((candidates.semantic, semantic), (candidates.keyword, keyword))
+        if scores is not None and minimum is not None
+    ]
+    if not passed:
+        return candidates
+    return _keep(candidates, journal, np.logical_or.reduce(passed))
+
+
+def require_score(candidates: Candidates, journal: Journal, *, minimum: float) -> Candidates:
+    """Drop the candidates whose score is below `minimum`."""
+    return _keep(candidates, journal, candidates.scores >= minimum)
+
+
+def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> Candidates:
+    """Say how many were dropped; where none is left also the best score that was among them."""
+    dropped = int((~kept).sum())
+    if dropped:
+        dropped += journal.stages.get(STAGE, {}).get("dropped", 0)
+        if kept.any():
+            journal.note(STAGE, dropped=dropped)
+        else:
+            journal.note(STAGE, dropped=dropped, best_dropped=float(candidates.scores.max()))
+    return candidates.at(np.flatnonzero(kept))

@@ -1,0 +1,95 @@
+"""Near-duplicates among the hits: one of each group is shown, and names those it stands for.
+
+Two texts are near-duplicates if they share most of their pairs of neighbouring words
+
+    J = |pairs of a and b| / |pairs of a or b|
+
+(resemblance by shingles: Broder 1997, On the resemblance and containment of documents), and hold
+the same numbers and identifiers: two passages that differ in a price or a version are not copies.
+Among edited copies and the most similar of different passages, pairs told the two apart better
+than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+
+from ..results import Hit, Journal
+from ..tokens import Token
+
+_DIGIT = re.compile(r"\d")
+
+Tokenize = Callable[[str], Sequence[Token]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shingles:
+    """What two texts are compared by."""
+
+    pairs: frozenset[tuple[str, ...]]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str, tokenize: Tokenize) -> "Shingles":
+        """The pairs of neighbouring terms of a text, and its numbers and identifiers."""
+        tokens = tokenize(text)
+        terms = [term for token in tokens for term in token.terms]
+        return cls(
+            frozenset(pairwise(terms)) if len(terms) > 1 else frozenset({tuple(terms)}),
+            frozenset(
+                token.text.casefold()
+                for token in tokens
+                if token.is_identifier or _DIGIT.search(token.text)
+            ),
+        )
+
+    def resembles(self, other: "Shingles", similarity: float) -> bool:
+        """Whether two texts are near-duplicates."""
+        if self.names != other.names:
+            return False
+        shorter, longer = sorted((len(self.pairs), len(other.pairs)))
+        if shorter < similarity * longer:
+            return False
+        shared = len(self.pairs & other.pairs)
+        return shared >= similarity * (shorter + longer - shared)
+
+
+def merge_near_duplicates(
+    hits: Iterable[Hit], tokenize: Tokenize, journal: Journal, *, depth: int, similarity: float
+) -> Iterator[Hit]:
+    """The hits, best first, without those that resemble a better one.
+
+    The first `depth` hits are grouped before any is given, so that each names the ids of those
+    among them that it stands for, best first.
+    """
+    remaining = iter(hits)
+    kept: list[Hit] = []
+    shingles: list[Shingles] = []
+    duplicates: list[list[str]] = []
+    removed = 0
+
+    def find_original(hit: Hit) -> int | None:
+        """The number of the hit that this one resembles; None if it is the first of its kind."""
+        nonlocal removed
+        found = Shingles.of(hit.chunk.text, tokenize)
+        for number, other in enumerate(shingles):
+            if found.resembles(other, similarity):
+                removed += 1
+                journal.note("near_duplicates", removed=removed)
+                return number
+        shingles.append(found)
+        return None
+
+    for hit in islice(remaining, depth):
+        original = find_original(hit)
+        if original is None:
+            kept.append(hit)
+            duplicates.append([])
+        else:
+            duplicates[original].append(hit.chunk.id)
+    for hit, ids in zip(kept, duplicates, strict=True):
+        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+    for hit in remaining:
+        if find_original(hit) is None:
+            yield hit

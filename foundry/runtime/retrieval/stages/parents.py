@@ -1,0 +1,76 @@
+"""Parent expansion: small chunks are found, and the larger passage around each is given with it.
+
+An index of small chunks says of each where its parent begins and ends. The chunks of a parent
+follow each other in the index, so that the passage is put together from their texts.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import takewhile
+
+from ...index.reader import Index
+from ...index.records import ChunkRecord, join_chunks
+from ..results import Hit, Journal, Passage
+
+
+def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:
+    """The hits, best first, each with its parent passage; of those with the same parent the best.
+
+    The chunk's own text stays as it is. A chunk without a parent is given without a passage.
+    """
+    seen: set[tuple[str, int]] = set()
+    merged = 0
+    for hit in hits:
+        chunk = hit.chunk
+        if "parent_start" not in chunk.position:
+            yield hit
+            continue
+        parent = (chunk.document_id, chunk.position["parent_start"])
+        if parent not in seen:
+            seen.add(parent)
+            yield replace(hit, passage=find_passage(index, chunk))
+        else:
+            merged += 1
+            journal.note("parents", merged=merged)
+
+
+def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
+    """The parent of a chunk of this index, if it has one."""
+    if "parent_start" not in chunk.position:
+        return None
+    document = index.find_document(chunk.document_id)
+    place = None if document is None else index.place_of(document, chunk.id)
+    if document is None or place is None:
+        return None
+    number = document.chunk_start + place
+    before = _siblings(index, chunk, range(number - 1, -1, -1))
+    after = _siblings(index, chunk, range(number + 1, index.chunk_count))
+    chunks = [*reversed(before), chunk, *after]
+    first, last = chunks[0].position, chunks[-1].position
+    position = {
+        **first,
+        "start": chunk.position["parent_start"],
+        "end": chunk.position["parent_end"],
+        "line_end": last["line_end"],
+    }
+    del position["parent_start"], position["parent_end"]
+    return Passage("".join(join_chunks(chunks)), _common_section(chunks), position)
+
+
+def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[ChunkRecord]:
+    """The neighbours with the same parent, from the nearest on."""
+    parent = (chunk.document_id, chunk.position["parent_start"])
+    neighbours = (index.chunk(number) for number in numbers)
+    return [
+        *takewhile(lambda n: (n.document_id, n.position.get("parent_start")) == parent, neighbours)
+    ]
+
+
+def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:
+    """The headings that stand above all of the chunks."""
+    common: list[str] = []
+    for headings in zip(*(chunk.section for chunk in chunks), strict=False):
+        if len(set(headings)) > 1:
+            break
+        common.append(headings[0])
+    return common

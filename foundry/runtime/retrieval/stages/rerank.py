@@ -1,0 +1,171 @@
+"""Reranking by a model: a cross-encoder reads the best hits beside the query and orders them anew.
+
+The model is loaded with the first query, or by `warm`. What it does not score before its deadline
+keeps the order that it had; so it is where the model cannot be loaded or fails. The answer says so.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.errors import ConfigurationError
+from ...index.reader import Index
+from ..calls import CircuitBreaker, call_within
+from ..candidates import SCORE_DIGITS, Candidates
+from ..results import Journal, best_places
+from ..settings import read_model
+from ..timing import stage
+from .cross_encoder import CrossEncoder
+
+STAGE = "rerank"
+
+LATE = "The model took too long; the hits are in the order that they had before."
+FAILED = "The model cannot be used; the hits are in the order that they had before."
+
+_logger = logging.getLogger(__name__)
+
+
+class Model(Protocol):
+    """A cross-encoder."""
+
+    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
+        """How likely each passage (n,) answers the query: (n,), in [0, 1]."""
+        ...
+
+
+class Reranker:
+    """Runs a model on one query at a time; any number of threads may share one."""
+
+    def __init__(self, load: Callable[[], Model]) -> None:
+        """Run what `load` loads with the first query. It may raise ConfigurationError."""
+        self._load = load
+        self._model: Model | None = None
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._breaker: CircuitBreaker[str] = CircuitBreaker()
+
+    def warm(self) -> None:
+        """Load the model before the first query does. A failure is logged, and no error."""
+        self.score("", [""], seconds=60.0)
+
+    def score(
+        self, query: str, passages: Sequence[str], *, seconds: float
+    ) -> NDArray[np.float64] | str:
+        """The scores (n,) of passages (n,), or why there are none, in words for callers.
+
+        A model that has just failed is left alone for a while.
+        """
+        ticket = self._breaker.admit()
+        if ticket is None:
+            return self._breaker.fault or FAILED
+        try:
+            model = self._loaded()
+            scores = call_within(seconds, lambda: self._run(model, query, passages, seconds))
+        except TimeoutError:
+            self._leave_alone(ticket, LATE, f"the model took more than {seconds:g} s")
+            return LATE
+        except ConfigurationError as error:
+            self._leave_alone(ticket, FAILED, f"{error.message} ({error.hint})")
+            return FAILED
+        except Exception as error:
+            # The libraries that run a model have exceptions of their own, below no common class.
+            self._leave_alone(ticket, FAILED, repr(error))
+            return FAILED
+        if self._breaker.succeed(ticket):
+            _logger.warning("the reranking model answers again")
+        return scores
+
+    def _loaded(self) -> Model:
+        # Not within the deadline: the first query would never be reranked, and a command that asks
+        # only one would find something else than a server.
+        with self._loading:
+            if self._model is None:
+                model = self._load()
+                # The first run allocates and plans, and takes several times as long as the next.
+                model.score("", [""])
+                self._model = model
+            return self._model
+
+    def _run(
+        self, model: Model, query: str, passages: Sequence[str], seconds: float
+    ) -> NDArray[np.float64]:
+        # One at a time: each uses every core. Whoever waits too long here is late as well.
+        if not self._lock.acquire(timeout=seconds):
+            raise TimeoutError
+        try:
+            return model.score(query, passages)
+        finally:
+            self._lock.release()
+
+    def _leave_alone(self, ticket: int, fault: str, detail: str) -> None:
+        if self._breaker.fail(ticket, fault):
+            _logger.warning("hits are not reranked: %s", detail)
+
+
+def reranker() -> Reranker:
+    """The reranker of this process."""
+    return _reranker_of(os.getpid())
+
+
+@cache
+def _reranker_of(_process: int) -> Reranker:
+    # A worker has its own: the threads that run a model do not survive a fork, and to free the
+    # parent's would wait for them for ever.
+    return Reranker(lambda: CrossEncoder(read_model("rerank", "RERANK_MODEL")))
+
+
+def warm_if_wanted() -> None:
+    """Load the model now, if RERANK_WARM is 1."""
+    if os.environ.get("RERANK_WARM", "").strip() == "1":
+        reranker().warm()
+
+
+def _warm_worker() -> None:
+    threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_warm_worker)
+
+
+@stage(STAGE)
+def rerank(
+    candidates: Candidates,
+    index: Index,
+    query: str,
+    journal: Journal,
+    model: Reranker,
+    *,
+    hits: int,
+    deadline_ms: float,
+) -> Candidates:
+    """Give the best candidates the model's scores, and those below them less, in their old order.
+
+    The others are scaled so that the best of them comes just below the lowest that the model gave.
+    """
+    places = best_places(index, candidates, hits + 1)
+    read, below = places[:hits], places[hits:]
+    if not len(read):
+        return candidates
+    records = [index.chunk(int(number)) for number in candidates.chunks[read]]
+    passages = ["\n".join([" > ".join(record.headings()), record.text]) for record in records]
+    given = model.score(query, passages, seconds=deadline_ms / 1000)
+    if isinstance(given, str):
+        journal.note(STAGE, failed=given)
+        return candidates
+    given = given.round(SCORE_DIGITS)
+    judged = np.full(len(candidates.scores), np.nan)
+    judged[read] = given
+    best_below = candidates.scores[below].max(initial=0.0)
+    ceiling = max(0.0, given.min() - 10.0**-SCORE_DIGITS)
+    share = ceiling / best_below if best_below else 0.0
+    scores = np.where(np.isnan(judged), candidates.scores * min(share, 1.0), judged)
+    journal.note(STAGE, hits=len(read))
+    return replace(candidates.with_scores(scores), rerank=judged)

@@ -1,0 +1,40 @@
+"""Query rewriting: the language model says the query in the words that documents would have."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...index.reader import Index
+from .understanding import Understood
+
+MAX_CHARACTERS = 500
+
+UNUSABLE = "The language model sent no usable query."
+
+_WORDS = """\
+the query, rewritten so that a search by meaning and by words finds what answers it: typing errors
+  mended, abbreviations spelled out beside themselves, politeness left out, in its own language.
+  Names, numbers, codes and quoted words stay as they are. At most 40 words."""
+
+
+class QueryRewriting:
+    """The part `query` of the answer."""
+
+    def properties(self, _index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
+        """One string."""
+        return {"query": (_WORDS, {"type": "string"})}
+
+    def apply(
+        self, answer: Mapping[str, Any], asked: Understood, _index: Index
+    ) -> tuple[Understood, dict[str, Any]]:
+        """The rewritten query, if it is a usable one; the response has it as `query_used`."""
+        written = answer.get("query")
+        text = clean(written) if isinstance(written, str) else ""
+        if not 0 < len(text) <= MAX_CHARACTERS:
+            return asked, {"failed": UNUSABLE}
+        return replace(asked, query=text), {"query_used": text}
+
+
+def clean(text: str) -> str:
+    """Text on one line without invisible characters; it goes into answers and terminals."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,266 @@
+"""PostgreSQL with pgvector as the engine: tables of vectors and of postings, a pair a version.
+
+A schema holds, for each version of the index,
+
+    chunks_<version>    chunk, vector (int8 numbers as halfvec, which holds them exactly), scale
+    postings_<version>  term, chunk, impact
+    versions            what is there: sizes, and the recall of the graph where there is one
+    pointer             the version published last
+
+Sums and products are those that the embedded index computes, so scores are the same; with up to
+1,040 dimensions to the last bit. Sparse vectors of pgvector are no substitute for the postings:
+they hold 16,000 terms at most. A graph (HNSW) finds candidates only; what it finds is scored
+exactly.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, LiteralString
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import PoolTimeout
+
+from ..index.errors import ConfigurationError
+from ..retrieval.lanes import LaneHits, best
+from .pgvector_connections import Answer, Connections, PatientConnection
+from .settings import StoreSettings, read_address
+from .store import (
+    Engine,
+    StoreError,
+    StoreSlowError,
+    StoreUnreachableError,
+    VersionMissingError,
+    is_short,
+)
+
+GRAPH_DEPTH = 200
+"""Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
+
+_ANY = "true"
+_ALLOWED = "get_bit(%(allowed)s::bytea, chunk) = 1"
+_COSINE = "-(vector <#> %(vector)s::halfvec) * scale::float8 * %(scale)s::float8"
+_SUMS = (
+    "SELECT chunk, sum(impact::float8 * times) AS score"
+    " FROM {postings} JOIN unnest(%(terms)s::int[], %(times)s::float8[]) AS asked (term, times)"
+    " USING (term)"
+)
+_SEARCH_VECTOR = (
+    f"SELECT chunk, {_COSINE} AS score FROM {{chunks}} WHERE scale > 0 AND {{allowed}}"
+    " ORDER BY score DESC, chunk LIMIT %(count)s"
+)
+_SEARCH_GRAPH = (
+    f"SELECT chunk, {_COSINE} AS score FROM (SELECT * FROM {{chunks}} WHERE scale > 0 AND"
+    " {allowed} ORDER BY vector <=> %(vector)s::halfvec LIMIT %(count)s) AS near"
+)
+# Filtered chunks do not count: the graph is read on until enough have passed.
+_REACH = (
+    "SELECT set_config('hnsw.ef_search', %s, true),"
+    " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
+_SCORE_VECTOR = f"SELECT chunk, {_COSINE} FROM {{chunks}} WHERE chunk = ANY(%(wanted)s)"
+_READ_VECTOR = "SELECT vector::real[] FROM {chunks} WHERE chunk = %(chunk)s"
+_SEARCH_TERMS = (
+    f"{_SUMS} WHERE {{allowed}} GROUP BY chunk ORDER BY score DESC, chunk LIMIT %(count)s"
+)
+_SCORE_TERMS = f"{_SUMS} WHERE chunk = ANY(%(wanted)s) GROUP BY chunk"
+_CHECK = (
+    "SELECT EXISTS (SELECT FROM {versions} WHERE version = %(version)s)"
+    " AND EXISTS (SELECT FROM {chunks}) AND EXISTS (SELECT FROM {postings})"
+)
+
+
+class PgvectorEngine:
+    """Searches in one schema of one database; see `store.Engine`."""
+
+    def __init__(self, address: str, settings: StoreSettings) -> None:
+        """Nothing is connected before the first call."""
+        self._settings = settings
+        self._address = address
+        self._connections = Connections(address, settings)
+
+    def search_vector(
+        self,
+        version: str,
+        vector: NDArray[np.int8],
+        scale: float,
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> LaneHits:
+        """The `count` chunks of highest cosine; those without a vector are no hits."""
+        asked = {**_vector(vector, scale), **_bits(allowed), "count": count}
+        if not self._settings.exact:
+            depth = 2 * count
+            near = self._ask(version, _SEARCH_GRAPH, {**asked, "count": depth}, depth)
+            if not is_short(hits := best(*near, count), count, allowed):
+                return hits
+        return best(*self._ask(version, _SEARCH_VECTOR, asked), count)
+
+    def score_vector(
+        self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        asked = {**_vector(vector, scale), "wanted": chunks.tolist()}
+        numbers, scores = self._ask(version, _SCORE_VECTOR, asked)
+        if len(numbers) < len(chunks):
+            raise _missing(version)
+        return _spread(chunks, numbers, scores)
+
+    def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
+        """A vector (d,) in the direction of a chunk's; zero where it has none."""
+        rows = self._fetch(version, _READ_VECTOR, {"chunk": chunk})
+        if not rows:
+            raise _missing(version)
+        return np.array(rows[0][0], dtype=np.float32)
+
+    def search_terms(
+        self,
+        version: str,
+        terms: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> LaneHits:
+        """The `count` chunks of highest BM25; those without any of the terms are no hits."""
+        asked = {**_terms(terms), **_bits(allowed), "count": count}
+        return best(*self._ask(version, _SEARCH_TERMS, asked), count)
+
+    def score_terms(
+        self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
+        asked = {**_terms(terms), "wanted": chunks.tolist()}
+        return _spread(chunks, *self._ask(version, _SCORE_TERMS, asked))
+
+    def check(self, version: str) -> None:
+        """Ask whether this version can be searched, over a connection of its own."""
+        with (
+            translated(version),
+            PatientConnection.open(self._address, self._settings) as connection,
+        ):
+            query = self._compose(version, _CHECK, {})
+            row = connection.execute(query, {"version": version}).fetchone()
+        if row is None or not row[0]:
+            raise _missing(version)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._connections.close()
+
+    def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
+        """What a call answers on a connection that nobody else uses meanwhile."""
+        return self._connections.use(call)
+
+    def _ask(
+        self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Chunks (m,) and their scores (m,), in any order."""
+        rows = self._fetch(version, template, asked, depth)
+        numbers = np.array([row[0] for row in rows], dtype=np.int64)
+        return numbers, np.array([row[1] for row in rows], dtype=np.float64)
+
+    def _fetch(
+        self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
+    ) -> list[tuple[Any, ...]]:
+        query = self._compose(version, template, asked)
+
+        def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]]:
+            if not depth:
+                return connection.execute(query, asked).fetchall()
+            # Sent together, which makes them one transaction: the reach is set for it alone.
+            with connection.pipeline():
+                reach = min(1000, max(GRAPH_DEPTH, depth))
+                connection.execute(_REACH, [str(reach)])
+                found = connection.execute(query, asked)
+            return found.fetchall()
+
+        with translated(version):
+            return self.use(fetch)
+
+    def _compose(
+        self, version: str, template: LiteralString, asked: dict[str, Any]
+    ) -> sql.Composed:
+        name = self._settings.name
+        return sql.SQL(template).format(
+            chunks=sql.Identifier(name, f"chunks_{version}"),
+            postings=sql.Identifier(name, f"postings_{version}"),
+            versions=sql.Identifier(name, "versions"),
+            allowed=sql.SQL(_ALLOWED if "allowed" in asked else _ANY),
+        )
+
+
+def open_engine(settings: StoreSettings) -> Engine:
+    """The engine that DATABASE_URL names. Raises ConfigurationError."""
+    return PgvectorEngine(check_address(), settings)
+
+
+def check_address() -> str:
+    """What DATABASE_URL says. Raises ConfigurationError."""
+    address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
+    try:
+        conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        # What the library says quotes the address, which may hold a password.
+        raise ConfigurationError(
+            "DATABASE_URL is no address of a PostgreSQL database",
+            hint="write it as postgresql://user:password@host:port/database",
+        ) from None
+    return address
+
+
+@contextmanager
+def translated(version: str) -> Iterator[None]:
+    """Raise what goes wrong in PostgreSQL as StoreError."""
+    try:
+        yield
+    except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
+        raise _missing(version) from error
+    except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
+        raise StoreSlowError(
+            f"PostgreSQL did not answer in time: {_first_line(error)}",
+            hint="see what it is busy with, or set a longer store.timeout_ms",
+        ) from None
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise StoreUnreachableError(
+            f"PostgreSQL cannot be reached: {_first_line(error)}",
+            hint="start it, or correct DATABASE_URL",
+        ) from None
+    except psycopg.Error as error:
+        raise StoreError(
+            f"PostgreSQL refused a query: {_first_line(error)}",
+            hint="check that the role of DATABASE_URL may read the schema",
+        ) from None
+
+
+def _missing(version: str) -> VersionMissingError:
+    return VersionMissingError(
+        f"PostgreSQL does not hold index {version}, or not all of it",
+        hint="publish it: foundry publish; or deploy the export of the version that is there",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
+    return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
+
+
+def _terms(terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    return {"terms": [term for term, _ in terms], "times": [float(times) for _, times in terms]}
+
+
+def _bits(allowed: NDArray[np.bool_] | None) -> dict[str, Any]:
+    """The chunks that may be found as one bit each."""
+    return {} if allowed is None else {"allowed": np.packbits(allowed, bitorder="little").tobytes()}
+
+
+def _spread(
+    chunks: NDArray[np.int64], numbers: NDArray[np.int64], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    spread = np.zeros(len(chunks))
+    spread[np.searchsorted(chunks, numbers)] = scores
+    return spread

@@ -1,0 +1,112 @@
+"""The client of Qdrant: where it connects to, and what its errors mean."""
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from qdrant_client import QdrantClient
+from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+from qdrant_client.http.exceptions import (
+    ApiException,
+    ResponseHandlingException,
+    UnexpectedResponse,
+)
+
+from ..index.errors import ConfigurationError
+from .settings import StoreSettings, read_address
+from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
+
+
+def open_client(settings: StoreSettings) -> QdrantClient:
+    """A client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
+
+    A file:// address is a folder in which the client itself plays the engine, for one process at a
+    time: good for trying out, not for serving. Raises ConfigurationError.
+    """
+    address = read_address("QDRANT_URL", "http://localhost:6333")
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        return QdrantClient(path=url2pathname(parts.path))
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        raise ConfigurationError(
+            "QDRANT_URL must be http or https, without a user",
+            hint="set it such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY beside it",
+        )
+    key = os.environ.get("QDRANT_API_KEY", "").strip() or None
+    # The version of the server would be asked for here and now.
+    return QdrantClient(
+        url=address, api_key=key, timeout=whole_seconds(settings), check_compatibility=False
+    )
+
+
+def whole_seconds(settings: StoreSettings) -> int:
+    """The timeout as Qdrant takes it, rounded up."""
+    return math.ceil(settings.timeout)
+
+
+def plays_engine() -> bool:
+    """Whether QDRANT_URL is a folder, in which the client plays the engine."""
+    return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
+
+
+@contextmanager
+def translated(version: str) -> Iterator[None]:
+    """Raise what goes wrong in Qdrant as StoreError."""
+    try:
+        yield
+    except UnexpectedResponse as error:
+        if error.status_code == 404:
+            raise missing_version(version) from None
+        if error.status_code in {408, 504}:
+            raise _slow(error) from None
+        if error.status_code in {502, 503}:
+            raise StoreUnreachableError(
+                f"Qdrant cannot be reached: {error.status_code} {error.reason_phrase}",
+                hint="see whether it has started, and what stands before it",
+            ) from None
+        raise StoreError(
+            f"Qdrant refused a request: {error.status_code} {error.reason_phrase}",
+            hint="check QDRANT_API_KEY and the state of the cluster",
+        ) from None
+    except ResponseHandlingException as error:
+        if is_timeout(error):
+            raise _slow(error.source) from None
+        raise StoreUnreachableError(
+            f"Qdrant cannot be reached: {error.source}", hint="start it, or correct QDRANT_URL"
+        ) from None
+    except ResourceExhaustedResponse as error:
+        raise StoreError(
+            f"Qdrant takes no more requests now: {error.message}",
+            hint="see the limits of the collection and of the cluster",
+        ) from None
+    except ApiException as error:
+        raise StoreError(f"Qdrant failed: {error}", hint="see the log of the engine") from None
+    except ValueError as error:
+        # The client's local mode, of a collection that is not there.
+        if "not found" not in str(error):
+            raise
+        raise missing_version(version) from None
+
+
+def is_timeout(error: ResponseHandlingException) -> bool:
+    """Whether no answer came in time."""
+    # The source is an error of the library beneath, which may be another one some day.
+    return any("Timeout" in kind.__name__ for kind in type(error.source).__mro__)
+
+
+def _slow(error: Exception) -> StoreSlowError:
+    return StoreSlowError(
+        f"Qdrant did not answer in time: {type(error).__name__}",
+        hint="see what it is busy with, or set a longer store.timeout_ms",
+    )
+
+
+def missing_version(version: str) -> VersionMissingError:
+    """The error of a version that is not there, or not whole."""
+    return VersionMissingError(
+        f"Qdrant does not hold index {version}, or not all of it",
+        hint="publish it: foundry publish; or deploy the export of the version that is there",
+    )

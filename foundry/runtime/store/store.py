@@ -1,0 +1,175 @@
+"""The engine beside a server: what holds the lanes of its index, and how it is asked.
+
+An engine keeps each version of an index under a name of its own. A server asks for exactly the
+version that its records are of, so that records and lanes never come from two versions, whatever
+is published meanwhile.
+"""
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.errors import ServerError
+from ..index.layout import IndexLayout
+from ..retrieval.lanes import LaneHits
+
+PROBE_SECONDS = 2.0
+"""Between two looks at the engine."""
+
+Result = TypeVar("Result")
+
+
+class StoreError(ServerError):
+    """The engine does not give what a search needs; `reason` names no address and no file."""
+
+    reason = "The search engine failed."
+
+
+class StoreUnreachableError(StoreError):
+    """There is no connection to the engine, or it refuses to work."""
+
+    reason = "The search engine cannot be reached."
+
+
+class StoreSlowError(StoreError):
+    """The engine did not answer in time."""
+
+    reason = "The search engine did not answer in time."
+
+
+class VersionMissingError(StoreError):
+    """The engine answers, but it does not hold this version of the index, or not all of it."""
+
+    reason = "The search engine does not hold this index."
+
+
+class Engine(Protocol):
+    """One address of an engine; any number of threads may share it.
+
+    `version` is that of a manifest; `allowed` are the chunks (n,) that a search may return; queries
+    are `vector`, int8 integers (d,) with the `scale` that makes them a unit vector, or numbers of
+    `terms` with how often each was asked for. Everything raises StoreError.
+    """
+
+    def search_vector(
+        self,
+        version: str,
+        vector: NDArray[np.int8],
+        scale: float,
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> LaneHits:
+        """The `count` chunks of highest cosine; those without a vector are no hits."""
+        ...
+
+    def score_vector(
+        self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        ...
+
+    def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
+        """A vector (d,) in the direction of a chunk's; zero where it has none."""
+        ...
+
+    def search_terms(
+        self,
+        version: str,
+        terms: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> LaneHits:
+        """The `count` chunks of highest BM25; those without any of the terms are no hits."""
+        ...
+
+    def score_terms(
+        self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
+        ...
+
+    def check(self, version: str) -> None:
+        """Ask whether this version can be searched."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        ...
+
+
+class Store:
+    """One version in an engine, and what was found when it was asked last.
+
+    A call that fails makes the following ones fail at once, with the same reason, until the engine
+    holds the version again: nobody waits for what has just not answered.
+    """
+
+    def __init__(self, engine: Engine, version: str) -> None:
+        self.engine = engine
+        self.version = version
+        self.problem: StoreError | None = None
+        self.is_watched = False
+        self._lock = threading.Lock()
+
+    def ask(self, call: Callable[[Engine, str], Result]) -> Result:
+        """What the engine answers about this version. Raises StoreError."""
+        if (problem := self.problem) is not None:
+            self.watch()
+            raise type(problem)(problem.message, hint=problem.hint)
+        try:
+            return call(self.engine, self.version)
+        except StoreError as error:
+            self.problem = error
+            self.watch()
+            raise
+
+    def look(self) -> None:
+        """Ask the engine now, and remember what it says."""
+        try:
+            self.engine.check(self.version)
+            self.problem = None
+        except StoreError as error:
+            self.problem = error
+
+    def watch(self) -> None:
+        """Look at the engine every few seconds, in a thread that ends with this object."""
+        with self._lock:
+            if self.is_watched:
+                return
+            self.is_watched = True
+        threading.Thread(
+            target=_watch, args=(weakref.ref(self),), name="store", daemon=True
+        ).start()
+
+
+def _watch(watched: "weakref.ref[Store]") -> None:
+    pause = threading.Event()
+    while (store := watched()) is not None:
+        store.look()
+        del store
+        pause.wait(PROBE_SECONDS)
+
+
+def is_short(hits: LaneHits, count: int, allowed: NDArray[np.bool_] | None) -> bool:
+    """Whether a graph found fewer of the `allowed` chunks (n,) than were asked for.
+
+    A filter that takes most chunks away leaves graphs with ways that end; all are compared then.
+    """
+    return allowed is not None and len(hits) < min(count, int(allowed.sum()))
+
+
+def held_files(layout: IndexLayout) -> frozenset[str]:
+    """The files of an index whose content an engine holds, and which a server need not have."""
+    held = (
+        layout.posting_chunks,
+        layout.posting_impacts,
+        layout.vectors,
+        layout.vector_scales,
+        layout.vector_centre,
+        layout.sketch,
+    )
+    return frozenset(path.name for path in held)

@@ -1,0 +1,1 @@
+"""Whether an export is settled, complete and able to answer."""

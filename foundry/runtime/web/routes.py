@@ -1,0 +1,165 @@
+"""The HTTP doors: search, what the index holds, health."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.exceptions import HTTPException
+
+from ..index.errors import IndexUnusableError
+from ..index.state import current_index, served
+from ..retrieval.results import Mode, SearchResponse
+from .answers import (
+    ChunkAnswer,
+    DocumentContents,
+    DocumentPage,
+    Health,
+    SearchAnswer,
+    SourceList,
+)
+from .embedder import Readiness, describe_embedder
+from .json import JsonResponse, JsonRoute, once
+from .problems import PROBLEM_RESPONSES
+from .requests import PageParameters, SearchParameters, SearchRequest
+from .runner import SearchRunner
+
+VERIFYING_SECONDS = 1.0
+"""How long /readyz waits for an index that has just been opened."""
+
+VERIFYING_TURN_SECONDS = 0.02
+
+
+def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
+    """POST /search and GET /search, both answered by `search`."""
+    routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
+    runner = SearchRunner()
+
+    async def answer(
+        query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
+    ) -> JsonResponse:
+        parsed = current_index().filters.parse(filters) if filters else None
+        found = await runner.run(partial(search, query, top_k, mode=mode, filters=parsed))
+        return JsonResponse(found.to_json())
+
+    @routes.post("/search", response_model=SearchAnswer)
+    async def search_by_body(request: SearchRequest) -> JsonResponse:
+        """Rank passages for a query."""
+        return await answer(request.query, request.top_k, request.mode, request.filters)
+
+    @routes.get("/search", response_model=SearchAnswer, dependencies=[once(SearchParameters)])
+    async def search_by_address(
+        parameters: Annotated[SearchParameters, Query()],
+    ) -> JsonResponse:
+        """Rank passages for a query; the same answer as POST."""
+        return await answer(parameters.q, parameters.top_k, parameters.mode, parameters.filters())
+
+    return routes
+
+
+content_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
+
+
+# `:path`, because ids may contain slashes.
+@content_routes.get("/chunks/{chunk_id:path}", response_model=ChunkAnswer)
+async def chunk(chunk_id: str) -> JsonResponse:
+    """One passage, verbatim."""
+    record = current_index().find_chunk(chunk_id)
+    if record is None:
+        raise HTTPException(404, "There is no chunk with this id.")
+    return JsonResponse(record.to_json())
+
+
+@content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
+async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
+    """The documents of the index, in the order of the index."""
+    index = current_index()
+    page = index.documents(parameters.offset, parameters.limit)
+    return JsonResponse(
+        {
+            "total": index.document_count,
+            "offset": parameters.offset,
+            "documents": [record.to_json() for record in page],
+        }
+    )
+
+
+@content_routes.get(
+    "/documents/{document_id:path}",
+    response_model=DocumentContents,
+    dependencies=[once(PageParameters)],
+)
+async def document(
+    document_id: str, parameters: Annotated[PageParameters, Query()]
+) -> JsonResponse:
+    """One document, with the ids and places of some of its `chunks` chunks, from `offset` on.
+
+    /chunks has their text.
+    """
+    index = current_index()
+    record = index.find_document(document_id)
+    if record is None:
+        raise HTTPException(404, "There is no document with this id.")
+    contents = [
+        {"id": chunk.id, "section": chunk.section, "position": chunk.position}
+        for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
+    ]
+    return JsonResponse({**record.to_json(), "contents": contents})
+
+
+@content_routes.get("/sources", response_model=SourceList)
+async def sources() -> JsonResponse:
+    """Where the documents come from."""
+    return JsonResponse({"sources": [source.to_json() for source in current_index().sources()]})
+
+
+health_routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+
+
+@health_routes.get("/healthz", response_model=Health)
+async def healthz() -> JsonResponse:
+    """Whether the process answers at all."""
+    return JsonResponse({"status": "ok"})
+
+
+@health_routes.get("/readyz", response_model=Readiness)
+async def readyz() -> JsonResponse:
+    """Whether the index is open, and every file of it is as it should be; 503 until then.
+
+    With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
+    """
+    try:
+        index = current_index()
+        is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
+        index = current_index()
+    except IndexUnusableError:
+        if not (damage := served.state.damage):
+            raise
+        raise HTTPException(503, f"Files of the index are damaged: {'; '.join(damage)}") from None
+    if not is_known:
+        raise HTTPException(
+            503, "Files of the index are being verified.", headers={"Retry-After": "1"}
+        )
+    state = served.state
+    return JsonResponse(
+        {
+            "status": "degraded" if state.problem else "ok",
+            "problem": state.problem,
+            "verified": state.verified,
+            "index_version": index.version,
+            "chunks": index.chunk_count,
+            "documents": index.document_count,
+            **describe_embedder(index),
+        }
+    )
+
+
+async def _verified() -> bool:
+    """Whether the index has been found to be undamaged, or will be in a moment."""
+    for _ in range(int(VERIFYING_SECONDS / VERIFYING_TURN_SECONDS)):
+        if served.state.verified or served.state.damage:
+            break
+        await asyncio.sleep(VERIFYING_TURN_SECONDS)
+    return served.state.verified
