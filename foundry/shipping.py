@@ -74,7 +74,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)
     left_out = frozenset() if config.store.is_embedded else held_files(IndexLayout(index))
-    return Export(dict(sorted(files.items())), index, f"{config.package}/index", left_out)
+    return Export(dict(sorted(files.items())), index, f"{config.package}/data", left_out)
 
 
 def diff_export(target: Path, export: Export) -> str:

@@ -234,12 +234,13 @@ def test_nothing_private_is_exported(
             assert path.name != ".env"
 
 
-def imported(path: Path) -> set[str]:
-    """Modules that a module imports from its own package."""
+def imported(path: Path, module: str) -> set[str]:
+    """Dotted names that a module of a package may import from it, by relative imports."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            names |= {node.module} if node.module else {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.level:
+            parts = [*module.split(".")[: -node.level], *([node.module] if node.module else [])]
+            names |= {".".join(parts), *(".".join([*parts, alias.name]) for alias in node.names)}
     return names
 
 
@@ -278,20 +279,25 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     project.succeed("build", "--quiet")
     package = project.export() / "notes"
     rendered = {"__init__", "__main__", "app", "custom", "library", "search"}
-    copied = {path.stem: path for path in package.glob("*.py") if path.stem not in rendered}
-    assert not absent & set(copied)
+    modules = {
+        path.relative_to(package).with_suffix("").as_posix().replace("/", "."): path
+        for path in package.rglob("*.py")
+    }
+    copied = {name: path for name, path in modules.items() if name not in rendered}
+    assert not absent & {name.rpartition(".")[2] for name in copied}
     for name, path in copied.items():
-        variants = {path.name, "state_keyword.py"} if name == "state" else {path.name}
-        assert path.read_bytes() in [(RUNTIME / variant).read_bytes() for variant in variants]
+        variant = "index.state_keyword" if name == "index.state" else name
+        originals = [RUNTIME.joinpath(*each.split(".")) for each in (name, variant)]
+        assert path.read_bytes() in [each.with_suffix(".py").read_bytes() for each in originals]
     reached, waiting = set(), {"__init__", "__main__"}
     while waiting:
         name = waiting.pop()
         reached.add(name)
-        path = package / f"{name}.py"
-        waiting |= {
-            other for other in imported(path) if (package / f"{other}.py").exists()
-        } - reached
-    assert {path.stem for path in package.glob("*.py")} == reached
+        found = {other for other in imported(modules[name], name) if other in modules}
+        found |= {f"{other.rpartition('.')[0]}.__init__" for other in found if "." in other}
+        found |= {"retrieval.__init__" for other in found if other.startswith("retrieval.")}
+        waiting |= found - reached
+    assert modules.keys() == reached
 
 
 def test_rank_constant_is_written_where_it_is_used(make_project: MakeProject) -> None:

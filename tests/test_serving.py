@@ -397,7 +397,8 @@ def test_swapped_and_cut_files_and_another_manifest_are_named(
 def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Path) -> None:
     code = (
         f"import json, sys, time; sys.path.insert(0, {str(export)!r});"
-        "from notes.index.reader import Index; from notes import load; from notes.app import create_app;"
+        "from notes.index.reader import Index; from notes import load;"
+        "from notes.app import create_app;"
         "from starlette.testclient import TestClient; import notes.web.routes as routes;"
         "routes.VERIFYING_SECONDS = 0.1; Index.verify = lambda self: time.sleep(3) or [];"
         "client = TestClient(create_app(), base_url='http://127.0.0.1:8000');"

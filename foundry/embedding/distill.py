@@ -5,8 +5,9 @@ Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag needs no 
 library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) touches only the rows of
 a batch.
 
-The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads, and texts are cut
-into pieces by that module itself, so that the student is trained on what the server will compute.
+The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads, and
+texts are cut into pieces by that module itself, so that the student is trained on what the server
+will compute.
 
 On x86-64 the same vectors of the teacher give the same bytes, whatever the processor can do: sums
 run in a fixed order (scipy's sparse products and numpy's reductions along an axis; never BLAS,

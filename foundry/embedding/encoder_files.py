@@ -1,4 +1,4 @@
-"""Writes the folder of an encoder, and applies one; it is read by `foundry.runtime.retrieval.encoder`."""
+"""Writes the folder of an encoder, read by `foundry.runtime.retrieval.encoder`; applies one."""
 
 import hashlib
 import json

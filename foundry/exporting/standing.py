@@ -1,5 +1,6 @@
 """What stands at the target of an export: which files are Foundry's as they were, and which not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,9 @@ def examine(folder: Path) -> Standing:
             f"{folder / GENERATED}: missing", hint="restore it, or export to another folder"
         )
     index_places = tuple(
-        f"{name.removesuffix(_SETTINGS)}/index/" for name in listed if name.endswith(_SETTINGS)
+        _index_place(name.removesuffix(_SETTINGS), listed)
+        for name in listed
+        if name.endswith(_SETTINGS)
     )
     # Files that were edited or added before an update are listed as they were then.
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
@@ -72,3 +75,9 @@ def examine(folder: Path) -> Standing:
         added=sorted(present - written.keys() - RECORDS),
         deleted=sorted(written.keys() - present),
     )
+
+
+def _index_place(package: str, listed: Mapping[str, str]) -> str:
+    """The folder of the index; exports of older versions have it in `index`, a package now."""
+    has_manifest = f"{package}/index/manifest.json" in listed
+    return f"{package}/{'index' if has_manifest else 'data'}/"

@@ -1,6 +1,5 @@
 """The plan of a server: every file of it but the index, as a pure function of the configuration."""
 
-import ast
 import hashlib
 import json
 from collections.abc import Collection, Mapping
@@ -13,15 +12,13 @@ from foundry.config_file import Engine, Target
 from foundry.config_stages import AFTER_FUSION, CHOOSING, WAITING
 from foundry.errors import RenderError
 from foundry.files import templates_folder
+from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime
 from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder
 
-RUNTIME = Path(foundry.__file__).parent / "runtime"
 PACKAGE_FOLDER = "package"
-ASSETS_FOLDER = "page"
-"""Where files lie, in the runtime and in a package, that modules name and do not import."""
 REGISTRY_LENGTH = 100
 
 UNIT = "name.service"
@@ -67,14 +64,14 @@ def plan_server(
         files[f"{package}/questions.jsonl"] = questions
     variants = dict(query_encoder.variants)
     if not config.page:
-        variants["citation_paths"] = "citation_paths_data"
+        variants["web.citation_paths"] = "web.citation_paths_data"
     if config.chunking.strategy == "parent":
-        variants["passages"] = "passages_parent"
+        variants["retrieval.passages"] = "retrieval.passages_parent"
     if not config.store.is_embedded:
         variants |= _store_variants(config.store.engine, query_encoder)
     if _has_stages(config, WAITING):
-        variants["web_runner"] = "web_runner_threads"
-    files.update(_copy_runtime(files, package, variants))
+        variants["web.runner"] = "web.runner_threads"
+    files.update(copy_runtime(files, package, variants))
     files.update(format_python(files, rendered))
     for name, content in files.items():
         parsed = parse_back(name, content)
@@ -89,7 +86,7 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
     values = template_values(config, query_encoder, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True).encode())
     templates = templates_folder().rglob(f"*{SUFFIX}")
-    for paths in (templates, RUNTIME.glob("*.py"), (RUNTIME / ASSETS_FOLDER).iterdir()):
+    for paths in (templates, RUNTIME.rglob("*.py"), (RUNTIME / ASSETS_FOLDER).iterdir()):
         for path in sorted(paths):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
@@ -137,12 +134,12 @@ def _store_variants(engine: Engine, query_encoder: QueryEncoder) -> dict[str, st
     """The modules of a server whose lanes are in an engine, by the names that are imported."""
     is_service = query_encoder.kind == "service"
     return {
-        "keyword_lane": "keyword_lane_stored",
-        "dense_lane": "dense_lane_stored",
-        "hybrid_index": "hybrid_index_stored",
-        "store_engine": "store_engine" if engine == "pgvector" else f"store_engine_{engine}",
-        "web_embedder": "web_embedder_service_stored" if is_service else "web_embedder_stored",
-        "web_runner": "web_runner_threads",
+        "retrieval.keyword_lane": "retrieval.keyword_lane_stored",
+        "retrieval.dense_lane": "retrieval.dense_lane_stored",
+        "index.hybrid": "index.hybrid_stored",
+        "store.engine": "store.engine" if engine == "pgvector" else f"store.engine_{engine}",
+        "web.embedder": "web.embedder_service_stored" if is_service else "web.embedder_stored",
+        "web.runner": "web.runner_threads",
     }
 
 
@@ -226,72 +223,6 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
         values["rerank"] = {"model": rerank["model"]}
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
-
-
-def _copy_runtime(
-    files: dict[str, bytes], package: str, variants: Mapping[str, str]
-) -> dict[str, bytes]:
-    """The runtime modules that the package's rendered modules reach by relative imports.
-
-    `variants` are the modules to copy in place of those of the name that is imported.
-    """
-    own = {Path(name).stem for name in files if name.startswith(package) and name.endswith(".py")}
-    waiting = [
-        module
-        for name, content in files.items()
-        if name.startswith(f"{package}/") and name.endswith(".py")
-        for module in _relative_imports(content, name)
-    ]
-    copied: dict[str, bytes] = {}
-    while waiting:
-        module = waiting.pop()
-        name = f"{package}/{module}.py"
-        if module in own or name in copied:
-            continue
-        source = RUNTIME / f"{variants.get(module, module)}.py"
-        try:
-            copied[name] = source.read_bytes()
-        except OSError as error:
-            raise RenderError(f"runtime module {module} cannot be read: {error}") from None
-        waiting += _relative_imports(copied[name], name)
-    for module in list(copied):
-        for asset in _assets(copied[module], module):
-            copied[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
-    return copied
-
-
-def _relative_imports(content: bytes, name: str) -> list[str]:
-    tree = parse_back(name, content)
-    assert isinstance(tree, ast.Module)
-    modules = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            # `from . import x` may name a module or something that __init__ defines.
-            modules += [node.module] if node.module else _modules_among(node.names)
-    return modules
-
-
-def _assets(content: bytes, name: str) -> list[str]:
-    """The files that a module names in its constant ASSETS."""
-    tree = parse_back(name, content)
-    assert isinstance(tree, ast.Module)
-    return [
-        asset
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ASSETS"
-        for asset in ast.literal_eval(node.value)
-    ]
-
-
-def _read_asset(name: str) -> bytes:
-    try:
-        return (RUNTIME / ASSETS_FOLDER / name).read_bytes()
-    except OSError as error:
-        raise RenderError(f"runtime file {name} cannot be read: {error}") from None
-
-
-def _modules_among(names: list[ast.alias]) -> list[str]:
-    return [alias.name for alias in names if (RUNTIME / f"{alias.name}.py").is_file()]
 
 
 def _check_description(parsed: object, description: str) -> None:

@@ -25,24 +25,37 @@ class QueryEncoder:
     variants: Mapping[str, str]
 
 
-_IN_THREADS = {"web_runner": "web_runner_threads"}
-_SERVICE = {**_IN_THREADS, "web_embedder": "web_embedder_service"}
+_IN_THREADS = {"web.runner": "web.runner_threads"}
+_SERVICE = {**_IN_THREADS, "web.embedder": "web.embedder_service"}
 
 QUERY_ENCODERS: Mapping[str, QueryEncoder] = {
     encoder.name: encoder
     for encoder in (
-        QueryEncoder("none", "none", {"state": "state_keyword"}),
+        QueryEncoder("none", "none", {"index.state": "index.state_keyword"}),
         QueryEncoder("pieces", "pieces", {}),
         QueryEncoder(
             "sentence-transformers",
             "model",
-            {**_IN_THREADS, "query_encoder": "query_encoder_sentence_transformers"},
+            {
+                **_IN_THREADS,
+                "retrieval.query_encoder": "retrieval.query_encoder_sentence_transformers",
+            },
         ),
         QueryEncoder(
-            "fastembed", "model", {**_IN_THREADS, "query_encoder": "query_encoder_fastembed"}
+            "fastembed",
+            "model",
+            {**_IN_THREADS, "retrieval.query_encoder": "retrieval.query_encoder_fastembed"},
         ),
-        QueryEncoder("openai", "service", {**_SERVICE, "query_encoder": "query_encoder_openai"}),
-        QueryEncoder("cohere", "service", {**_SERVICE, "query_encoder": "query_encoder_cohere"}),
+        QueryEncoder(
+            "openai",
+            "service",
+            {**_SERVICE, "retrieval.query_encoder": "retrieval.query_encoder_openai"},
+        ),
+        QueryEncoder(
+            "cohere",
+            "service",
+            {**_SERVICE, "retrieval.query_encoder": "retrieval.query_encoder_cohere"},
+        ),
     )
 }
 

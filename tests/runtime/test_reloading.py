@@ -29,7 +29,8 @@ def test_files_that_vanish_while_they_are_verified(
         raise IndexUnusableError("not an index", hint="build it")
 
     monkeypatch.setattr(served, "reopen", refuse)
-    reloader = Reloader(served, poll_seconds=0.01)
+    outcomes: list[str] = []
+    reloader = Reloader(served, outcomes.append, poll_seconds=0.01)
     reloader.start()
     try:
         served.wait_until_verified()
@@ -41,6 +42,7 @@ def test_files_that_vanish_while_they_are_verified(
         (tmp_path / "v1").mkdir()
         (tmp_path / "v1" / "manifest.json").write_text("{}")
         wait_for(served, NOT_RELOADED)
+        assert "refused" in outcomes
     finally:
         reloader.stop()
 

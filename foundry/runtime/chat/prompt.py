@@ -5,14 +5,12 @@ request, so that no document can close them, and is declared to be data. No sett
 address of this server is part of any prompt.
 """
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..model.prompt import Message, fence_line, message
 from .passages import MIN_PASSAGE_CHARACTERS, NumberedPassage, shorten
-
-Message = dict[str, str]
 
 HISTORY_CHARACTERS = 8_000
 """Of the turns before the question; what is older is left out."""
@@ -62,7 +60,7 @@ def answer_messages(
     `instructions` are the owner's, `wishes` the caller's; the latter come with the rights of the
     caller, beside the question. `unknown` are identifiers that stand nowhere in the documents.
     """
-    fence = _fence()
+    fence = fence_line()
     system = _INSTRUCTIONS.format(fence=fence)
     if instructions:
         system += "\n" + instructions
@@ -79,28 +77,16 @@ def answer_messages(
     if wishes:
         question += f"Wishes for the form of the answer: {wishes}\n\n"
     question += f"Question: {turns[-1].content}"
-    return [_message("system", system), _message("user", said + question)]
+    return [message("system", system), message("user", said + question)]
 
 
 def condense_messages(turns: Sequence[Turn]) -> list[Message]:
     """The messages that ask for the last question, made independent of the turns before it."""
-    fence = _fence()
+    fence = fence_line()
     said = _quote((*_recent(turns[:-1]), turns[-1]), fence)
     return [
-        _message("system", _CONDENSE.format(fence=fence)),
-        _message("user", f"{said}\n{fence} end of the conversation"),
-    ]
-
-
-def fenced_messages(instructions: str, text: str) -> list[Message]:
-    """The messages that ask something about a text that may say anything.
-
-    `{fence}` in the instructions becomes what the lines around the text begin with.
-    """
-    fence = _fence()
-    return [
-        _message("system", instructions.replace("{fence}", fence)),
-        _message("user", f"{fence}\n{text}\n{fence} end"),
+        message("system", _CONDENSE.format(fence=fence)),
+        message("user", f"{said}\n{fence} end of the conversation"),
     ]
 
 
@@ -118,11 +104,3 @@ def _recent(turns: Sequence[Turn]) -> list[Turn]:
         kept.append(Turn(turn.role, shorten(turn.content, left)))
         left -= len(kept[-1].content)
     return kept[::-1]
-
-
-def _fence() -> str:
-    return f"#{secrets.token_hex(8)}"
-
-
-def _message(role: str, content: str) -> Message:
-    return {"role": role, "content": content}

@@ -13,7 +13,7 @@ from ..index.records import DocumentRecord
 from ..retrieval.settings import reading
 from .metrics import METRICS
 
-RECORDED_FIGURES = Path(__file__).with_name("figures.json")
+RECORDED_FIGURES = Path(__file__).parents[1] / "figures.json"
 """What the questions of this server came to when it was exported, if they were measured."""
 
 DIGITS = 6

@@ -25,7 +25,7 @@ Kind = Literal["questions", "known-item"]
 SKIPPED = {"empty": "empty", "too_long": f"over {MAX_QUERY_LENGTH:,} characters"}
 """Why a query is left out, by the key under which that is counted."""
 
-CARRIED_QUESTIONS = Path(__file__).with_name("questions.jsonl")
+CARRIED_QUESTIONS = Path(__file__).parents[1] / "questions.jsonl"
 """The questions that came with this server, if any did."""
 
 

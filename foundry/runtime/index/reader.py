@@ -19,7 +19,7 @@ from ..retrieval.tokens import Tokenizer
 from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
 from .layout import IndexLayout, Manifest, hash_key
-from .records import ChunkRecord, DocumentRecord, SourceSummary
+from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
 from .values import ValueTable
 
 HASHED_AT_ONCE_BYTES = 1 << 20
@@ -233,3 +233,9 @@ def _wrong_contents(root: Path, manifest: Manifest, most: int | None = None) -> 
             continue
         except OSError as error:
             yield f"{name}: unreadable: {error.strerror}"
+
+
+def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
+    """The text of a document of this index, piece by piece; each chunk is read when it is due."""
+    numbers = range(document.chunk_start, document.chunk_end)
+    return join_chunks(index.chunk(number) for number in numbers)

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .reader import Index
-
 Place = dict[str, str | None]
 """Where a copy of a document was found: document_id, source, path, url and title."""
 
@@ -107,12 +105,6 @@ class SourceSummary:
     def to_json(self) -> dict[str, Any]:
         """All fields, by name."""
         return record_fields(self)
-
-
-def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
-    """The text of a document of this index, piece by piece; each chunk is read when it is due."""
-    numbers = range(document.chunk_start, document.chunk_end)
-    return join_chunks(index.chunk(number) for number in numbers)
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

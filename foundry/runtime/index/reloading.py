@@ -7,10 +7,10 @@ searches that have begun finish on the old one. A version that cannot be used is
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from ..web.metrics import metrics
 from .errors import IndexUnusableError
 from .reader import Index, resolve_version
 from .served import Served, ServedState
@@ -30,8 +30,18 @@ class Reloader(Generic[IndexType]):
     In a thread of its own; what it finds is in the state of `served`, and in the log.
     """
 
-    def __init__(self, served: Served[IndexType], poll_seconds: float = POLL_SECONDS) -> None:
+    def __init__(
+        self,
+        served: Served[IndexType],
+        count: Callable[[str], object],
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        """Watch what `served` serves.
+
+        `count` is called with what became of each index that is published: `ok` or `refused`.
+        """
         self._served = served
+        self._count = count
         self._poll_seconds = poll_seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reloader", daemon=True)
@@ -80,10 +90,10 @@ class Reloader(Generic[IndexType]):
                 self._refuse(f"{opened.layout.root}: damaged: {'; '.join(findings)}")
                 return
             self._served.swap(opened, ServedState(verified=True))
-            metrics.count("index_reloads", "ok")
+            self._count("ok")
             _logger.info("serving index %s now", opened.version)
 
     def _refuse(self, reason: str) -> None:
-        metrics.count("index_reloads", "refused")
+        self._count("refused")
         _logger.error("the index published last is not served: %s", reason)
         self._served.state = replace(self._served.state, problem=NOT_RELOADED)

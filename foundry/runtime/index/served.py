@@ -20,7 +20,7 @@ from .reader import Index
 Search = TypeVar("Search", bound=Callable[..., Any])
 IndexType = TypeVar("IndexType", bound=Index)
 
-PACKAGED_INDEX = Path(__file__).parent / "index"
+PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 _logger = logging.getLogger(__name__)
 

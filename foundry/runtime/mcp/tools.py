@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..index.errors import InvalidRequestError
-from ..index.reader import Index
-from ..index.records import ChunkRecord, DocumentRecord, read_document
+from ..index.reader import Index, read_document
+from ..index.records import ChunkRecord, DocumentRecord
 from ..index.state import current_index
 from ..retrieval.passages import read_passage
 from ..retrieval.results import Hit, Mode, Reason, SearchResponse

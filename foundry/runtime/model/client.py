@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..chat.prompt import Message
+from .prompt import Message
 from .replies import ModelChunk, ModelError, read_event, refused_parameters
 from .settings import ModelSettings
 

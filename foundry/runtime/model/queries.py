@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..chat.prompt import fenced_messages
 from ..retrieval.calls import CircuitBreaker
 from .budget import shared_budget
 from .client import LanguageModel, Sampling
+from .prompt import fenced_messages
 from .replies import ModelError
 from .settings import ModelSettings
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..index.errors import ConfigurationError
 from .identifiers import compile_patterns
 
-SETTINGS_FILE = Path(__file__).parent / "settings.json"
+SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"

@@ -91,7 +91,7 @@ def find_broken(folder: Path) -> list[str]:
     files = {
         path.relative_to(folder.parent).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not {"__pycache__", "index"} & set(path.relative_to(folder).parts)
+        if path.is_file() and not {"__pycache__", "data"} & set(path.relative_to(folder).parts)
     }
     return find_broken_files(files, folder.name)
 

@@ -11,8 +11,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
-from ..index.reader import Index
-from ..index.records import DocumentRecord, read_document
+from ..index.reader import Index, read_document
+from ..index.records import DocumentRecord
 from ..index.state import current_index
 from ..retrieval.settings import settings
 from .citation_paths import citation_path

@@ -41,7 +41,7 @@ ASSETS = (
 )
 """The files of `page/` that these pages are made of."""
 
-FOLDER = Path(__file__).parent / "page"
+FOLDER = Path(__file__).parents[1] / "page"
 
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
 

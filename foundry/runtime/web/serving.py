@@ -5,6 +5,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 
 from fastapi import FastAPI
 
@@ -99,7 +100,7 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
     metrics.gauge("index_served", lambda: {(served.current().version,): 1})
     # Not before: a thread does not survive the fork that makes a worker.
     served.verify_meanwhile(served.current())
-    Reloader(served).start()
+    Reloader(served, partial(metrics.count, "index_reloads")).start()
     server.run(sockets=[listener])
 
 

@@ -1,0 +1,106 @@
+"""The runtime modules of a server: those that its rendered modules reach, as they are here."""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+
+import foundry
+from foundry.errors import RenderError
+from foundry.rendering.formatting import parse_back
+
+RUNTIME = Path(foundry.__file__).parent / "runtime"
+ASSETS_FOLDER = "page"
+"""Where files lie, in the runtime and in a package, that modules name and do not import."""
+
+
+def copy_runtime(
+    files: Mapping[str, bytes], package: str, variants: Mapping[str, str]
+) -> dict[str, bytes]:
+    """Return the runtime modules that the rendered modules reach by relative imports, by path.
+
+    `files` are the rendered ones. `variants` are modules to copy in place of those of the name
+    that is imported; both are dotted, below the package. The `__init__` of each package comes
+    along. Raises RenderError.
+    """
+    rendered = {
+        _module_of(name, package): content
+        for name, content in files.items()
+        if name.startswith(f"{package}/") and name.endswith(".py")
+    }
+    waiting = [
+        module for own, content in rendered.items() for module in _imported_modules(content, own)
+    ]
+    copied: dict[str, bytes] = {}
+    while waiting:
+        module = waiting.pop()
+        if module in rendered or module in copied:
+            continue
+        copied[module] = _read_module(variants.get(module, module))
+        waiting += _imported_modules(copied[module], module)
+        waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
+    result = {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
+    for module, content in copied.items():
+        for asset in _assets(content, module):
+            result[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
+    return result
+
+
+def _module_of(name: str, package: str) -> str:
+    return name.removeprefix(f"{package}/").removesuffix(".py").replace("/", ".")
+
+
+def _folders_above(module: str) -> list[str]:
+    parts = module.split(".")[:-1]
+    return [".".join(parts[: depth + 1]) for depth in range(len(parts))]
+
+
+def _path_of(module: str) -> Path:
+    return RUNTIME.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def _imported_modules(content: bytes, module: str) -> list[str]:
+    tree = _parse(content, module)
+    modules = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        parts = module.split(".")[: -node.level]
+        named = ".".join([*parts, *([node.module] if node.module else [])])
+        if named and _path_of(named).is_file():
+            modules.append(named)
+        else:
+            # `from . import x` may name a module or something that __init__ defines.
+            names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
+            modules += [name for name in names if _path_of(name).is_file()]
+    return modules
+
+
+def _parse(content: bytes, module: str) -> ast.Module:
+    tree = parse_back(f"{module}.py", content)
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def _read_module(module: str) -> bytes:
+    try:
+        return _path_of(module).read_bytes()
+    except OSError as error:
+        raise RenderError(f"runtime module {module} cannot be read: {error}") from None
+
+
+def _assets(content: bytes, module: str) -> list[str]:
+    """The files that a module names in its constant ASSETS."""
+    tree = _parse(content, module)
+    return [
+        asset
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ASSETS"
+        for asset in ast.literal_eval(node.value)
+    ]
+
+
+def _read_asset(name: str) -> bytes:
+    try:
+        return (RUNTIME / ASSETS_FOLDER / name).read_bytes()
+    except OSError as error:
+        raise RenderError(f"runtime file {name} cannot be read: {error}") from None
