@@ -4,6 +4,9 @@ Each FOLDER, and a generated corpus of `--chunks` chunks, is built and exported 
 configuration: bytes a chunk of the index, by part. Then the megabytes that are installed for
 Foundry, for an exported server and for each peer: the files of its distribution and of all that it
 requires, in the environment that runs this, without compiled caches.
+
+With `--exports` only the lines and modules of Python that an owner has to read are counted: of the
+smallest golden server, with every interface, and of one that answers keywords over HTTP alone.
 """
 
 import argparse
@@ -14,7 +17,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from common import build, machine, make_project, row
+from common import build, machine, make_project, render_server, row
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from peers import PEERS, UNOBTAINABLE
@@ -35,6 +38,18 @@ PARTS = {
     "encoder": "encoder",
 }
 """What the files of an index are part of, by the first word of their names."""
+
+MINIMAL = Path(__file__).parent.parent / "golden" / "minimal"
+
+KEYWORDS_OVER_HTTP = """
+[embedding]
+provider = "none"
+
+[server]
+mcp = false
+chat = false
+page = false
+"""
 
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
@@ -131,13 +146,49 @@ def report_installation(export: Path) -> None:
         row(name, f"left out: {reason}", "", "", "")
 
 
+def count_python(server: Path) -> dict[str, list[int]]:
+    """The lines of each Python module of a rendered server, by room of the package."""
+    rooms: dict[str, list[int]] = {}
+    for path in sorted(server.rglob("*.py")):
+        package, *folders, _ = path.relative_to(server).parts
+        room = "tests" if package == "tests" else "/".join(folders[:1]) or "top level"
+        rooms.setdefault(room, []).append(len(path.read_text(encoding="utf-8").splitlines()))
+    return rooms
+
+
+def report_exports(work: Path) -> None:
+    """Print a table each for golden `minimal` and for keywords over HTTP alone."""
+    for name, extra in (("minimal", ""), ("keywords over HTTP", KEYWORDS_OVER_HTTP)):
+        source = f'type = "folder"\npath = "{MINIMAL / "sources"}"'
+        project = make_project(work / name.replace(" ", "-"), source, extra)
+        build(project)
+        server = render_server(project, "server")
+        rooms = count_python(server)
+        tests = rooms.pop("tests")
+        row(name, "modules", "lines", "lines of the longest module")
+        row(*["---"] * 4)
+        for room, lines in rooms.items():
+            row(room, len(lines), f"{sum(lines):,}", max(lines))
+        modules = [count for lines in rooms.values() for count in lines]
+        row("**all**", len(modules), f"{sum(modules):,}", max(modules))
+        row("tests", len(tests), f"{sum(tests):,}", max(tests))
+        search = (server / "server" / "search.py").read_text(encoding="utf-8")
+        row("search.py", 1, len(search.splitlines()), "")
+        print()
+
+
 def main() -> int:
     """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
     parser.add_argument("--chunks", type=int, nargs="+", default=[100_000])
     parser.add_argument("--folder", type=Path, help="keep generated corpora here, use them again")
+    parser.add_argument("--exports", action="store_true", help="count lines of exports, no more")
     chosen = parser.parse_args()
+    if chosen.exports:
+        with tempfile.TemporaryDirectory() as work:
+            report_exports(Path(work))
+        return 0
     print(machine(), end="\n\n")
     row("corpus", "chunks", "bytes a chunk", *COLUMNS, "index MB", "export beside it, MB")
     row(*["---"] * (5 + len(COLUMNS)))
