@@ -11,7 +11,7 @@ from foundry.config import Config
 from foundry.config_search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
 from foundry.evaluation.results import CONFIGURED
-from foundry.exporting.verify import model_variables, run_server
+from foundry.exporting.running import model_variables, run_server
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
 from foundry.runtime.evaluation.figures import Figures

@@ -138,7 +138,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.exporting.verify import model_variables, run_server
+    from foundry.exporting.running import model_variables, run_server
     from foundry.extras import of_server, require
     from foundry.published import built_index, index_folder
     from foundry.rendering.preview import render_preview

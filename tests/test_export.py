@@ -21,7 +21,7 @@ from servers import check_with_own_tools, get, in_checkout, serving
 import foundry as installed
 from foundry.cli import main
 from foundry.exporting.checksums import compare
-from foundry.exporting.verify import run_server
+from foundry.exporting.running import run_server
 from foundry.rendering.plan import RUNTIME
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}

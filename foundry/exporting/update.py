@@ -20,11 +20,11 @@ from foundry.exporting.checksums import (
 from foundry.exporting.generated import GENERATED, Generated, encode_generated
 from foundry.exporting.merge import merge
 from foundry.exporting.owners_files import take_over
+from foundry.exporting.package_files import find_unresolved, find_unsettled
 from foundry.exporting.replacing import replace_folder, settle
 from foundry.exporting.standing import Standing
 from foundry.exporting.write import Export, fill_folder, find_standing
 from foundry.files import FILE_MODE, hash_file, set_modes
-from foundry.runtime.verification.files import find_unresolved, find_unsettled
 
 BESIDE = ".new"
 """Appended to the name of a file whose owner's version stands and could not be merged."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.exporting.merge import merge
-from foundry.runtime.verification.files import has_conflicts
+from foundry.exporting.package_files import has_conflicts
 
 BASE = "".join(f"line {number}\n" for number in range(12))
 texts = st.lists(st.sampled_from("abcd"), max_size=8).map(

@@ -1,6 +1,5 @@
-"""What verifying a folder looks at, and what its server is run with."""
+"""What verifying a folder looks at, in which order."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,13 +7,25 @@ import pytest
 
 from foundry.errors import FoundryError, VerificationError
 from foundry.exporting.checksums import CHECKSUMS, format_checksums, list_files
-from foundry.exporting.verify import find_package, model_variables, run_server, verify_export
+from foundry.exporting.verify import find_package, verify_export
 from foundry.exporting.write import Export, write_export
 from foundry.files import hash_file
 
 ANSWERS = b"""import json, sys
-if sys.argv[1:] == ["verify", "--json"]:
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+if __name__ == "__main__" and sys.argv[1:] == ["verify", "--json"]:
     print(json.dumps({"documents": 3, "findings": []}))
+elif __name__ == "__main__":
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    sys.stderr.write(f"Serving on http://127.0.0.1:{server.server_port}\\n")
+    sys.stderr.flush()
+    server.serve_forever()
 """
 FILES = {
     "README.md": b"read me\n",
@@ -51,6 +62,7 @@ def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
         "export": str(folder),
         "documents": 3,
         "findings": [],
+        "not_installed": [],
         "edited": [],
         "added": [],
         "deleted": [],
@@ -104,10 +116,20 @@ def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_server_that_finds_something_or_fails(code: bytes, said: str, tmp_path: Path) -> None:
-    error = refused(write(tmp_path, {**FILES, "acme/__main__.py": code}))
+    module = b"if __name__ == '__main__':\n    pass\n    " + code
+    error = refused(write(tmp_path, {**FILES, "acme/__main__.py": module}))
     lines = str(error).splitlines()
     assert lines[1].strip() == said
     assert len(lines) == 2 + ("x.npy" in said)
+
+
+def test_server_that_cannot_be_imported_or_does_not_start(tmp_path: Path) -> None:
+    broken = write(tmp_path / "a", {**FILES, "acme/search.py": b"1 / 0\n"})
+    assert "acme.search: cannot be imported: ZeroDivisionError" in str(refused(broken))
+    mute = ANSWERS.replace(b"    server = ", b"    sys.exit('no')\n    server = ")
+    assert "the server does not start: no" in str(
+        refused(write(tmp_path / "b", {**FILES, "acme/__main__.py": mute}))
+    )
 
 
 def test_folder_that_is_none(tmp_path: Path) -> None:
@@ -126,44 +148,3 @@ def test_one_package_is_one_folder_with_settings(tmp_path: Path) -> None:
             assert find_package(tmp_path) == "acme"
     with pytest.raises(VerificationError, match="holds no server package"):
         find_package(tmp_path)
-
-
-SHOWS = (
-    b"import json, os, sys; print(json.dumps([sys.argv[1:], sys.flags.isolated, dict(os.environ)]))"
-)
-
-
-def test_server_gets_little_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = write(tmp_path, {**FILES, "acme/__main__.py": SHOWS})
-    for name in ("ACME_KEY", "OTHER_KEY", "DATABASE_URL", "INDEX_DIR", "QDRANT_URL"):
-        monkeypatch.setenv(name, "mine")
-    more = {"QDRANT_URL": "given"}
-    done = run_server(folder, "acme", ["a", "b"], index_dir=tmp_path / "index", variables=more)
-    arguments, isolated, environment = json.loads(done.stdout)
-    assert (arguments, isolated, done.returncode) == (["a", "b"], 1, 0)
-    assert environment["ACME_KEY"] == environment["DATABASE_URL"] == "mine"
-    assert environment["INDEX_DIR"] == str(tmp_path / "index")
-    assert environment["QDRANT_URL"] == "given"
-    assert "OTHER_KEY" not in environment
-    for settings in ("{", "[]", '{"embedding": {}}'):
-        (folder / "acme" / "settings.json").write_text(settings)
-        _, _, environment = json.loads(run_server(folder, "acme", []).stdout)
-        assert environment["DATABASE_URL"] == "mine"
-        assert not {"ACME_KEY", "INDEX_DIR"} & environment.keys()
-
-
-def test_server_that_does_not_end(tmp_path: Path) -> None:
-    waits = b"import time; time.sleep(60)\n"
-    folder = write(tmp_path, {**FILES, "acme/__main__.py": waits})
-    with pytest.raises(FoundryError, match="did not answer within 1 seconds"):
-        run_server(folder, "acme", [], time_limit=0.6)
-
-
-def test_variables_of_the_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LLM_MODEL", "small")
-    monkeypatch.setenv("MY_LLM_MODEL", "large")
-    found = model_variables()
-    assert found["LLM_MODEL"] == "small"
-    assert all(name.startswith("LLM_") for name in found)

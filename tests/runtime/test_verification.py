@@ -1,192 +1,54 @@
-"""What stands in a package: conflicts, leftovers of merges, imports that lead nowhere; it runs."""
+"""What a server says of its own files."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from foundry.runtime.verification.files import (
-    find_malformed,
-    find_unresolved,
-    find_unsettled,
-    has_conflicts,
-)
-from foundry.runtime.verification.running import find_faults
+from foundry.runtime import verification
+from foundry.runtime.verification import find_changed
 
-MARKED = b"a = 1\n<<<<<<< yours\nb = 2\n=======\nb = 3\n>>>>>>> generated\n"
+FILES = {"README.md": b"read me\n", "acme/search.py": b"pass\n", "acme/data/chunks.jsonl": b"{}\n"}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        MARKED,
-        MARKED.replace(b"\n", b"\r\n"),
-        b"<<<<<<< HEAD\nx\n||||||| base\ny\n=======\nz\n>>>>>>> topic/one",
-        b"<<<<<<<\n=======\n>>>>>>>\n",
-    ],
-)
-def test_conflicts_are_seen_as_all_tools_mark_them(content: bytes) -> None:
-    assert has_conflicts(content)
+@pytest.fixture
+def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files and the list of their hashes."""
+    monkeypatch.setattr(verification, "PACKAGE", tmp_path / "acme")
+    lines = []
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+        lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+    (tmp_path / "SHA256SUMS").write_text("".join(lines))
+    return tmp_path
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"Heading\n=======\n",
-        b"<<<<<<< yours\nno more\n",
-        b">>>>>>> a\n=======\n<<<<<<< b\n",
-        b"x <<<<<<< y\n=======\n>>>>>>> z\n",
-        b"<<<<<<<<\n=======\n>>>>>>>>\n",
-    ],
-)
-def test_other_text_is_no_conflict(content: bytes) -> None:
-    assert not has_conflicts(content)
+def test_whole_export_has_no_findings(export: Path) -> None:
+    assert list(find_changed(export)) == []
+    (export / "mine.txt").write_text("what is not listed is the owner's")
+    # Which index is served is not known here, and the index has hashes of its own.
+    (export / "acme/data/chunks.jsonl").unlink()
+    assert list(find_changed(export)) == []
 
 
-def test_leftovers_of_merges_are_those_beside_their_file() -> None:
-    files = {"uv.lock": b"", "uv.lock.new": b"", "a.py": b"", "a.py.rej": b"", "notes.new": b""}
-    found = find_unsettled({**files, "p/settings.json": MARKED})
-    assert [line.partition(": ")[0] for line in found] == [
-        "a.py.rej",
-        "p/settings.json",
-        "uv.lock.new",
+def test_damage_is_named(export: Path) -> None:
+    (export / "README.md").unlink()
+    (export / "acme/search.py").write_bytes(b"Pass\n")
+    assert list(find_changed(export)) == [
+        "README.md: cannot be read",
+        "acme/search.py: changed since SHA256SUMS was written",
     ]
 
 
-WHOLE = {
-    "p/__init__.py": b"from .search import find\n__version__ = '1'\n",
-    "p/search.py": b"from . import __version__\nfrom .core.text import CLEAN, clean\n"
-    b"import p.core.text\nimport numpy\ndef find(): ...\n",
-    "p/core/__init__.py": b"from ..lazy import anything\nfrom ..stars import more\n",
-    "p/core/text.py": b"from .. import search\nif True:\n    CLEAN = 1\nelse:\n    CLEAN = 2\n"
-    b"async def clean(): ...\nfrom .fast import speed\nfrom p.bare.deep import X\n",
-    "p/core/fast.cpython-311-x86_64-linux-gnu.so": b"",
-    "p/lazy.py": b"def __getattr__(name): ...\n",
-    "p/stars.py": b"from .search import *\n",
-    "p/bare/deep.py": b"(X, Y), *Z = (1, 2), 3\nfor I in Z: pass\nwith open() as F: pass\n",
-    "p/optional.py": b"try:\n    from .not_there import x\nexcept ImportError:\n    x = None\n",
-    "p/marked.py": MARKED,
-    "p/user.py": b"from .marked import b\n",
-    "tests/test_p.py": b"from p.search import find\nfrom p import search, bare\n",
-    "other.py": b"from q.nowhere import x\n",
-}
-
-
-def test_whole_package_has_no_findings() -> None:
-    assert find_unresolved(WHOLE, "p") == []
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("p/app.py", b"\nfrom .gone import x\n", "line 2: imports .gone, which is not there"),
-        ("p/app.py", b"from . import gone\n", "line 1: imports gone from ., where no such name is"),
-        ("p/app.py", b"import p.gone\n", "line 1: imports p.gone, which is not there"),
-        (
-            "p/app.py",
-            b"def f():\n    from .search import found\n",
-            "line 2: imports found from .search, where no such name is",
-        ),
-        ("p/core/x.py", b"from ..gone import x\n", "line 1: imports ..gone, which is not there"),
-        ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which is not"),
-    ],
-)
-def test_what_leads_nowhere_is_named_with_its_line(
-    name: str, content: bytes, expected: str
-) -> None:
-    (found,) = find_unresolved({**WHOLE, name: content}, "p")
-    assert found.startswith(f"{name}: {expected}")
-
-
-def test_what_is_no_python_is_named() -> None:
-    files = {
-        **WHOLE,
-        "p/a.py": b"\ndef f(:\n",
-        "p/b.py": b"x = '\0'\n",
-        "p/c.txt": b"(",
-        "d.py": b"\xff",
-    }
-    assert [line.partition(": line")[0] for line in find_malformed(files)] == [
-        "d.py",
-        "p/a.py",
-        "p/b.py",
-    ]
-    assert find_malformed(files)[1] == "p/a.py: line 2: invalid syntax"
-
-
-def test_moved_module_is_missed_by_all_who_import_it() -> None:
-    moved = {**WHOLE, "p/elsewhere.py": WHOLE["p/search.py"]}
-    del moved["p/search.py"]
-    found = find_unresolved(moved, "p")
-    assert [line.partition(":")[0] for line in found] == [
-        "p/__init__.py",
-        "p/core/text.py",
-        "p/stars.py",
-        "tests/test_p.py",
-        "tests/test_p.py",
-    ]
-
-
-def make(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / "pack" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder / "pack"
-
-
-SERVER = """
-import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-
-    def do_POST(self):
-        self.send_response(STATUS)
-        self.end_headers()
-
-if __name__ == "__main__":
-    assert sys.argv[1:] == ["serve", "--port", "0"]
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    sys.stderr.write(f"Serving pack on http://127.0.0.1:{server.server_port}\\n")
-    sys.stderr.flush()
-    server.serve_forever()
-"""
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({}, []),
-        ({"x.py": "raise RuntimeError('no')\n"}, ["pack.x: cannot be imported: RuntimeError: no"]),
-        ({"x.py": "1 / 0\n"}, ["pack.x: cannot be imported: ZeroDivisionError: division by zero"]),
-        ({"x.py": "import os\nos._exit(3)\n"}, ["pack: its modules cannot be imported: "]),
-        ({"__main__.py": SERVER.replace("STATUS", "500")}, ["/search is answered with 500"]),
-        ({"__main__.py": "print('Nobody')\n"}, ["the server does not start: it says nothing"]),
-        (
-            {"__main__.py": "if __name__ == '__main__':\n    raise OSError('in use')\n"},
-            ["the server does not start: OSError: in use"],
-        ),
-    ],
-)
-def test_modules_are_imported_and_the_server_is_asked(
-    files: dict[str, str], expected: list[str], tmp_path: Path
-) -> None:
-    whole = {"__init__.py": "", "__main__.py": SERVER.replace("STATUS", "403"), **files}
-    faults = find_faults(make(tmp_path, whole), "what?")
-    assert len(faults.findings) == len(expected)
-    assert all(map(str.startswith, faults.findings, expected))
-    assert faults.missing == []
-
-
-def test_libraries_that_are_missing_are_listed_and_nothing_is_started(tmp_path: Path) -> None:
-    files = {
-        "__init__.py": "",
-        "a.py": "import not_installed.at_all\n",
-        "b.py": "from . import a\n",
-    }
-    faults = find_faults(make(tmp_path, files), None)
-    assert (faults.findings, faults.missing) == ([], ["not_installed"])
+def test_list_that_is_missing_or_damaged(export: Path) -> None:
+    for content in (b"nonsense\n", b"\xff", f"{'0' * 64} x".encode()):
+        (export / "SHA256SUMS").write_bytes(content)
+        assert list(find_changed(export)) == ["SHA256SUMS: line 1 is malformed"]
+    (export / "SHA256SUMS").write_bytes(b"%(none)b  a\0b\n%(none)b  \xff\n" % {b"none": b"0" * 64})
+    assert len(list(find_changed(export))) == 2
+    (export / "SHA256SUMS").unlink()
+    assert list(find_changed(export)) == []
+    (export / "SHA256SUMS").mkdir()
+    (found,) = find_changed(export)
+    assert found.startswith("SHA256SUMS: unreadable")

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from foundry.runtime import cli as commands
+from foundry.runtime import verification
 from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters
 from foundry.runtime.retrieval.results import Hit, Mode, SearchResponse, check_request
-from foundry.runtime.verification.running import Faults
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -145,33 +145,25 @@ def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
 
 
-def use_faults(monkeypatch: pytest.MonkeyPatch, findings: list[str], missing: list[str]) -> None:
-    monkeypatch.setattr(commands, "is_clean", lambda: True)
-    monkeypatch.setattr(commands, "find_broken", lambda _: [])
-    monkeypatch.setattr(commands, "find_faults", lambda *_: Faults(findings, missing))
-
-
-def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verification, "PACKAGE", tmp_path / "handbook")
     use_index(monkeypatch)
-    use_faults(monkeypatch, [], ["fastapi"])
-    assert run("verify") == 1
-    assert "not installed, so not started: fastapi\n" in capsys.readouterr().out
-    use_faults(monkeypatch, ["handbook/app.py: line 3: imports .x, which is not there"], [])
-    assert run("verify") == 1
-    assert "app.py: line 3: imports .x" in capsys.readouterr().out
-    monkeypatch.setattr(commands, "find_broken", lambda _: ["x.py: holds conflict markers"])
-    assert run("verify") == 1
-    assert "not whole:\n  x.py: holds conflict markers\n  settle" in capsys.readouterr().err
-    use_faults(monkeypatch, [], [])
     assert run("verify") == 0
     assert "everything is as it should be" in capsys.readouterr().out
-    use_index(monkeypatch, "chunks.jsonl: content differs from the manifest", known="c9")
-    assert run("verify", "--json") == 1
-    report = json.loads(capsys.readouterr().out)
-    assert report["findings"] == ["chunks.jsonl: content differs from the manifest"]
     use_index(monkeypatch, known="c9")
     assert run("verify", "--json") == 1
     assert json.loads(capsys.readouterr().out)["findings"] == ["the query 'red' does not find c9"]
+    use_index(monkeypatch, "chunks.jsonl: content differs from the manifest", known="c9")
+    damage = f"{'0' * 64}  handbook/search.py\n"
+    (tmp_path / "SHA256SUMS").write_text(damage, encoding="utf-8")
+    assert run("verify", "--json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["findings"] == [
+        "handbook/search.py: cannot be read",
+        "chunks.jsonl: content differs from the manifest",
+    ]
 
 
 def test_verify_of_an_unusable_index(
@@ -180,7 +172,6 @@ def test_verify_of_an_unusable_index(
     def current_index() -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
-    use_faults(monkeypatch, [], [])
     monkeypatch.setattr(commands, "current_index", current_index)
     assert run("verify") == 1
     assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
@@ -197,12 +188,12 @@ def test_help_names_exit_codes_and_version(capsys: pytest.CaptureFixture[str]) -
 def test_closed_pipe_is_no_traceback() -> None:
     script = (
         "import sys\n"
-        "from foundry.runtime import commands\n"
+        "from foundry.runtime import cli\n"
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
         "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, 0, ())\n"
-        "sys.exit(commands.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
+        "sys.exit(cli.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script],

@@ -1,9 +1,9 @@
-"""What the files of a package say: conflicts to settle, text that is no Python, lost imports."""
+"""Finds what is wrong in the text of a package: conflicts, what is no Python, lost imports."""
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 LEFTOVERS = (".new", ".rej")
 """Endings of what merging leaves beside a file for its owner to decide about."""
@@ -13,12 +13,12 @@ _COMPILED = (".so", ".pyd")
 
 
 def has_conflicts(content: bytes) -> bool:
-    """Whether a conflict of a merge stands in a file, marked as diff3, Git and Foundry do."""
+    """Return whether a file holds a conflict, marked as diff3, Git and Foundry do."""
     return b"<<<<<<<" in content and _MARKED.search(content) is not None
 
 
 def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
-    """What a merge has left to decide among files, given by their paths."""
+    """Return a line for each file, given by its path, that a merge has left to be decided."""
     marked = [f"{name}: holds conflict markers" for name in files if has_conflicts(files[name])]
     beside = [
         f"{name}: is still there"
@@ -29,7 +29,7 @@ def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
 
 
 def find_malformed(files: Mapping[str, bytes]) -> list[str]:
-    """Modules among files that are no Python, but for those with conflict markers."""
+    """Return a line for each module that is no Python; those with conflict markers are not."""
     return [
         f"{name}: line {getattr(error, 'lineno', 0)}: {error.args[0]}"
         for name, content in sorted(files.items())
@@ -39,7 +39,7 @@ def find_malformed(files: Mapping[str, bytes]) -> list[str]:
 
 
 def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
-    """Imports that lead to no module of `package`, or to no name in one: a line for each.
+    """Return a line for each import that leads to no module of `package`, or to no name in one.
 
     `files` are all files by their paths, in which the package is a folder. Those that hold conflict
     markers or are no Python, imports of other packages and within a `try` are passed over.
@@ -81,19 +81,9 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
     return findings
 
 
-def find_broken_files(files: Mapping[str, bytes], package: str) -> list[str]:
-    """What is unsettled, malformed or unresolved among files."""
+def find_broken(files: Mapping[str, bytes], package: str) -> list[str]:
+    """Return a line for whatever is unsettled, malformed or unresolved among files."""
     return [*find_unsettled(files), *find_malformed(files), *find_unresolved(files, package)]
-
-
-def find_broken(folder: Path) -> list[str]:
-    """What is unsettled, malformed or unresolved in the package in `folder`."""
-    files = {
-        path.relative_to(folder.parent).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not {"__pycache__", "data"} & set(path.relative_to(folder).parts)
-    }
-    return find_broken_files(files, folder.name)
 
 
 def _parse(content: bytes) -> ast.Module | Exception:

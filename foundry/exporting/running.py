@@ -1,7 +1,7 @@
-"""Whether a package runs: its bytecode is that of its modules, they can be imported, and it serves.
+"""Runs an exported package: in an interpreter that sees nothing else and reads no bytecode.
 
-What is checked by running it runs in an interpreter of its own that reads no bytecode: no checksum
-covers it, and Python runs it in place of a module if it only bears the time and size of its file.
+No checksum covers bytecode, and Python runs it in place of a module if it only bears the time and
+size of its file. So what would run is compared with what its module compiles to.
 """
 
 import importlib.util
@@ -14,16 +14,47 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from types import CodeType
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
+from foundry.errors import FoundryError
+
+TIME_LIMIT_SECONDS = 120.0
+"""For a command of a server, and for the import of its modules."""
+
 START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
+
+VARIABLES = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "SEMANTIC_WEIGHT",
+        "KEYWORD_WEIGHT",
+        "REFERENCE_DATE",
+        "EMBEDDING_BASE_URL",
+        "EMBEDDING_MODEL",
+        "HF_HOME",
+        "FASTEMBED_CACHE_PATH",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+        "SSL_CERT_FILE",
+        "DATABASE_URL",
+        "QDRANT_URL",
+        "QDRANT_API_KEY",
+    }
+)
+"""What a server gets of the caller's environment, beside the key of its embedding service."""
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 
@@ -51,28 +82,81 @@ print("\\n" + json.dumps([findings, sorted(set(missing))]))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """What is wrong with a package, a line each, and libraries that it needs and that are missing.
+def run_server(
+    folder: Path,
+    package: str,
+    arguments: Sequence[str],
+    *,
+    index_dir: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    time_limit: float | None = TIME_LIMIT_SECONDS,
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command line of the server in `folder`; see `run_python`."""
+    code = _RUN.format(folder=str(folder), package=package)
+    more = {} if index_dir is None else {"INDEX_DIR": str(index_dir)}
+    return run_python(
+        folder / package,
+        code,
+        arguments,
+        variables={**more, **(variables or {})},
+        time_limit=time_limit,
+    )
 
-    Where any are missing, its server was not started.
+
+def run_python(
+    package: Path,
+    code: str,
+    arguments: Sequence[str],
+    *,
+    variables: Mapping[str, str] | None = None,
+    time_limit: float | None = TIME_LIMIT_SECONDS,
+) -> "subprocess.CompletedProcess[str]":
+    """Run code for the package in a folder of that name, in an interpreter of its own.
+
+    `variables` go before those of the caller's environment, of which it gets little. Raises
+    FoundryError if it takes longer than `time_limit` seconds.
     """
+    try:
+        return subprocess.run(
+            [*_interpreter(), "-c", code, *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=time_limit,
+            env={**_environment(package), **(variables or {})},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise FoundryError(
+            f"{package.parent}: the server did not answer within {time_limit:.0f} seconds"
+        ) from None
 
-    findings: list[str]
-    missing: list[str]
+
+def model_variables() -> dict[str, str]:
+    """Return the LLM_* variables of this process: for servers that may ask the language model."""
+    return {name: value for name, value in os.environ.items() if name.startswith("LLM_")}
 
 
-def find_faults(folder: Path, question: str | None) -> Faults:
-    """Check the bytecode of the package in `folder`, import its modules and ask its server.
+def _interpreter() -> list[str]:
+    isolated = [sys.executable, "-I", "-B", "-X", "utf8"]
+    return [*isolated, "-X", f"pycache_prefix={os.devnull}"]
 
-    `question` is searched for, unless it is None. What is broken is to be found before.
+
+def _environment(package: Path) -> dict[str, str]:
+    """Return what a server may see of this process's environment."""
+    try:
+        settings = json.loads((package / "settings.json").read_bytes())
+        wanted = {*VARIABLES, str(settings["embedding"]["api_key_env"])}
+    except (OSError, ValueError, LookupError, TypeError):
+        wanted = set(VARIABLES)
+    return {name: value for name, value in os.environ.items() if name in wanted}
+
+
+def find_forged(folder: Path) -> Iterator[str]:
+    """Yield a line for each file of bytecode that would run in place of a module in `folder`.
+
+    That is bytecode of this version of Python which does not come of the module beside it.
     """
-    forged = list(_find_forged(folder))
-    return Faults(forged, []) if forged else _run_all(folder, question)
-
-
-def _find_forged(folder: Path) -> Iterator[str]:
-    """Bytecode of this Python that would run in place of a module, and does not come of it."""
     with tempfile.TemporaryDirectory() as scratch:
         compiled = str(Path(scratch, "compiled"))
         for source in sorted(folder.rglob("*.py")):
@@ -94,7 +178,7 @@ def _code_of(bytecode: str) -> CodeType | None:
 
 
 def _is_taken(header: bytes, source: Path) -> bool:
-    """Whether Python takes bytecode for that of a file, by its header (PEP 552)."""
+    """Return whether Python takes bytecode for that of a file, by its header (PEP 552)."""
     if header[:4] != importlib.util.MAGIC_NUMBER:
         return False
     flags, *_ = struct.unpack("<I", header[4:8])
@@ -106,57 +190,30 @@ def _is_taken(header: bytes, source: Path) -> bool:
     return header[8:] == stamp
 
 
-def _run_all(folder: Path, question: str | None) -> Faults:
-    """Import every module, and start the server."""
-    package, parent = folder.name, str(folder.parent)
+def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
+    """Import every module of the package in `folder`.
+
+    Returns a line for each that fails, and the names of libraries that are not installed here.
+    """
     modules = [
         ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
         for path in sorted(folder.rglob("*.py"))
     ]
-    done = subprocess.run(
-        [*clean_interpreter(), "-c", _IMPORT, parent, package, *modules],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        env=_environment(),
-        check=False,
-    )
+    done = run_python(folder, _IMPORT, [str(folder.parent), folder.name, *modules])
     try:
         findings, missing = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, TypeError, IndexError):
-        return Faults([f"{package}: its modules cannot be imported: {_last_line(done.stderr)}"], [])
-    if not findings and not missing:
-        findings = list(_serve(parent, package, question))
-    return Faults(findings, missing)
+        return [f"{folder.name}: its modules cannot be imported: {_last_line(done.stderr)}"], []
+    return findings, missing
 
 
-def clean_interpreter(*, isolated: bool = bool(sys.flags.isolated)) -> list[str]:
-    """The command of an interpreter that neither reads nor writes bytecode, with UTF-8 for text."""
-    return [
-        sys.executable,
-        *(["-I"] if isolated else []),
-        "-B",
-        "-X",
-        "utf8",
-        "-X",
-        f"pycache_prefix={os.devnull}",
-    ]
+def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
+    """Start the server whose package is in `folder`; yield a line if it does not answer.
 
-
-def is_clean() -> bool:
-    """Whether this process is one of `clean_interpreter`."""
-    return sys.pycache_prefix == os.devnull
-
-
-def run_clean(folder: Path, *arguments: str) -> int:
-    """Run the command line of the package in `folder` in a clean interpreter; its exit code."""
+    `question` is searched for, unless it is None.
+    """
     start = _RUN.format(folder=str(folder.parent), package=folder.name)
-    return subprocess.run([*clean_interpreter(), "-c", start, *arguments], check=False).returncode
-
-
-def _serve(parent: str, package: str, question: str | None) -> Iterator[str]:
-    start = _RUN.format(folder=parent, package=package)
-    command = [*clean_interpreter(), "-c", start, "serve", "--port", "0"]
+    command = [*_interpreter(), "-c", start, "serve", "--port", "0"]
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -164,7 +221,7 @@ def _serve(parent: str, package: str, question: str | None) -> Iterator[str]:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        env=_environment(),
+        env=_environment(folder),
     ) as process:
         limit = threading.Timer(START_SECONDS, process.kill)
         limit.start()
@@ -201,11 +258,6 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
                 yield f"{path} is answered with {error.code}"
         except (URLError, OSError) as error:
             yield f"{path} is not answered: {error}"
-
-
-def _environment() -> dict[str, str]:
-    # Tokens would close the doors that are to be tried, and this server is for this machine alone.
-    return {name: value for name, value in os.environ.items() if name != "API_TOKENS"}
 
 
 def _last_line(text: str) -> str:

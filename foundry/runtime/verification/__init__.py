@@ -1,1 +1,0 @@
-"""Whether an export is settled, complete and able to answer."""
