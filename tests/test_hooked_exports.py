@@ -14,8 +14,8 @@ NOTES = {
 HOOK = """
 from dataclasses import replace
 
-from .hooks import Hooks, SearchRequest
-from .results import SearchResponse
+from .retrieval.hooks import Hooks, SearchRequest
+from .retrieval.results import SearchResponse
 
 
 def after_search(request: SearchRequest, response: SearchResponse) -> SearchResponse:

@@ -314,9 +314,9 @@ def test_server_and_index_that_do_not_go_together_are_refused(
 def test_export_holds_what_its_service_needs_and_data_stays_data(
     make_project: MakeProject, exported: Path
 ) -> None:
-    names = {path.stem for path in (exported / "notes").glob("*.py")}
-    assert {"live_query_encoder", "embedding_openai", "circuit_breaker"} <= names
-    assert not names & {"encoder", "embedding_cohere", "local_query_encoder"}
+    names = {path.stem for path in (exported / "notes" / "retrieval").rglob("*.py")}
+    assert {"live", "openai", "calls"} <= names
+    assert not names & {"encoder", "cohere", "local"}
     assert not (exported / "notes" / "data" / "encoder").exists()
     assert '"httpx2' in (exported / "pyproject.toml").read_text()
     for file in ("README.md", ".env.example"):
@@ -340,11 +340,9 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
     assert not compare(other).findings()
 
 
-SERVICE = {"live_query_encoder", "circuit_breaker", "embedding_http", "embedding_settings"}
-MODEL = {"local_query_encoder", "embedding_folders"}
-CLIENTS = {"embedding_openai", "embedding_cohere", "embedding_fastembed"} | {
-    "embedding_sentence_transformers"
-}
+SERVICE = {"calls", "live", "http", "settings"}
+MODEL = {"local", "folders"}
+CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
 
 
 @pytest.mark.parametrize(
@@ -352,10 +350,10 @@ CLIENTS = {"embedding_openai", "embedding_cohere", "embedding_fastembed"} | {
     [
         ("none", set()),
         ("pieces", {"encoder"}),
-        ("openai", {*SERVICE, "embedding_openai"}),
-        ("cohere", {*SERVICE, "embedding_cohere"}),
-        ("fastembed", {*MODEL, "embedding_fastembed"}),
-        ("sentence-transformers", {*MODEL, "embedding_sentence_transformers"}),
+        ("openai", {*SERVICE, "openai"}),
+        ("cohere", {*SERVICE, "cohere"}),
+        ("fastembed", {*MODEL, "fastembed"}),
+        ("sentence-transformers", {*MODEL, "sentence_transformers"}),
     ],
 )
 def test_each_encoder_brings_its_own_modules(
@@ -366,11 +364,15 @@ def test_each_encoder_brings_its_own_modules(
     section += "" if name in {"none", "pieces"} else 'model = "a/model"\n'
     project = make_project(NOTES, config=CONFIG + section)
     files = plan_server(load_config(project.root), QUERY_ENCODERS[name], None)
-    names = {Path(file).stem for file in files if file.startswith("notes/")}
-    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} == wanted
+    folders = ("notes/retrieval/embedding/", "notes/retrieval/")
+    names = {Path(file).stem for file in files if Path(file).parent.as_posix() + "/" in folders}
+    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} - {"settings"} == wanted - {"settings"}
     encoder = QUERY_ENCODERS[name]
     for module, variant in encoder.variants.items():
-        assert files[f"notes/{module}.py"] == (RUNTIME / f"{variant}.py").read_bytes()
+        assert (
+            files[f"notes/{module.replace('.', '/')}.py"]
+            == (RUNTIME / f"{variant.replace('.', '/')}.py").read_bytes()
+        )
     dependencies = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {re.split("[<>=]", line)[0] for line in dependencies}
     assert needed & MODEL_PACKAGES == {name} & MODEL_PACKAGES

@@ -73,7 +73,7 @@ def read_by_build(project: Project) -> int:
         "embedding/static.py",
         "indexing/terms.py",
         "preparing/preparer.py",
-        "runtime/tokens.py",
+        "runtime/retrieval/tokens.py",
         "secrets.py",
     ],
 )
@@ -97,7 +97,7 @@ def test_a_changed_module_that_prepares_reads_anew(
         "indexing/writer.py",
         "pipeline.py",
         "rendering/plan.py",
-        "runtime/web_server.py",
+        "runtime/web/server.py",
         "sources/folder.py",
         "watching.py",
     ],
@@ -137,18 +137,20 @@ def test_another_version_of_any_other_library_reads_nothing(
 def test_a_new_import_counts(built: Project, installed: Path) -> None:
     """What a module begins to import decides from then on, however that is written."""
     (installed / "fresh.py").write_text('"""New."""\n', encoding="utf-8")
-    (installed / "runtime" / "fresher.py").write_text("import watchfiles\n", encoding="utf-8")
-    path = installed / "runtime" / "tokens.py"
+    (installed / "runtime" / "retrieval" / "fresher.py").write_text(
+        "import watchfiles\n", encoding="utf-8"
+    )
+    path = installed / "runtime" / "retrieval" / "tokens.py"
     added = 'def f():\n    from .fresher import x\n    import_module("foundry.fresh")\n'
     path.write_text(path.read_text(encoding="utf-8") + added, encoding="utf-8")
     forget()
     modules, _ = imported_by(PREPARING)
-    assert {"foundry.fresh", "foundry.runtime.fresher"} <= modules
+    assert {"foundry.fresh", "foundry.runtime.retrieval.fresher"} <= modules
     assert "watchfiles" in libraries_of(PREPARING)
 
 
 def test_what_only_type_checkers_import_does_not_count(installed: Path) -> None:
-    path = installed / "runtime" / "tokens.py"
+    path = installed / "runtime" / "retrieval" / "tokens.py"
     added = "if TYPE_CHECKING:\n    import foundry.cli\nelse:\n    import foundry.locking\n"
     path.write_text(path.read_text(encoding="utf-8") + added, encoding="utf-8")
     forget()
