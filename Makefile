@@ -8,7 +8,7 @@ PARALLEL ?= -n 4 --dist loadfile
 # Tests start hundreds of processes, none of which should compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint golden locks clean
+.PHONY: demo test quick lint golden docs locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,9 @@ lint: .venv/installed
 
 golden: .venv/installed
 	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden
+
+docs: .venv/installed
+	$(BIN)/python tools/document_features.py
 
 # What exported servers depend on, resolved anew after a bound in their pyproject.toml has changed;
 # `make locks UPGRADE=--upgrade` takes what has been released since.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -33,6 +33,7 @@ from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
 from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
+from foundry.features.stage import Stage
 from foundry.package_names import is_taken
 from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT, Limits
 from foundry.runtime.retrieval.tokens import LANGUAGES
@@ -69,8 +70,8 @@ class CorpusOptions:
 class Config:
     """A project, fully resolved.
 
-    `k` is the rank constant of RRF. `stages` are the optional stages of a search by name: their
-    values, None for those left out.
+    `k` is the rank constant of RRF. `stages` are those optional stages of a search
+    that were chosen, by name.
     """
 
     root: Path
@@ -88,7 +89,7 @@ class Config:
     k: int
     identifier_fallback: bool
     identifier_patterns: tuple[str, ...]
-    stages: Mapping[str, Mapping[str, Any] | None]
+    stages: Mapping[str, Stage]
     index: IndexOptions
     store: StoreOptions
     port: int
@@ -246,7 +247,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         k=parsed.search.k,
         identifier_fallback=parsed.search.identifier_fallback,
         identifier_patterns=tuple(parsed.search.identifier_patterns),
-        stages=config_search.resolve_stages(parsed.search),
+        stages=config_search.resolve_stages(parsed.search, parsed.chunking.strategy),
         index=config_search.resolve_index_options(parsed.search),
         store=config_store.resolve(parsed.store, parsed.project.name),
         port=parsed.server.port,

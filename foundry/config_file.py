@@ -1,24 +1,12 @@
 """foundry.toml as users write it: its sections, their keys, and what each key may hold."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, create_model
 
 import foundry
-from foundry.config_stages import (
-    AdaptiveWeightsSection,
-    AnchorsSection,
-    DocumentCapSection,
-    ExpansionSection,
-    FeedbackSection,
-    HeuristicsSection,
-    LinksSection,
-    MinimumScoreSection,
-    NearDuplicatesSection,
-    RecencySection,
-    RerankSection,
-    UnderstandingSection,
-)
+from foundry.features.stage import Stage, Table
+from foundry.features.stages import STAGES
 from foundry.runtime.retrieval.settings import ADDRESS
 
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
@@ -42,11 +30,7 @@ Target = Literal[
 ]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ProjectSection(_Section):
+class ProjectSection(Table):
     """[project]: what the server is called."""
 
     name: str = Field(pattern=SLUG_PATTERN, max_length=63)
@@ -55,7 +39,7 @@ class ProjectSection(_Section):
     language: str = "english"
 
 
-class FolderSection(_Section):
+class FolderSection(Table):
     """[[sources]] of type folder."""
 
     type: Literal["folder"]
@@ -70,7 +54,7 @@ class FolderSection(_Section):
     max_bytes: int = Field(default=200_000_000, ge=1)
 
 
-class RecordsSection(_Section):
+class RecordsSection(Table):
     """[[sources]] of type records; most values name columns."""
 
     type: Literal["records"]
@@ -88,7 +72,7 @@ class RecordsSection(_Section):
     tags: list[str] = []
 
 
-class _WebSection(_Section):
+class _WebSection(Table):
     name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
     tags: list[str] = []
     markdown: bool = True
@@ -134,7 +118,7 @@ class SiteSection(_ListedSection):
 SourceSection = FolderSection | RecordsSection | UrlSection | SitemapSection | SiteSection
 
 
-class ChunkingSection(_Section):
+class ChunkingSection(Table):
     """[chunking]: sizes in characters."""
 
     strategy: Strategy = "headings"
@@ -144,14 +128,14 @@ class ChunkingSection(_Section):
     max_tokens: int = Field(default=0, ge=0, le=100_000)
 
 
-class BuildSection(_Section):
+class BuildSection(Table):
     """[build]: what becomes of text that the sources hold more than once."""
 
     duplicates: Literal["exact", "near", "keep"] = "exact"
     boilerplate: Literal["drop", "keep"] = "drop"
 
 
-class EmbeddingSection(_Section):
+class EmbeddingSection(Table):
     """[embedding]; which keys a provider takes is decided in `config`."""
 
     provider: Provider = "static"
@@ -172,7 +156,7 @@ class EmbeddingSection(_Section):
 FieldWeight = Annotated[int, Field(ge=0, le=100)]
 
 
-class FieldsSection(_Section):
+class FieldsSection(Table):
     """[search.fields]: how many times each counts in BM25, beside the text itself."""
 
     title: FieldWeight = 2
@@ -181,8 +165,8 @@ class FieldsSection(_Section):
     metadata: dict[str, FieldWeight] = {}
 
 
-class SearchSection(_Section):
-    """[search]; weights left out are those of the fusion, stages left out are not in the server."""
+class SearchOptions(Table):
+    """[search] but for its stages; weights left out are those of the fusion."""
 
     fusion: Literal["linear", "rrf"] = "linear"
     semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
@@ -192,21 +176,26 @@ class SearchSection(_Section):
     identifier_patterns: list[str] = []
     filterable: list[str] = []
     fields: FieldsSection = FieldsSection()
-    adaptive_weights: AdaptiveWeightsSection | None = None
-    feedback: FeedbackSection | None = None
-    anchors: AnchorsSection | None = None
-    recency: RecencySection | None = None
-    links: LinksSection | None = None
-    expansion: ExpansionSection | None = None
-    understanding: UnderstandingSection | None = None
-    heuristics: HeuristicsSection | None = None
-    rerank: RerankSection | None = None
-    minimum_score: MinimumScoreSection | None = None
-    near_duplicates: NearDuplicatesSection | None = None
-    document_cap: DocumentCapSection | None = None
+
+    @property
+    def stages(self) -> dict[str, Stage]:
+        """The stages whose tables are there, by name."""
+        tables = {name: getattr(self, name) for name in STAGES}
+        return {name: table for name, table in tables.items() if table is not None}
 
 
-class ServerSection(_Section):
+if TYPE_CHECKING:
+    SearchSection = SearchOptions
+else:
+    SearchSection = create_model(
+        "SearchSection",
+        __base__=SearchOptions,
+        **{name: (stage | None, None) for name, stage in STAGES.items()},
+    )
+    SearchSection.__doc__ = "[search]; stages left out are not in the server."
+
+
+class ServerSection(Table):
     """[server]."""
 
     port: int = Field(default=8000, ge=1, le=65535)
@@ -225,7 +214,7 @@ class ServerSection(_Section):
     page: bool = True
 
 
-class StoreSection(_Section):
+class StoreSection(Table):
     """[store]: what holds the lanes; where it is, the environment says."""
 
     engine: Engine = "embedded"
@@ -234,7 +223,7 @@ class StoreSection(_Section):
     timeout_ms: int = Field(default=2000, ge=100, le=60_000)
 
 
-class ExportSection(_Section):
+class ExportSection(Table):
     """[export]."""
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
@@ -242,7 +231,7 @@ class ExportSection(_Section):
     templates: str | None = Field(default=None, min_length=1)
 
 
-class ConfigFile(_Section):
+class ConfigFile(Table):
     """The file as written; optional fields are those that may be left out."""
 
     project: ProjectSection

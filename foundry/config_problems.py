@@ -16,8 +16,9 @@ from foundry.config_file import (
     ServerSection,
     StoreSection,
 )
-from foundry.config_stages import STAGE_SECTIONS, Tier
 from foundry.config_store import WHERE_ADDRESSES_ARE
+from foundry.features.ranking import Tier
+from foundry.features.stages import STAGES
 
 
 def describe(detail: ErrorDetails) -> str:
@@ -58,7 +59,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
         "embedding": EmbeddingSection,
         "search": SearchSection,
         "fields": FieldsSection,
-        **STAGE_SECTIONS,
+        **STAGES,
         "tiers": Tier,
         "store": StoreSection,
         "server": ServerSection,

@@ -2,18 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from foundry.config_file import FieldsSection, SearchSection, SourceSection
-from foundry.config_stages import (
-    NEEDING_VECTORS,
-    STAGE_SECTIONS,
-    ExpansionSection,
-    RecencySection,
-    find_later_problems,
-    find_recency_problems,
-    resolve_recency,
-)
+from foundry.config_file import FieldsSection, SearchSection, SourceSection, Strategy
+from foundry.features.choosing import Parents
+from foundry.features.ranking import Expansion
+from foundry.features.stage import Stage, Surroundings
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 from foundry.runtime.retrieval.identifiers import compile_patterns
 from foundry.runtime.retrieval.weights import rest
@@ -62,19 +55,9 @@ def find_problems(
             compile_patterns([pattern])
         except ValueError as error:
             problems.append(f"search.identifier_patterns[{number}]: {error}")
-    problems += [
-        f"search.{name}: needs vectors, and embedding.provider is 'none'; remove the table"
-        for name in sorted(NEEDING_VECTORS)
-        if getattr(search, name) is not None and not has_vectors
-    ]
-    if search.recency is not None:
-        problems += find_recency_problems(search.recency)
-    sections = {name: getattr(search, name) for name in STAGE_SECTIONS}
-    problems += find_later_problems(sections, filters={*EXTRACTABLE, *search.filterable})
-    if search.minimum_score and search.minimum_score.semantic is not None and not has_vectors:
-        problems.append(
-            "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none'"
-        )
+    surroundings = Surroundings(has_vectors, {*EXTRACTABLE, *search.filterable})
+    for stage in search.stages.values():
+        problems += stage.find_problems(surroundings)
     return problems + _find_column_problems(search, sources)
 
 
@@ -127,25 +110,17 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
     return semantic, rest(semantic) if keyword is None else keyword
 
 
-def resolve_stages(search: SearchSection) -> dict[str, dict[str, Any] | None]:
-    """The values of each stage by its name, None for those that are left out."""
-    return {name: _resolve_stage(getattr(search, name)) for name in STAGE_SECTIONS}
-
-
-def _resolve_stage(section: Any) -> dict[str, Any] | None:
-    if section is None:
-        return None
-    if isinstance(section, RecencySection):
-        return resolve_recency(section)
-    values: dict[str, Any] = section.model_dump()
-    return values
+def resolve_stages(search: SearchSection, strategy: Strategy) -> dict[str, Stage]:
+    """The stages of a server by name, in their order."""
+    parents = {Parents.name: Parents()} if strategy == "parent" else {}
+    return {**search.stages, **parents}
 
 
 def resolve_index_options(search: SearchSection) -> IndexOptions:
     """What the index needs to know of [search]."""
-    expansion: ExpansionSection | None = search.expansion
+    expansion = search.stages.get(Expansion.name)
     return IndexOptions(
         fields=_flatten(search.fields),
         filterable=tuple(sorted(set(search.filterable))),
-        expansion_words=0 if expansion is None else expansion.vocabulary,
+        expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
     )

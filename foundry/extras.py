@@ -70,13 +70,13 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine
-    if config.stages["rerank"] is not None:
+    if "rerank" in config.stages:
         yield "rerank"
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
     """Those of a server whose figures travel with its export; see `asking.record_figures`."""
-    if kind not in {"model", "service"} and config.stages["rerank"] is not None:
+    if kind not in {"model", "service"} and "rerank" in config.stages:
         yield "rerank"
 
 

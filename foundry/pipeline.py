@@ -40,6 +40,7 @@ def init(project: Path, written: str) -> Path:
     """
     from foundry import config_web_sources
     from foundry.config_sources import CONFIG_NAME
+    from foundry.features.documentation import comment_tables
     from foundry.package_names import is_taken
     from foundry.rendering.environment import render
 
@@ -56,6 +57,7 @@ def init(project: Path, written: str) -> Path:
         "name": name,
         "package": name.replace("-", "_"),
         "title": project.resolve().name,
+        "stages": comment_tables(),
         **source,
     }
     text = render("foundry.toml.jinja", values)

@@ -115,7 +115,7 @@ def _check_search_options(config: Config, index: Index) -> None:
             f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
             hint=f"build it again: {config.build_command}",
         )
-    if config.stages["expansion"]:
+    if "expansion" in config.stages:
         index.part(ExpansionWords.open)
 
 

@@ -23,11 +23,11 @@ LEAVES = {
     "config_problems",
     "config_search",
     "config_sources",
-    "config_stages",
     "config_store",
     "config_targets",
     "config_web_sources",
     "errors",
+    "features",
     "files",
     "package_names",
     "prepared",
@@ -181,9 +181,16 @@ def test_stages_do_not_import_each_other() -> None:
 
 
 def test_leaves_import_leaves_and_the_runtime() -> None:
-    for name in LEAVES - {""}:
-        imported = {stage_of(other) for other in imported_from_foundry(FOUNDRY / f"{name}.py")}
-        assert imported <= LEAVES | {"runtime"}, name
+    for path in MODULES:
+        if (name := name_of(path)) and stage_of(name) in LEAVES:
+            imported = {stage_of(other) for other in imported_from_foundry(path)}
+            assert imported <= LEAVES | {"runtime"}, name
+
+
+def test_declarations_import_nothing_that_reads_them() -> None:
+    for path in (FOUNDRY / "features").glob("*.py"):
+        imported = {stage_of(other) for other in imported_from_foundry(path)}
+        assert imported <= {"", "features", "runtime"}, path
 
 
 @pytest.mark.parametrize("path", RUNTIME, ids=lambda path: name_of(path))

@@ -18,7 +18,7 @@ from foundry.cli import main
 from foundry.config import Config, load_config
 from foundry.config_changes import EXEMPT, deciding_values, hash_config
 from foundry.config_file import ConfigFile
-from foundry.config_stages import Tier
+from foundry.features.ranking import Tier
 
 Change = tuple[str, object, bool]
 """Of which configuration, the other value, and whether the index depends on it."""

@@ -28,7 +28,8 @@ from foundry.config_file import (
     StoreSection,
     UrlSection,
 )
-from foundry.config_stages import STAGE_SECTIONS
+from foundry.features.documentation import BLOCKS, document
+from foundry.features.stages import STAGES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ SECTIONS: list[type[BaseModel]] = [
     ServerSection,
     ExportSection,
     FieldsSection,
-    *STAGE_SECTIONS.values(),
+    *STAGES.values(),
 ]
 
 
@@ -75,6 +76,11 @@ def test_every_key_is_described(section: type[BaseModel]) -> None:
         )
     ]
     assert not missing
+
+
+def test_declared_parts_of_the_readme_are_as_declared() -> None:
+    assert document(README) == README, "run make docs"
+    assert re.findall(r"<!-- declared: (\w+) -->", README) == list(BLOCKS)
 
 
 def test_commands_in_the_readme_exist() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import os
 import re
 import tomllib
@@ -19,6 +20,7 @@ from markdown_it.token import Token
 from processes import snapshot
 from servers import get, in_checkout, serving
 
+from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
 from foundry.rendering.encoders import (
     ENCODERS,
@@ -208,7 +210,30 @@ def test_every_encoder_marks_what_it_encoded() -> None:
         "toml",
         "json",
         "markdown",
+        "snippet",
+        "lines",
+        "entry",
+        "import",
     }
+
+
+@pytest.mark.parametrize("text", ["{value}", "a({value})"])
+@pytest.mark.parametrize("value", ['"', "os.getcwd()", "A B", [["x("]], {"a": 1}, None, math.nan])
+def test_only_numbers_and_names_are_filled_into_a_feature(text: str, value: object) -> None:
+    with pytest.raises(ValueError):
+        ENCODERS["snippet"](Snippet(text, {"value": value}))
+
+
+def test_numbers_and_names_are_filled_in_as_python_has_them() -> None:
+    values = {"number": 0.5, "tiers": [(7, 1.5)], "flag": True, "name": "recency", "unused": "("}
+    filled = ENCODERS["lines"](Snippet("a({number}, {tiers},\n{flag}, {name}, {{}})", values))
+    assert filled == "    a(0.5, [(7, 1.5)],\n    True, recency, {})"
+
+
+@pytest.mark.parametrize("needed", [("a b", ("c",)), ("a", ("c\nimport d",)), ("..a", ("c",))])
+def test_imports_of_a_feature_are_names(needed: tuple[str, tuple[str, ...]]) -> None:
+    with pytest.raises(ValueError):
+        ENCODERS["import"](needed)
 
 
 def test_python_templates_print_only_names_and_numbers() -> None:
@@ -217,7 +242,7 @@ def test_python_templates_print_only_names_and_numbers() -> None:
 
     for path in (templates_folder() / "server").rglob("*.py.jinja"):
         for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8")):
-            assert re.search(r"\|\s*(slug|number)\s*$", expression), (path, expression)
+            assert re.search(r"\|\s*(slug|number|lines|import)\s*$", expression), (path, expression)
 
 
 def test_lines_of_json_are_split_at_newlines_only() -> None:

@@ -300,7 +300,7 @@ def test_query_and_eval_ask_the_model_that_the_environment_names(
         '[project]\nname = "lamps"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
         "[search.understanding]\n"
     )
-    assert load_config(tmp_path).stages["understanding"]["deadline_ms"] == 2000
+    assert load_config(tmp_path).stages["understanding"].deadline_ms == 2000
     with language_model(says(query="lamp")) as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)
         monkeypatch.setenv("LLM_MODEL", "reader-1")

@@ -7,31 +7,25 @@ from typing import Any
 from pydantic import ValidationError
 
 from foundry.config import Config
-from foundry.config_stages import STAGE_SECTIONS
+from foundry.features.stage import Stage
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
 """What a number is multiplied by; results that the key does not allow are left out."""
 
-LEFT_OUT = frozenset({"understanding", "rerank", "minimum_score"})
-"""Stages that ask a model, or whose numbers can only take results away."""
-
-BUILT_IN = frozenset({("expansion", "vocabulary")})
-"""Numbers that the index is built with."""
-
 
 def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
     """Each variant's one changed option, as `stage.key`, and the configuration that has it."""
-    for stage, values in config.stages.items():
-        if values is None or stage in LEFT_OUT:
+    for name, stage in config.stages.items():
+        if not stage.is_tuned:
             continue
-        for key, value in values.items():
+        for key, value in stage:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or (stage, key) in BUILT_IN:
+            if not is_number or key in stage.built_in:
                 continue
             for changed in _around(value):
-                if _is_allowed(stage, {**values, key: changed}):
-                    stages = {**config.stages, stage: {**values, key: changed}}
-                    yield {f"{stage}.{key}": changed}, replace(config, stages=stages)
+                if tried := _change(stage, key, changed):
+                    stages = {**config.stages, name: tried}
+                    yield {f"{name}.{key}": changed}, replace(config, stages=stages)
 
 
 def _around(value: float) -> list[float]:
@@ -41,9 +35,9 @@ def _around(value: float) -> list[float]:
     return [number for number in dict.fromkeys(numbers) if number != value]
 
 
-def _is_allowed(stage: str, values: dict[str, Any]) -> bool:
+def _change(stage: Stage, key: str, value: float) -> Stage | None:
+    """Return the stage with another value of a key, if that allows it."""
     try:
-        STAGE_SECTIONS[stage].model_validate(values)
+        return type(stage).model_validate({**stage.model_dump(exclude_none=True), key: value})
     except ValidationError:
-        return False
-    return True
+        return None

@@ -6,8 +6,13 @@ them is `Encoded`, and the environment refuses everything else.
 
 import json
 import re
+import textwrap
 import unicodedata
 from collections.abc import Callable
+from string import Formatter
+from typing import cast
+
+from foundry.features.snippet import Snippet
 
 _SLUG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -68,6 +73,44 @@ def encode_markdown(value: object) -> Encoded:
     return Encoded(_MARKDOWN_OPENING.sub(_escape_opening, text))
 
 
+def encode_literal(value: object) -> Encoded:
+    """Numbers, booleans and slugs, and lists and tuples of them, as Python writes them."""
+    if isinstance(value, bool):
+        return Encoded(value)
+    if isinstance(value, list):
+        return Encoded(f"[{', '.join(map(encode_literal, value))}]")
+    if isinstance(value, tuple):
+        return Encoded(f"({', '.join(map(encode_literal, value))})")
+    return encode_slug(value) if isinstance(value, str) else encode_number(value)
+
+
+def encode_snippet(value: object) -> Encoded:
+    """A feature's own text, with those values filled in that it asks for."""
+    if not isinstance(value, Snippet):
+        raise ValueError(f"not a snippet: {value!r}")
+    wanted = {key for _, key, _, _ in Formatter().parse(value.text) if key}
+    return Encoded(value.text.format(**{key: encode_literal(value.values[key]) for key in wanted}))
+
+
+def encode_lines(value: object) -> Encoded:
+    """A snippet of Python that stands in a function."""
+    return Encoded(textwrap.indent(encode_snippet(value), "    "))
+
+
+def encode_entry(value: object) -> Encoded:
+    """A snippet as an entry of a Markdown list."""
+    text = encode_snippet(value)
+    return Encoded(textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  "))
+
+
+def encode_import(value: object) -> Encoded:
+    """A module of the package, with the names that are imported from it."""
+    module, names = cast(tuple[str, tuple[str, ...]], value)
+    if not all(part.isidentifier() for part in (*module.split("."), *names)):
+        raise ValueError(f"not an import: {value!r}")
+    return Encoded(f"from .{module} import {', '.join(names)}")
+
+
 ENCODERS: dict[str, Callable[[object], Encoded]] = {
     "slug": encode_slug,
     "variable": encode_variable,
@@ -76,6 +119,10 @@ ENCODERS: dict[str, Callable[[object], Encoded]] = {
     "toml": encode_toml,
     "json": encode_json,
     "markdown": encode_markdown,
+    "snippet": encode_snippet,
+    "lines": encode_lines,
+    "entry": encode_entry,
+    "import": encode_import,
 }
 
 

@@ -33,6 +33,8 @@ def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[s
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+        # Templates and features name what they need in any order; it is sorted and joined here.
+        _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *rendered], root)
         _run("black", ["--quiet", *rendered], root)
         _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *rendered], root)
         return {name: (root / name).read_bytes() for name in rendered}

@@ -2,21 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import foundry
 from foundry.config import Config
 from foundry.config_file import Engine, Target
-from foundry.config_stages import AFTER_FUSION, CHOOSING, WAITING
 from foundry.errors import RenderError
+from foundry.features.stages import STAGES
 from foundry.files import templates_folder
 from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime
 from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder
+from foundry.rendering.steps import place_steps
 
 PACKAGE_FOLDER = "package"
 REGISTRY_LENGTH = 100
@@ -69,7 +70,7 @@ def plan_server(
         variants["retrieval.passages"] = "retrieval.passages_parent"
     if not config.store.is_embedded:
         variants |= _store_variants(config.store.engine, query_encoder)
-    if _has_stages(config, WAITING):
+    if any(stage.waits for stage in config.stages.values()):
         variants["web.runner"] = "web.runner_threads"
     files.update(copy_runtime(files, package, variants))
     files.update(format_python(files, rendered))
@@ -84,7 +85,7 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
     """A hash over all that `plan_server` depends on, much faster than planning."""
     digest = hashlib.sha256(_settings(config, query_encoder))
     values = template_values(config, query_encoder, has_questions=False)
-    digest.update(json.dumps(values, sort_keys=True).encode())
+    digest.update(json.dumps(values, sort_keys=True, default=repr).encode())
     templates = templates_folder().rglob(f"*{SUFFIX}")
     for paths in (templates, RUNTIME.rglob("*.py"), (RUNTIME / ASSETS_FOLDER).iterdir()):
         for path in sorted(paths):
@@ -96,7 +97,6 @@ def template_values(
     config: Config, query_encoder: QueryEncoder, *, has_questions: bool
 ) -> dict[str, object]:
     """What templates may see."""
-    has_parents = config.chunking.strategy == "parent"
     return {
         "name": config.name,
         "package": config.package,
@@ -110,11 +110,9 @@ def template_values(
         "store": config.store.engine,
         "store_exact": config.store.exact,
         "identifier_fallback": config.identifier_fallback,
-        "stages": dict(config.stages),
+        "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
+        **place_steps(config.stages.values()),
         "filterable": list(config.index.filterable),
-        "parents": has_parents,
-        "stages_after_fusion": _has_stages(config, AFTER_FUSION | CHOOSING) or has_parents,
-        "stages_choosing": _has_stages(config, CHOOSING) or has_parents,
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "k": config.k,
@@ -141,10 +139,6 @@ def _store_variants(engine: Engine, query_encoder: QueryEncoder) -> dict[str, st
         "web.embedder": "web.embedder_service_stored" if is_service else "web.embedder_stored",
         "web.runner": "web.runner_threads",
     }
-
-
-def _has_stages(config: Config, names: Collection[str]) -> bool:
-    return any(config.stages[name] is not None for name in names)
 
 
 def _shorten(text: str) -> str:
@@ -216,11 +210,9 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
             "exact": config.store.exact,
             "timeout_ms": config.store.timeout_ms,
         }
-    understanding, rerank = config.stages["understanding"], config.stages["rerank"]
-    if understanding is not None and understanding["extract"]:
-        values["understanding"] = {"extract": list(understanding["extract"])}
-    if rerank is not None:
-        values["rerank"] = {"model": rerank["model"]}
+    for name, stage in config.stages.items():
+        if own := stage.settings():
+            values[name] = own
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 

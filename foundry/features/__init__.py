@@ -1,0 +1,1 @@
+"""Declares what a project may choose; configuration, templates and documentation read it."""

@@ -1,0 +1,112 @@
+"""Declares the stages that ask a model, so that searches wait for it in threads."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from foundry.features.snippet import Place, Step
+from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
+
+
+class Understanding(Stage):
+    """[search.understanding]: a language model rewrites the query, and finds filters in it."""
+
+    name = "understanding"
+    summary = "a language model rewrites queries, or finds filters in them"
+    description = (
+        "before the search, a language model of the host's (`LLM_BASE_URL`, `LLM_MODEL`,"
+        " `LLM_API_KEY`) rewrites the query and finds filters in it: those in `extract`, such as"
+        ' `["modified_after", "tags", "status"]`, with values that the index has (of a filter with'
+        " 100 at most), if the model is as sure as `confidence`; the caller's own filters hold"
+    )
+    waits = True
+    is_tuned = False
+    dependencies = ("httpx2>=2.16,<3",)
+
+    rewrite: bool = True
+    extract: Annotated[list[str], Field(max_length=20)] = []
+    confidence: Share = 0.7
+    deadline_ms: Milliseconds = 2000
+
+    def steps(self) -> Iterator[Step]:
+        """Replace the query and its filters before anything is looked up."""
+        imports: dict[str, tuple[str, ...]] = {}
+        imports["retrieval.stages.understanding"] = ("query_model", "understand_query")
+        parts = []
+        if self.rewrite:
+            imports["retrieval.stages.rewriting"] = ("QueryRewriting",)
+            parts.append("QueryRewriting()")
+        if self.extract:
+            imports["retrieval.stages.extraction"] = ("FeatureExtraction", "extracted_fields")
+            parts.append("FeatureExtraction(extracted_fields(), confidence={confidence})")
+        yield Step(
+            Place.READ,
+            imports,
+            "understood = understand_query(index, query, filters, journal, query_model(),"
+            f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
+            "asked, query, filters = query, understood.query, understood.filters",
+            said="A language model reads the query first: see"
+            " [Understanding queries](#understanding-queries).",
+        )
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield a table that does nothing, and filters that there are none of."""
+        if not self.rewrite and not self.extract:
+            yield "search.understanding: does nothing; set rewrite or extract"
+        if not self.extract and "confidence" in self.model_fields_set:
+            yield "search.understanding.confidence: does nothing without extract; remove it"
+        for name in self.extract:
+            if name not in surroundings.filters:
+                yield (
+                    f"search.understanding.extract: {name!r} is no filter of this index;"
+                    f" can be extracted: {', '.join(sorted(surroundings.filters))}"
+                )
+
+    def settings(self) -> Mapping[str, object]:
+        """Return the filters to extract."""
+        return {"extract": self.extract} if self.extract else {}
+
+
+class Rerank(Stage):
+    """[search.rerank]: the best results, judged by a cross-encoder."""
+
+    name = "rerank"
+    summary = "the best results in the order of a cross-encoder: name a model"
+    description = (
+        "a cross-encoder reads the best `hits` beside the query and orders them by its own score,"
+        " which becomes theirs; the others stay below"
+    )
+    waits = True
+    is_tuned = False
+    dependencies = ("onnxruntime>=1.20,<2", "tokenizers>=0.21,<0.24")
+    modules = ("onnxruntime", "tokenizers")
+    environment = """
+# The folder of the model that reranks, if it has moved; 1 to load it before the first query.
+#RERANK_MODEL=
+#RERANK_WARM=
+"""
+
+    model: str = Field(min_length=1)
+    hits: int = Field(default=10, ge=1, le=100)
+    deadline_ms: Milliseconds = 1000
+
+    def steps(self) -> Iterator[Step]:
+        """Order the best anew, with a model that may be loaded at the start."""
+        module = "retrieval.stages.rerank"
+        yield Step(
+            Place.RERANK,
+            {module: ("rerank", "reranker")},
+            'if reason not in ("identifier", "requested"):\n'
+            "    candidates = rerank(candidates, index, query, journal, reranker(),"
+            " hits={hits}, deadline_ms={deadline_ms})",
+            said="A cross-encoder orders the best {hits}: see [Reranking](#reranking).",
+        )
+        yield Step(Place.START, {module: ("warm_if_wanted",)}, "warm_if_wanted()")
+
+    def settings(self) -> Mapping[str, object]:
+        """Return the model."""
+        return {"model": self.model}
+
+
+STAGES = (Understanding, Rerank)

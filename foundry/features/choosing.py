@@ -1,0 +1,120 @@
+"""Declares the stages that leave out, merge and widen results."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from foundry.features.snippet import Place, Step
+from foundry.features.stage import Share, Stage, Surroundings
+
+
+class MinimumScore(Stage):
+    """[search.minimum_score]: what is below is no result; None is no minimum."""
+
+    name = "minimum_score"
+    summary = "what scores less is no result"
+    description = (
+        "results are left out that reach neither the `semantic` (cosine) nor the `keyword` (share"
+        " of the best) score given, or not the final `score`"
+    )
+    is_tuned = False
+
+    semantic: Share | None = None
+    keyword: Share | None = None
+    score: Share | None = None
+
+    def steps(self) -> Iterator[Step]:
+        """Leave out by the scores of the lanes, and by the final one."""
+        module = "retrieval.stages.minimum_score"
+        words = {"semantic": "by meaning", "keyword": "by words"}
+        lanes = [lane for lane in words if getattr(self, lane) is not None]
+        if lanes:
+            numbers = ", ".join(f"{lane}={{{lane}}}" for lane in lanes)
+            said = " and less than ".join(f"{{{lane}}} {words[lane]}" for lane in lanes)
+            yield Step(
+                Place.SIFT,
+                {module: ("require_lane_score",)},
+                f"candidates = require_lane_score(candidates, journal, {numbers})",
+                said=f"What has less than {said} is left out.",
+            )
+        if self.score is not None:
+            yield Step(
+                Place.FINISH,
+                {module: ("require_score",)},
+                "candidates = require_score(candidates, journal, minimum={score})",
+                said="What scores less than {score} is left out.",
+            )
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield a table without keys, and a minimum for a lane that is not there."""
+        if not self.model_fields_set:
+            yield "search.minimum_score: does nothing; set semantic, keyword or score"
+        if self.semantic is not None and not surroundings.has_vectors:
+            yield "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none'"
+
+    @classmethod
+    def document_keys(cls) -> Iterator[str]:
+        """Yield what stands for the defaults, which there are none of."""
+        yield "none; at least one"
+
+
+class NearDuplicates(Stage):
+    """[search.near_duplicates]: one result of each group whose texts are nearly the same."""
+
+    name = "near_duplicates"
+    summary = "one result of each group whose texts are nearly the same"
+    description = (
+        "of results with nearly the same words, not just those of equal text as always,"
+        " (`similarity` is the Jaccard index of word pairs) and the same numbers the best is shown,"
+        " with the others' ids in `near_duplicates`"
+    )
+
+    similarity: float = Field(default=0.8, ge=0.5, le=1)
+
+    def steps(self) -> Iterator[Step]:
+        """Merge hits, those with equal texts among them."""
+        yield Step(
+            Place.MERGE,
+            {"retrieval.stages.near_duplicates": ("merge_near_duplicates",)},
+            "hits = merge_near_duplicates(hits, index.tokenizer.tokenize, journal,"
+            " depth=2 * top_k, similarity={similarity})",
+            said="Of passages whose texts are nearly the same, the best stands for the others.",
+        )
+
+
+class DocumentCap(Stage):
+    """[search.document_cap]: at most so many results of one document."""
+
+    name = "document_cap"
+    summary = "at most so many results of one document"
+    description = "at most `hits` results of one document, so that others have room"
+
+    hits: int = Field(default=3, ge=1, le=100)
+
+    def steps(self) -> Iterator[Step]:
+        """Leave out hits."""
+        yield Step(
+            Place.CHOOSE,
+            {"retrieval.stages.document_cap": ("cap_documents",)},
+            "hits = cap_documents(hits, journal, most={hits})",
+            said="There are at most {hits} results of one document.",
+        )
+
+
+class Parents(Stage):
+    """The larger passage around each result, for `[chunking] strategy = "parent"`."""
+
+    name = "parents"
+
+    def steps(self) -> Iterator[Step]:
+        """Widen the hits that were chosen."""
+        yield Step(
+            Place.CHOOSE,
+            {"retrieval.stages.parents": ("expand_parents",)},
+            "hits = expand_parents(hits, index, journal)",
+            said="Each result brings the larger passage around it; of those with the same one, the"
+            " best is kept.",
+        )
+
+
+STAGES = (MinimumScore, NearDuplicates, DocumentCap)

@@ -1,0 +1,71 @@
+"""Fixed text of a feature with places for values, and the lines of Python that a feature adds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Text of Foundry's own with `{key}` where a value goes, as `str.format` has it.
+
+    Values are numbers, booleans and slugs, or lists of them; rendering refuses any other.
+    """
+
+    text: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+class Place(Enum):
+    """A place in a rendered module where steps go, with the names that they find there.
+
+    The value is the module, and the word by which its template knows the place.
+    """
+
+    READ = ("search", "read")
+    """Before tokenizing: `index`, `query`, `filters`, `journal`; a step sets `asked` as well."""
+
+    EMBED = ("search", "embed")
+    """With the `vector` of the query: `searched`, `tokens`, `index`, `journal`."""
+
+    WEIGH = ("search", "weigh")
+    """Before fusion: `tokens`, `patterns`; a step sets `semantic_weight`, `keyword_weight`."""
+
+    FUSED = ("search", "fused")
+    """After fusion of both lanes alone: `candidates`, `index`."""
+
+    BOOST = ("search", "boost")
+    """Whatever was found, first: `candidates`, `index`, `query`, `journal`, `tokens`, `allowed`,
+    `mode`, `reason`, as at the next three."""
+
+    SIFT = ("search", "sift")
+    RERANK = ("search", "rerank")
+    FINISH = ("search", "finish")
+
+    MERGE = ("search", "merge")
+    """Among hits, best first: `hits`, `index`, `top_k`, `journal`; in place of equal texts."""
+
+    CHOOSE = ("search", "choose")
+    """The same, after merging."""
+
+    START = ("app", "start")
+    """While the application is composed: `app`, `chosen`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Lines of Python at a place of a rendered module.
+
+    Attributes:
+        place: Where they go.
+        imports: What they need: module below the package -> names.
+        code: The lines; values come from the keys of the stage's section.
+        values: Values that are not keys of the section.
+        said: An entry of the list of steps in the server's README.
+    """
+
+    place: Place
+    imports: Mapping[str, tuple[str, ...]]
+    code: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    said: str = ""

@@ -1,0 +1,107 @@
+"""What every optional stage of a search declares.
+
+A stage is its own table of foundry.toml: a model of pydantic whose keys have defaults. It is part
+of a server if the table is there, even if it is empty.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from foundry.features.snippet import Snippet, Step
+
+MAX_FACTOR = 100.0
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Factor = Annotated[float, Field(ge=1, le=MAX_FACTOR)]
+Milliseconds = Annotated[int, Field(ge=1, le=60_000)]
+Days = Annotated[float, Field(gt=0, le=100_000)]
+
+
+class Table(BaseModel):
+    """A table of foundry.toml."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What else is configured, by which a stage judges its table.
+
+    Attributes:
+        has_vectors: There is a semantic lane.
+        filters: Names of filters whose values can be extracted from a query.
+    """
+
+    has_vectors: bool
+    filters: Collection[str]
+
+
+class Stage(Table):
+    """An optional stage of a search.
+
+    Attributes:
+        name: Of its table in [search].
+        summary: Its line in the commented list of tables of a new foundry.toml.
+        description: What it does, for Foundry's README.
+        needs_vectors: It does nothing without a semantic lane.
+        waits: It waits for a model, so searches run in threads.
+        is_tuned: `foundry eval --tune` tries other numbers for it.
+        built_in: Keys that the index is built with, which are not tuned.
+        dependencies: Requirements of an export that has it.
+        modules: Names of what Foundry must be able to import to search with it; the extra of
+            Foundry that brings them is called like the stage.
+        environment: Lines of `.env.example`.
+        variables: Rows of the table of variables in the server's README.
+        section: Part of the server's README, with its heading.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    needs_vectors: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
+    is_tuned: ClassVar[bool] = True
+    built_in: ClassVar[frozenset[str]] = frozenset()
+    dependencies: ClassVar[tuple[str, ...]] = ()
+    modules: ClassVar[tuple[str, ...]] = ()
+    environment: ClassVar[str] = ""
+    variables: ClassVar[str] = ""
+    section: ClassVar[str] = ""
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what it adds to the rendered modules."""
+        raise NotImplementedError
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield what is wrong although each key is possible by itself, with its key path."""
+        if self.needs_vectors and not surroundings.has_vectors:
+            yield (
+                f"search.{self.name}: needs vectors, and embedding.provider is 'none';"
+                " remove the table"
+            )
+
+    def settings(self) -> Mapping[str, object]:
+        """Return its part of settings.json: what is free text."""
+        return {}
+
+    def fill(self, text: str, **values: object) -> Snippet:
+        """Return text into which the keys of the table go, and further values."""
+        return Snippet(text, {**self.model_dump(), **values})
+
+    @classmethod
+    def document(cls) -> Iterator[tuple[str, str, str]]:
+        """Yield rows for Foundry's README: the table, what it does, its keys with defaults."""
+        yield f"`{cls.name}`", cls.description, ", ".join(cls.document_keys())
+
+    @classmethod
+    def document_keys(cls) -> Iterator[str]:
+        """Yield each key as it is written in TOML, with its default."""
+        for key, field in cls.model_fields.items():
+            if field.is_required():
+                yield f"`{key}` (required)"
+            else:
+                yield f"`{key} = {json.dumps(field.default)}`"
