@@ -64,8 +64,9 @@ def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
         for key, value in behaviour.items()
     }
     fp.keep_last_process(True)
-    if tool == "ruff":
-        fp.register(command(fp, "black"))
+    if tool == "black":
+        # Imports are sorted before.
+        fp.register(command(fp, "ruff"))
     fp.register(command(fp, tool), **behaviour)  # type: ignore[arg-type]
     return message.format(tool=tool)
 

@@ -1,7 +1,7 @@
 """Writes what declarations say of themselves into a new foundry.toml and into Foundry's README."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from foundry.features.snippet import Snippet
 from foundry.features.stages import STAGES
@@ -22,7 +22,7 @@ def _stages() -> str:
     return _table(("table in `[search]`", "what it does", "keys and defaults"), rows)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines).replace("| --- ", "|---")
 
