@@ -37,7 +37,8 @@ from foundry.embedding.query_distillation import (
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.overlap import RankingOverlap
-from foundry.runtime.index.hybrid import HybridIndex
+from foundry.published import open_index
+from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import candidate_count, keyword_candidates
 from foundry.runtime.retrieval.completion import complete_lanes, semantic_candidates
@@ -65,7 +66,7 @@ class Bench:
     """A collection, built; rankings are made of its index's lanes, as a server makes them."""
 
     collection: Collection
-    index: HybridIndex
+    index: Index
 
     @property
     def queries(self) -> list[str]:
@@ -114,8 +115,7 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
     project = make_project(work / name, source, embedding)
     build(project)
-    index = HybridIndex.open(project / ".foundry" / "index")
-    assert isinstance(index, HybridIndex)
+    index = open_index(project / ".foundry" / "index", vectors=True)
     return Bench(collection, index)
 
 
@@ -274,7 +274,7 @@ def small(work: Path) -> None:
         source = f'type = "folder"\npath = "{(example / "sources").resolve()}"'
         project = make_project(work / example.name, source)
         build(project)
-        index = HybridIndex.open(project / ".foundry" / "index")
+        index = open_index(project / ".foundry" / "index", vectors=True)
         chunks = [index.chunk(number) for number in range(index.chunk_count)]
         start = time.perf_counter()
         distilled = distil_queries(lambda: iter(chunks), teach, teach)  # noqa: B023

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.encoder_files import encode_all
-from foundry.runtime.index.reader import Index
+from foundry.published import open_index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 BATCH = 1_024
@@ -17,7 +17,7 @@ class IndexedCorpus:
     """Texts and vectors of an index, and the encoder of its queries."""
 
     def __init__(self, index: Path) -> None:
-        self._index = Index.open(index)
+        self._index = open_index(index)
         self._encoder = PieceEncoder.open(self._index.layout.encoder)
 
     @property

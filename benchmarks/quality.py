@@ -29,8 +29,8 @@ from foundry.config_search import DEFAULT_FIELDS
 from foundry.evaluating import EvaluationResult
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
+from foundry.published import open_index
 from foundry.runtime.evaluation.metrics import METRICS
-from foundry.runtime.index.hybrid import HybridIndex
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.results import MAX_TOP_K
 
@@ -55,7 +55,7 @@ class Peers:
     """What the peers rank: the chunks of an index, by their documents."""
 
     def __init__(self, project: Path, collection: Collection, language: str) -> None:
-        self._index = HybridIndex.open(project / ".foundry" / "index")
+        self._index = open_index(project / ".foundry" / "index", vectors=True)
         self._collection = collection
         self._language = language
         self._chunks = [self._index.chunk(number) for number in range(self._index.chunk_count)]

@@ -19,9 +19,9 @@ from foundry.config import Config, load_config
 from foundry.config_sources import CONFIG_NAME
 from foundry.errors import FoundryError
 from foundry.files import templates_folder
+from foundry.published import open_index
 from foundry.runtime.index.errors import ServerError
-from foundry.runtime.index.layout import Manifest
-from foundry.runtime.index.reader import Index, resolve_version, verify_files
+from foundry.runtime.index.files import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 DISTRIBUTION = "rag-foundry"
@@ -166,9 +166,8 @@ def _project(config: Config) -> Iterator[Finding]:
         return
     try:
         version = resolve_version(folder)
-        manifest = Manifest.read(version / "manifest.json")
-        findings = verify_files(version, manifest)
-        Index.open(version)
+        opened = open_index(version)
+        manifest, findings = opened.manifest, opened.verify()
     except (FoundryError, ServerError, OSError) as error:
         yield Finding("index", str(error), is_problem=True, hint=build)
         return

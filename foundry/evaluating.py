@@ -24,12 +24,12 @@ from foundry.evaluation.summary import describe_evaluation
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune
 from foundry.evaluation.variants import vary_stages
 from foundry.progress import Reporter
+from foundry.published import open_index
 from foundry.rendering.query_encoder import QueryEncoder
 from foundry.runtime.evaluation.figures import find_shortfalls, parse_minimum
 from foundry.runtime.evaluation.metrics import METRICS
 from foundry.runtime.evaluation.questions import read_questions, write_questions
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.reader import Index
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
@@ -120,7 +120,7 @@ def _choose_questions(config: Config, index: Path, files: QuestionFiles) -> Judg
     if files.queries is not None and files.judgements is not None:
         return read_beir(files.queries, files.judgements)
     file = files.questions or own_questions(config)
-    return Judged(make_known_items(Index.open(index)) if file is None else read_questions(file))
+    return Judged(make_known_items(open_index(index)) if file is None else read_questions(file))
 
 
 def _ask_all(

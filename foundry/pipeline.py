@@ -256,10 +256,9 @@ def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publi
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
     """What is in the built index, line by line."""
     from foundry.inspection import inspect_index
-    from foundry.published import built_index
-    from foundry.runtime.index.reader import Index
+    from foundry.published import built_index, open_index
 
-    index = Index.open(built_index(_load_config(project)))
+    index = open_index(built_index(_load_config(project)))
     yield from inspect_index(index, selection, as_json=as_json)
 
 

@@ -11,8 +11,12 @@ from foundry.config_sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.indexing.publish import begin_version, discard_version
 from foundry.runtime.index.errors import ServerError
-from foundry.runtime.index.layout import Manifest
-from foundry.runtime.index.reader import resolve_version, verify_files
+from foundry.runtime.index.files import IndexFiles, resolve_version
+from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.retrieval.encoder import open_encoder
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 
@@ -59,11 +63,22 @@ def refuse_stale(config: Config, manifest: Manifest) -> None:
 def check_index(index: Path, project: Path) -> Manifest:
     """The manifest, if every file is what it says. Raises IndexUnusableError."""
     manifest = Manifest.read(index / "manifest.json")
-    if findings := verify_files(index, manifest):
+    if findings := IndexFiles(IndexLayout(index), manifest).verify():
         raise IndexUnusableError(
             f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {quote(str(project))}"
         )
     return manifest
+
+
+def open_index(directory: Path, *, vectors: bool = False) -> Index:
+    """Open an index as a server does, whose lanes are embedded; with `vectors`, also its table.
+
+    Raises IndexUnusableError of the runtime.
+    """
+    files = IndexFiles.open(directory)
+    if not vectors:
+        return Index(files, KeywordLane.open(files))
+    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
 
 
 def intact_manifest(config: Config) -> Manifest | None:

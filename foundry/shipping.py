@@ -22,15 +22,13 @@ from foundry.exporting.sbom import SBOM, format_sbom
 from foundry.exporting.write import Export
 from foundry.extras import of_figures, require
 from foundry.files import templates_folder
-from foundry.published import built_index, check_index, refuse_stale
+from foundry.published import built_index, check_index, open_index, refuse_stale
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.evaluation.questions import read_questions
-from foundry.runtime.index.hybrid import HybridIndex
-from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.stages.expansion import ExpansionWords
-from foundry.runtime.store.store import held_files
+from foundry.runtime.store.store import HELD_FILES
 
 LOCK = "uv.lock"
 """The lock of everything that servers depend on, beside the templates, and of one server."""
@@ -51,7 +49,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         refuse_stale(config, manifest)
     query_encoder = choose_query_encoder(config, manifest)
     # An index of other options or versions is refused here.
-    opened = (HybridIndex if query_encoder.kind == "pieces" else Index).open(index)
+    opened = open_index(index, vectors=query_encoder.kind == "pieces")
     _check_search_options(config, opened)
     questions = _questions(config)
     if questions is not None:
@@ -73,7 +71,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         figures = record_figures(config, query_encoder, measured, index)
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)
-    left_out = frozenset() if config.store.is_embedded else held_files(IndexLayout(index))
+    left_out = frozenset() if config.store.is_embedded else HELD_FILES
     return Export(dict(sorted(files.items())), index, f"{config.package}/data", left_out)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from conftest import MakeProject, Project
 
+from foundry.published import open_index
 from foundry.runtime.evaluation.questions import Question, resolve
-from foundry.runtime.index.reader import Index
 
 CONFIG = """
 [project]
@@ -162,7 +162,7 @@ def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
         (copy,) = found["also_at"]
         assert {name: copy[name] for name in place} == place
     asked = Question("pump", {"copy of pump.md": 1.0, copy["document_id"]: 2.0})
-    resolved, missing = resolve(Index.open(project.index), [asked])
+    resolved, missing = resolve(open_index(project.index), [asked])
     assert (resolved[0].relevant, missing) == ({found["document_id"]: 2.0}, [])
     by_path = project.ask("pump", "--filter", "path=copy of pump.md")
     assert [found["path"] for found in by_path["results"]] == ["pump.md"]

@@ -16,6 +16,7 @@ from small_indexes import SOURCES, Note, make_document, write_notes
 from foundry.config_search import IndexOptions
 from foundry.indexing.terms import count_terms
 from foundry.prepared import unpack
+from foundry.published import open_index
 from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import Filters, read_pairs
@@ -69,7 +70,7 @@ def paths(answer: dict[str, Any]) -> set[str]:
     ],
 )
 def test_filters_select_documents(project: Project, pairs: list[str], expected: set[str]) -> None:
-    index = Index.open(project.index)
+    index = open_index(project.index)
     allowed = index.filters.select(index.filters.parse(read_pairs(pairs)))
     assert allowed is not None
     assert {index.chunk(int(number)).path for number in np.flatnonzero(allowed)} == expected
@@ -107,7 +108,7 @@ def test_unknown_sources_name_the_first_of_many(make_project: MakeProject) -> No
 
 
 def test_fields_of_metadata_are_searched(project: Project) -> None:
-    index = Index.open(project.index)
+    index = open_index(project.index)
     for query, path in (("bilge monster", "pumps/a.md"), ("zephyr", "pumps/b.md")):
         found = index.keyword_lane.search(index.tokenizer.terms(query), 10)
         assert [index.chunk(int(chunk)).path for chunk in found.chunks] == [path]
@@ -159,21 +160,21 @@ def test_an_index_without_the_options_of_its_server_is_not_exported(
 
 
 def test_newest_date(project: Project, make_project: MakeProject) -> None:
-    assert Index.open(project.index).filters.newest_date() is None
+    assert open_index(project.index).filters.newest_date() is None
     files = {f"{day}.md": f"---\ndate: 2024-05-{day}\n---\n# Day {day}\n" for day in ("02", "31")}
     made = make_project({**files, "none.md": "# No day\n"})
     made.succeed("build", "--quiet")
-    assert Index.open(made.index).filters.newest_date() == "2024-05-31"
+    assert open_index(made.index).filters.newest_date() == "2024-05-31"
 
 
 def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
     made = make_project({"a.md": "# Valve\n\nIt opens.\n", "b.md": "# Pump\n\nA valve.\n"})
     made.succeed("build", "--quiet")
-    before = Index.open(made.index).keyword_lane.search(["valv"], 10)
+    before = open_index(made.index).keyword_lane.search(["valv"], 10)
     config = (made.root / "foundry.toml").read_text(encoding="utf-8")
     (made.root / "foundry.toml").write_text(config + "[search.fields]\nheadings = 0\ntitle = 0\n")
     made.succeed("build", "--quiet")
-    after = Index.open(made.index).keyword_lane.search(["valv"], 10)
+    after = open_index(made.index).keyword_lane.search(["valv"], 10)
     assert before.scores.tolist() != after.scores.tolist()
 
 
@@ -195,7 +196,7 @@ NAMED = st.lists(st.sampled_from(NAMES), max_size=5).map(tuple)
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
     options = IndexOptions(filterable=("team",))
     folder = tmp_path_factory.mktemp("notes") / "index"
-    return Index.open(write_notes(folder, NOTES, vectors=False, options=options))
+    return open_index(write_notes(folder, NOTES, vectors=False, options=options))
 
 
 @given(
@@ -236,7 +237,7 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
         Note(f"Note {n}", ("text",), tags=("a", "b"), metadata={"team": "x"}) for n in range(4_000)
     ]
     options = IndexOptions(filterable=("team",))
-    index = Index.open(write_notes(tmp_path / "index", several, vectors=False, options=options))
+    index = open_index(write_notes(tmp_path / "index", several, vectors=False, options=options))
     values = tuple(f"v{number}" for number in range(2_000))
     for filters in (
         Filters(source=("s0", *values)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import MakeProject, Project
 
-from foundry.runtime.index.reader import Index
+from foundry.published import open_index
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 FILES = {
@@ -33,7 +33,7 @@ def shown(project: Project, *arguments: str) -> Any:
 def test_facts_are_those_of_the_files(project: Project) -> None:
     facts = shown(project)
     assert (facts["documents"], facts["chunks"]) == (3, 4)
-    assert facts["version"] == Index.open(project.index).version
+    assert facts["version"] == open_index(project.index).version
     assert facts["dense"]["chunks_without_vector"] == 0
     files = {
         path.relative_to(project.index).as_posix(): path.stat().st_size
@@ -79,7 +79,7 @@ def test_a_chunk_is_shown_with_the_terms_that_find_it(project: Project) -> None:
     assert set(words) < set(chunk["indexed"])
     assert "=water" in chunk["indexed"]
     assert {token["text"] for token in chunk["tokens"]} >= {"PUMP-7", "lifts"}
-    index = Index.open(project.index)
+    index = open_index(project.index)
     number = np.array([chunk["number"]], dtype=np.int64)
     for term, impact in chunk["indexed"].items():
         (score,) = index.keyword_lane.scores([term], number)

@@ -33,9 +33,9 @@ class RankingOverlap:
         chunks, dimensions = shape
         self._chunks = chunks
         self._tokenizer = tokenizer
-        self._keyword_lane = KeywordLane.open(layout, chunks, terms, postings)
+        self._keyword_lane = KeywordLane.map(layout, chunks, terms, postings)
         # As many candidates as there are chunks: every vector is compared.
-        self._dense_lane = DenseLane.open(layout, chunks, dimensions, chunks)
+        self._dense_lane = DenseLane.map(layout, chunks, dimensions, chunks)
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]

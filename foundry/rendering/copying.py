@@ -13,14 +13,10 @@ ASSETS_FOLDER = "page"
 """Where files lie, in the runtime and in a package, that modules name and do not import."""
 
 
-def copy_runtime(
-    files: Mapping[str, bytes], package: str, variants: Mapping[str, str]
-) -> dict[str, bytes]:
+def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     """Return the runtime modules that the rendered modules reach by relative imports, by path.
 
-    `files` are the rendered ones. `variants` are modules to copy in place of those of the name
-    that is imported; both are dotted, below the package. The `__init__` of each package comes
-    along. Raises RenderError.
+    `files` are the rendered ones. The `__init__` of each package comes along. Raises RenderError.
     """
     rendered = {
         _module_of(name, package): content
@@ -35,7 +31,7 @@ def copy_runtime(
         module = waiting.pop()
         if module in rendered or module in copied:
             continue
-        copied[module] = _read_module(variants.get(module, module))
+        copied[module] = _read_module(module)
         waiting += _imported_modules(copied[module], module)
         waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
     result = {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import foundry
 from foundry.config import Config
-from foundry.config_file import Engine, Target
+from foundry.config_file import Target
 from foundry.errors import RenderError
 from foundry.features.stages import STAGES
 from foundry.files import templates_folder
@@ -63,16 +63,7 @@ def plan_server(
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
-    variants = dict(query_encoder.variants)
-    if not config.page:
-        variants["web.citation_paths"] = "web.citation_paths_data"
-    if config.chunking.strategy == "parent":
-        variants["retrieval.passages"] = "retrieval.passages_parent"
-    if not config.store.is_embedded:
-        variants |= _store_variants(config.store.engine, query_encoder)
-    if any(stage.waits for stage in config.stages.values()):
-        variants["web.runner"] = "web.runner_threads"
-    files.update(copy_runtime(files, package, variants))
+    files.update(copy_runtime(files, package))
     files.update(format_python(files, rendered))
     for name, content in files.items():
         parsed = parse_back(name, content)
@@ -106,6 +97,7 @@ def template_values(
         "vectors": query_encoder.kind != "none",
         "query_encoder": query_encoder.name,
         "query_encoder_kind": query_encoder.kind,
+        "query_encoder_module": query_encoder.name.replace("-", "_"),
         "api_key_env": config.embedding.api_key_env,
         "store": config.store.engine,
         "store_exact": config.store.exact,
@@ -113,6 +105,9 @@ def template_values(
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
         **place_steps(config.stages.values()),
         "filterable": list(config.index.filterable),
+        "searches_wait": query_encoder.kind in {"model", "service"}
+        or not config.store.is_embedded
+        or any(stage.waits for stage in config.stages.values()),
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "k": config.k,
@@ -125,19 +120,6 @@ def template_values(
         "has_questions": has_questions,
         "targets": list(config.targets),
         "foundry_version": foundry.__version__,
-    }
-
-
-def _store_variants(engine: Engine, query_encoder: QueryEncoder) -> dict[str, str]:
-    """The modules of a server whose lanes are in an engine, by the names that are imported."""
-    is_service = query_encoder.kind == "service"
-    return {
-        "retrieval.keyword_lane": "retrieval.keyword_lane_stored",
-        "retrieval.dense_lane": "retrieval.dense_lane_stored",
-        "index.hybrid": "index.hybrid_stored",
-        "store.engine": "store.engine" if engine == "pgvector" else f"store.engine_{engine}",
-        "web.embedder": "web.embedder_service_stored" if is_service else "web.embedder_stored",
-        "web.runner": "web.runner_threads",
     }
 
 

@@ -13,49 +13,24 @@ class QueryEncoder:
     """One way to embed queries.
 
     Attributes:
-        name: As in the names of the modules; that of the provider where the model is asked.
+        name: That of the provider where the model is asked.
         kind: `none`, where there are no vectors; `pieces`, a table in the index; `model`, which
             the server runs itself; `service`, which it asks over the network.
-        variants: Runtime modules that stand in for others, by the name under which they are
-            imported.
     """
 
     name: str
     kind: str
-    variants: Mapping[str, str]
 
-
-_IN_THREADS = {"web.runner": "web.runner_threads"}
-_SERVICE = {**_IN_THREADS, "web.embedder": "web.embedder_service"}
 
 QUERY_ENCODERS: Mapping[str, QueryEncoder] = {
-    encoder.name: encoder
-    for encoder in (
-        QueryEncoder("none", "none", {"index.state": "index.state_keyword"}),
-        QueryEncoder("pieces", "pieces", {}),
-        QueryEncoder(
-            "sentence-transformers",
-            "model",
-            {
-                **_IN_THREADS,
-                "retrieval.query_encoder": "retrieval.query_encoder_sentence_transformers",
-            },
-        ),
-        QueryEncoder(
-            "fastembed",
-            "model",
-            {**_IN_THREADS, "retrieval.query_encoder": "retrieval.query_encoder_fastembed"},
-        ),
-        QueryEncoder(
-            "openai",
-            "service",
-            {**_SERVICE, "retrieval.query_encoder": "retrieval.query_encoder_openai"},
-        ),
-        QueryEncoder(
-            "cohere",
-            "service",
-            {**_SERVICE, "retrieval.query_encoder": "retrieval.query_encoder_cohere"},
-        ),
+    name: QueryEncoder(name, kind)
+    for name, kind in (
+        ("none", "none"),
+        ("pieces", "pieces"),
+        ("sentence-transformers", "model"),
+        ("fastembed", "model"),
+        ("openai", "service"),
+        ("cohere", "service"),
     )
 }
 

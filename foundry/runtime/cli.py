@@ -9,7 +9,7 @@ from typing import Protocol
 
 from .evaluation import command as evaluation_command
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.state import current_index
+from .index.served import current_index
 from .retrieval.filters import read_pairs
 from .retrieval.printing import explain_response, format_json, format_response
 from .retrieval.results import MAX_TOP_K, SearchResponse

@@ -62,8 +62,8 @@ class Content:
             impacts=open_array(layout.posting_impacts, np.float32, (p,)),
             vocabulary=Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
             # As many candidates as there are chunks: every one of them is compared.
-            dense_lane=DenseLane.open(layout, n, dense.dimensions, n),
-            keyword_lane=KeywordLane.open(layout, n, v, p),
+            dense_lane=DenseLane.map(layout, n, dense.dimensions, n),
+            keyword_lane=KeywordLane.map(layout, n, v, p),
         )
 
     @property

@@ -12,8 +12,8 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
+from foundry.published import open_index
 from foundry.runtime.evaluation.metrics import METRICS
-from foundry.runtime.index.reader import Index
 
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",
@@ -202,7 +202,7 @@ def test_without_questions_known_items_say_so_everywhere(built: Project) -> None
     mixed = built.run("eval", "--quiet", "--baseline", str(real))
     assert mixed.exit_code == 1
     assert "another kind" in mixed.stderr
-    index = Index.open(built.index)
+    index = open_index(built.index)
     again = [make_known_items(index) for _ in range(2)]
     assert again[0] == again[1]
     assert [question.query for question in again[0].questions] == queries

@@ -4,7 +4,7 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.indexing.terms import heading_names, path_names
-from foundry.runtime.index.reader import Index
+from foundry.published import open_index
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_file_is_found_by_its_name(
 def test_an_identifier_in_a_name_is_in_the_index(named_files: dict[str, Project]) -> None:
     answer = named_files["static"].ask("error_handling.py")
     assert (answer["mode"], answer["reason"]) == ("keyword", "identifier")
-    index = Index.open(named_files["static"].index)
+    index = open_index(named_files["static"].index)
     assert index.keyword_lane.frequency("rules/section10056.md") == 1
 
 

@@ -8,7 +8,7 @@ from small_indexes import Note, write_notes
 
 from foundry.embedding.embedder import Vectors
 from foundry.indexing.overlap import RankingOverlap
-from foundry.runtime.index.hybrid import HybridIndex
+from foundry.published import open_index
 
 
 def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
@@ -17,7 +17,7 @@ def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
     notes = [
         Note(f"Note {n}", (f"{words[n % 9]} and {words[n // 9]} are kept",)) for n in range(chunks)
     ]
-    index = HybridIndex.open(write_notes(folder / "index", notes))
+    index = open_index(write_notes(folder / "index", notes), vectors=True)
     manifest = index.manifest
     assert manifest.dense
     shape = (manifest.chunks, manifest.dense.dimensions)

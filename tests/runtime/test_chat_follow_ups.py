@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
+from foundry.published import open_index
 from foundry.runtime.chat.follow_ups import kind_of, query_of
 from foundry.runtime.chat.legend import read_legend
 from foundry.runtime.chat.prompt import Turn
-from foundry.runtime.index.hybrid import HybridIndex
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
 
@@ -22,7 +22,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         Note("Refunds", ("Refunds take a week; in Germany they take two.",)),
     ]
     folder = tmp_path_factory.mktemp("follow-ups") / "index"
-    return HybridIndex.open(write_notes(folder, notes))
+    return open_index(write_notes(folder, notes), vectors=True)
 
 
 def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:

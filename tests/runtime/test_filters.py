@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_indexes import Note, write_notes
 
+from foundry.published import open_index
 from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import Filters, parse_time, read_pairs
@@ -20,7 +21,7 @@ NOTES = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return Index.open(write_notes(tmp_path_factory.mktemp("filters") / "v", NOTES, vectors=False))
+    return open_index(write_notes(tmp_path_factory.mktemp("filters") / "v", NOTES, vectors=False))
 
 
 def selected(index: Index, values: dict[str, Any]) -> list[str]:

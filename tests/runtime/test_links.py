@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.runtime.index.reader import Index
+from foundry.published import open_index
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal, best_places
 from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
@@ -138,7 +138,7 @@ def test_a_document_without_chunks_is_passed_over() -> None:
 
 def test_links_are_read_from_an_index(tmp_path: Path) -> None:
     notes = [Note("A", ("one",), (1, 2)), Note("B", ("two",), (2,)), Note("C", ("three",))]
-    with_links = Index.open(write_notes(tmp_path / "index", notes, vectors=False))
+    with_links = open_index(write_notes(tmp_path / "index", notes, vectors=False))
     graph = LinkGraph.open(with_links)
     assert [graph.neighbours(number, 10) for number in range(3)] == [[1, 2], [2, 0], [0, 1]]
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
+from foundry.published import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT, compile_patterns
 from foundry.runtime.retrieval.lanes import LaneHits
@@ -33,7 +34,7 @@ NOTES = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return Index.open(write_notes(tmp_path_factory.mktemp("notes") / "index", NOTES, vectors=False))
+    return open_index(write_notes(tmp_path_factory.mktemp("notes") / "index", NOTES, vectors=False))
 
 
 def unknown(index: Index, query: str, *patterns: str) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ def test_the_owners_identifiers_are_looked_for_as_written(index: Index) -> None:
 def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read(tmp_path: Path) -> None:
     def unknown_among(count: int) -> tuple[str, ...]:
         notes = [Note(f"Note {n}", ("It was quick.",)) for n in range(count)]
-        index = Index.open(write_notes(tmp_path / str(count), notes, vectors=False))
+        index = open_index(write_notes(tmp_path / str(count), notes, vectors=False))
         return unknown(index, "--quick")
 
     assert unknown_among(50) == ("--quick",)

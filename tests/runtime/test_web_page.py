@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from starlette.testclient import TestClient
 
+from foundry.published import open_index
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.index.hybrid import HybridIndex
+from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks
 from foundry.runtime.web import citations
 from foundry.runtime.web import llms as web_agents
@@ -258,15 +259,15 @@ def test_join_gives_nothing_twice(text: str, cuts: Sequence[tuple[int, int]]) ->
 
 
 @pytest.fixture
-def index(make_project: MakeProject) -> HybridIndex:
+def index(make_project: MakeProject) -> Index:
     lines = "\n".join(json.dumps(record) for record in RECORDS)
     project = make_project({"./records.jsonl": lines}, config=CONFIG)
     project.succeed("build", "--quiet")
-    return HybridIndex.open(project.index)
+    return open_index(project.index, vectors=True)
 
 
 @pytest.fixture
-def client(index: HybridIndex, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     chosen = SimpleNamespace(
         title="Notes *on* [things]",
         description="Two lines\nand <b>no</b> markup.",
@@ -298,7 +299,7 @@ def passages(client: TestClient, **asked: Any) -> DocumentPassages:
     return DocumentPassages.model_validate_json(answer.content, strict=True)
 
 
-def test_about(client: TestClient, index: HybridIndex) -> None:
+def test_about(client: TestClient, index: Index) -> None:
     about = About.model_validate_json(client.get("/about").content, strict=True)
     assert (about.documents, about.chunks) == (3, index.chunk_count)
     assert about.title == "Notes *on* [things]"
@@ -309,7 +310,7 @@ def test_about(client: TestClient, index: HybridIndex) -> None:
     assert "the" in about.stop_words
 
 
-def test_passages_come_in_pages(client: TestClient, index: HybridIndex) -> None:
+def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
     record = index.find_document("guide/a b.md")
     assert record is not None
     chunks = index.chunks_of(record)

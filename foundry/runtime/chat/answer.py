@@ -2,19 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 
-from ..index.state import current_index
+from ..index.served import current_index
 from ..model.budget import shared_budget
 from ..model.client import LanguageModel, Sampling
 from ..model.replies import ModelError, Usage
 from ..model.settings import ModelSettings
 from ..retrieval.filters import Filters
-from ..retrieval.results import SearchResponse
-from ..web.runner import SearchRunner
+from ..web.runner import AsyncSearch
 from .calls import CallLimits
 from .citations import CitationFilter
 from .events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
@@ -93,13 +91,12 @@ class Chat:
 
     def __init__(
         self,
-        search: Callable[..., SearchResponse],
+        search: AsyncSearch,
         settings: ModelSettings | None,
         instructions: str,
     ) -> None:
         """Answer from `search`, by the model of `settings` if given, as the owner instructs."""
         self._search = search
-        self._runner = SearchRunner()
         self._instructions = instructions
         self._model = LanguageModel(settings) if settings else None
         self._calls = (
@@ -146,8 +143,7 @@ class Chat:
                 yield event
 
     async def _find(self, question: Question, query: "_Query") -> Sources:
-        search = partial(self._search, query.text, question.top_k, filters=question.filters)
-        found = await self._runner.run(search)
+        found = await self._search(query.text, question.top_k, filters=question.filters)
         return Sources(found, number_passages(found.hits), query.origin, query.notice)
 
     async def _condense(

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..index.state import current_index
+from ..index.served import current_index
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..web.requests import WHOLE, FilterValues, RequestModel
 from .answer import Question

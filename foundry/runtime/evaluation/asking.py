@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..index.state import current_index
+from ..index.served import current_index
 from ..retrieval.results import MAX_TOP_K, Hit, SearchResponse
 from .figures import DIGITS
 from .metrics import METRICS, Grades, measure, relevant_documents

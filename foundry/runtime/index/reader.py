@@ -1,29 +1,24 @@
-"""An index, opened: records, keyword lane and filters, all mapped from disk."""
+"""An index, opened: its records and filters, mapped from disk, and the lanes that search it."""
 
-import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.filters import FilterColumns
-from ..retrieval.keyword_lane import KeywordLane
-from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
+from ..retrieval.lanes import QueryEncoder, TermLane, VectorLane
 from ..retrieval.tokens import Tokenizer
 from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
-from .layout import IndexLayout, Manifest, hash_key
+from .files import IndexFiles
+from .layout import hash_key
 from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
 from .values import ValueTable
-
-HASHED_AT_ONCE_BYTES = 1 << 20
-"""Files up to this size are compared with their hashes when an index is opened."""
 
 _chunk_values = itemgetter(*(field.name for field in fields(ChunkRecord)))
 _document_values = itemgetter(*(field.name for field in fields(DocumentRecord)))
@@ -34,16 +29,35 @@ Part = TypeVar("Part")
 class Index:
     """One published version of an index. Immutable, and safe to share between threads."""
 
-    def __init__(self, layout: IndexLayout, manifest: Manifest) -> None:
-        """Map the files of `layout`; use `open`, which checks them first."""
-        chunks, documents, terms = manifest.chunks, manifest.documents, manifest.terms
+    dense_lane: VectorLane
+    """Only of an index that was opened with vectors, as is `encoder`."""
+
+    encoder: QueryEncoder
+
+    def __init__(
+        self,
+        files: IndexFiles,
+        keyword_lane: TermLane,
+        dense_lane: VectorLane | None = None,
+        encoder: QueryEncoder | None = None,
+    ) -> None:
+        """Map the records and filters of `files`, to be searched by these lanes.
+
+        Raises IndexUnusableError.
+        """
+        layout, manifest = files.layout, files.manifest
+        chunks, documents = manifest.chunks, manifest.documents
+        self.files = files
         self.layout = layout
         self.manifest = manifest
         self.version = manifest.version
         self.chunk_count = chunks
         self.document_count = documents
         self.tokenizer = Tokenizer(manifest.language)
-        self.keyword_lane = KeywordLane.open(layout, chunks, terms, manifest.postings)
+        self.keyword_lane = keyword_lane
+        if dense_lane is not None and encoder is not None:
+            self.dense_lane = dense_lane
+            self.encoder = encoder
         self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
         self.filters = FilterColumns(
             manifest.sources,
@@ -66,41 +80,6 @@ class Index:
         self._document_ids = KeyTable(open_array(layout.document_ids, np.uint64, (2, -1)))
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self._parts_lock = threading.Lock()
-
-    @classmethod
-    def open(cls, directory: Path) -> Self:
-        """Open the index in `directory`, or the version that its CURRENT file names.
-
-        Sizes of all files are checked, and contents of small ones (see `verify`). Raises
-        IndexUnusableError.
-        """
-        layout = IndexLayout(resolve_version(directory))
-        manifest = Manifest.read(layout.manifest)
-        if manifest.tokenizer_version != TOKENIZER_VERSION:
-            raise IndexUnusableError(
-                f"{layout.root}: built with tokenizer {manifest.tokenizer_version},"
-                f" this server has {TOKENIZER_VERSION}",
-                hint="build the index again with the version that exported this server",
-            )
-        local = cls.local_part(layout, manifest)
-        findings = [*_wrong_sizes(layout.root, local)]
-        findings = findings or [*_wrong_contents(layout.root, local, HASHED_AT_ONCE_BYTES)]
-        if findings:
-            raise IndexUnusableError(
-                f"{layout.root}: damaged: {'; '.join(findings)}", hint=REBUILD_HINT
-            )
-        try:
-            return cls(layout, manifest)
-        except OSError as error:
-            raise IndexUnusableError(
-                f"{layout.root}: unreadable: {error}", hint=REBUILD_HINT
-            ) from None
-
-    @staticmethod
-    def local_part(layout: IndexLayout, manifest: Manifest) -> Manifest:
-        """The manifest of the files that are on this machine: all of them."""
-        del layout
-        return manifest
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
@@ -175,64 +154,7 @@ class Index:
 
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest: the findings, none if all is well."""
-        return verify_files(self.layout.root, self.local_part(self.layout, self.manifest))
-
-
-def resolve_version(directory: Path) -> Path:
-    """The folder of the version to read: the one named by CURRENT, or `directory` itself."""
-    try:
-        name = (directory / "CURRENT").read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return directory
-    except (OSError, UnicodeDecodeError) as error:
-        raise IndexUnusableError(
-            f"{directory / 'CURRENT'}: unreadable: {error}", hint=REBUILD_HINT
-        ) from None
-    if not (name.startswith("v") and name[1:].isdigit()):
-        raise IndexUnusableError(
-            f"{directory / 'CURRENT'}: names no version: {name!r}", hint=REBUILD_HINT
-        )
-    return directory / name
-
-
-def verify_files(root: Path, manifest: Manifest) -> list[str]:
-    """Findings of files that are missing, changed or unknown under an index's folder."""
-    findings = [*_wrong_sizes(root, manifest), *_wrong_contents(root, manifest)]
-    known = {*manifest.files, "manifest.json"}
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        if path.is_symlink() or (path.is_file() and name not in known):
-            findings.append(f"{name}: not in the manifest")
-    return findings
-
-
-def _wrong_sizes(root: Path, manifest: Manifest) -> Iterator[str]:
-    for name, entry in manifest.files.items():
-        try:
-            size = (root / name).stat().st_size
-        except OSError:
-            yield f"{name}: missing"
-            continue
-        if size != entry["bytes"]:
-            yield f"{name}: {size} bytes, expected {entry['bytes']}"
-
-
-def _wrong_contents(root: Path, manifest: Manifest, most: int | None = None) -> Iterator[str]:
-    """Findings of files of the right size, of `most` bytes if given, whose hash is another."""
-    for name, entry in manifest.files.items():
-        path = root / name
-        try:
-            size = path.stat().st_size
-            if size != entry["bytes"] or (most is not None and size > most):
-                continue
-            with path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
-                    yield f"{name}: content differs from the manifest"
-        except FileNotFoundError:
-            # The sizes have told.
-            continue
-        except OSError as error:
-            yield f"{name}: unreadable: {error.strerror}"
+        return self.files.verify()
 
 
 def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:

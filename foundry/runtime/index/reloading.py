@@ -9,22 +9,19 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Generic, TypeVar
 
 from .errors import IndexUnusableError
-from .reader import Index, resolve_version
+from .files import resolve_version
 from .served import Served, ServedState
 
 POLL_SECONDS = 1.0
 
 NOT_RELOADED = "the index published last cannot be used; the one before is still served"
 
-IndexType = TypeVar("IndexType", bound=Index)
-
 _logger = logging.getLogger(__name__)
 
 
-class Reloader(Generic[IndexType]):
+class Reloader:
     """Serves each index that is published after the one that is served.
 
     In a thread of its own; what it finds is in the state of `served`, and in the log.
@@ -32,7 +29,7 @@ class Reloader(Generic[IndexType]):
 
     def __init__(
         self,
-        served: Served[IndexType],
+        served: Served,
         count: Callable[[str], object],
         poll_seconds: float = POLL_SECONDS,
     ) -> None:

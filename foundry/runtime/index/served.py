@@ -11,14 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError, ServerError
 from .reader import Index
 
 Search = TypeVar("Search", bound=Callable[..., Any])
-IndexType = TypeVar("IndexType", bound=Index)
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
@@ -41,20 +40,24 @@ class ServedState:
     damage: tuple[str, ...] = ()
 
 
-class Served(Generic[IndexType]):
+class Served:
     """Opens an index once and hands it out.
 
     A caller that asks for `current` once and works with that sees one version throughout.
     """
 
-    def __init__(self, open_index: Callable[[Path], IndexType]) -> None:
-        self._open = open_index
+    def __init__(self, open_index: Callable[[Path], Index] | None = None) -> None:
+        self._opener = open_index
         self._lock = threading.Lock()
         self._state_lock = threading.Lock()
-        self._index: IndexType | None = None
+        self._index: Index | None = None
         self._directory: Path | None = None
         self._verifying: threading.Thread | None = None
         self.state = ServedState()
+
+    def open_with(self, open_index: Callable[[Path], Index]) -> None:
+        """Have `open_index` open the folder of an index, from the next time on."""
+        self._opener = open_index
 
     @property
     def directory(self) -> Path:
@@ -63,7 +66,7 @@ class Served(Generic[IndexType]):
 
     def load(
         self, index_dir: str | os.PathLike[str] | None = None, *, verify: bool = True
-    ) -> IndexType:
+    ) -> Index:
         """Open an index and answer from it from now on.
 
         Without `index_dir` it is the folder that INDEX_DIR names, else the one in this package.
@@ -78,24 +81,24 @@ class Served(Generic[IndexType]):
             self.verify_meanwhile(opened)
         return opened
 
-    def verify_meanwhile(self, index: IndexType) -> None:
+    def verify_meanwhile(self, index: Index) -> None:
         """Compare all files of an index with their hashes, in a thread; see `state` for the end."""
         self._verifying = threading.Thread(
             target=self._verify, args=(index,), name="verify", daemon=True
         )
         self._verifying.start()
 
-    def reopen(self) -> IndexType:
+    def reopen(self) -> Index:
         """Open what `directory` holds now, without answering from it. Raises IndexUnusableError."""
         return self._open(self.directory)
 
-    def swap(self, index: IndexType, state: ServedState) -> None:
+    def swap(self, index: Index, state: ServedState) -> None:
         """Answer from `index` from now on; what has begun goes on with the one before."""
         with self._state_lock:
             self._index = index
             self.state = state
 
-    def current(self) -> IndexType:
+    def current(self) -> Index:
         """The index being served, opened by the first call.
 
         Raises IndexUnusableError, also if files of it turned out to be damaged.
@@ -131,7 +134,11 @@ class Served(Generic[IndexType]):
 
         return cast(Search, explained)
 
-    def _verify(self, index: IndexType) -> None:
+    def _open(self, directory: Path) -> Index:
+        assert self._opener is not None, "the module `opening` has not been imported"
+        return self._opener(directory)
+
+    def _verify(self, index: Index) -> None:
         try:
             findings = index.verify()
         except Exception as error:
@@ -142,3 +149,10 @@ class Served(Generic[IndexType]):
         with self._state_lock:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
+
+
+served = Served()
+"""The one index that this process answers from; `opening` says how it is opened."""
+
+load = served.load
+current_index = served.current

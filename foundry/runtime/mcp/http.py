@@ -5,27 +5,29 @@ is imported by the first request for MCP: whoever only searches never pays for i
 """
 
 import asyncio
-from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.results import SearchResponse
+from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
+from ..web.runner import AsyncSearch
 from .envelope import EnvelopeError, check_version_header, parse_message
 
 MCP_PATHS = ("/mcp", "/mcp/")
 """Both answer, because a redirect would be built from the Host header and cost a round trip."""
 
 
-def mcp_routes(search: Callable[..., SearchResponse], version: str) -> list[Route]:
+def mcp_routes(
+    search: AsyncSearch, version: str, find_passage: FindPassage | None = None
+) -> list[Route]:
     """The endpoint of protocol versions 2024-11-05 to 2026-07-28, stateless in all of them.
 
     GET and DELETE are for sessions, of which there are none, and get 405.
     """
-    door = McpDoor(search, version)
+    door = McpDoor(search, version, find_passage)
     return [McpRoute(path, door, methods=["POST"], include_in_schema=False) for path in MCP_PATHS]
 
 
@@ -41,9 +43,12 @@ class McpRoute(Route):
 class McpDoor:
     """The ASGI application behind the endpoint; it expects `web_guard.Guard` in front of it."""
 
-    def __init__(self, search: Callable[..., SearchResponse], version: str) -> None:
+    def __init__(
+        self, search: AsyncSearch, version: str, find_passage: FindPassage | None = None
+    ) -> None:
         self._search = search
         self._version = version
+        self._find_passage = find_passage
         self._sdk: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,7 +83,7 @@ class McpDoor:
 
         from .server import create_server
 
-        server = create_server(self._search, self._version)
+        server = create_server(self._search, self._version, self._find_passage)
         max_body_bytes = settings().max_body_bytes
         # Host and Origin have been checked by then, against lists that name every host. The SDK's
         # own lists know neither upper case nor the address that a connection came in on.

@@ -19,12 +19,12 @@ from starlette.exceptions import HTTPException
 from ..index.errors import HookError, InvalidRequestError, ServerError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, DocumentRecord
-from ..index.state import current_index
-from ..retrieval.results import SearchResponse
+from ..index.served import current_index
+from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
 from ..web.answers import SourceList
 from ..web.requests import MAX_OFFSET, MAX_PAGE, SearchRequest
-from ..web.runner import SearchRunner
+from ..web.runner import AsyncSearch
 from .tools import (
     FetchedText,
     FetchRequest,
@@ -32,8 +32,8 @@ from .tools import (
     ListSourcesRequest,
     describe_passages,
     fetch_text,
+    find_passages,
     list_sources,
-    prepare_search,
     read_record,
 )
 
@@ -61,18 +61,22 @@ Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 Context = ServerRequestContext[Any]
 
 
-def create_server(search: Callable[..., SearchResponse], version: str) -> Server[Any]:
-    """A server that answers from the current index; safe to share between connections."""
+def create_server(
+    search: AsyncSearch, version: str, find_passage: FindPassage | None = None
+) -> Server[Any]:
+    """A server that answers from the current index; safe to share between connections.
+
+    `find_passage` returns the larger passage around a chunk, which is fetched instead.
+    """
     chosen = settings()
     tools = _describe_tools(chosen.title)
     schemas = {tool.name: tool.input_schema for tool in tools}
-    runner = SearchRunner()
 
     async def search_passages(arguments: dict[str, Any]) -> dict[str, Any]:
-        return describe_passages(await runner.run(prepare_search(search, arguments)))
+        return describe_passages(await find_passages(search, arguments))
 
     async def fetch(arguments: dict[str, Any]) -> dict[str, Any]:
-        return fetch_text(arguments)
+        return fetch_text(arguments, find_passage)
 
     async def sources(arguments: dict[str, Any]) -> dict[str, Any]:
         return list_sources(arguments)

@@ -10,15 +10,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from ..index.errors import ServerError
-from ..index.state import load
-from ..retrieval.results import SearchResponse
+from ..index.served import load
+from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
 from ..web.citations import announce_nowhere
 from ..web.loading import loading
+from ..web.runner import AsyncSearch
 from .envelope import INVALID_REQUEST, EnvelopeError, parse_message
 
 FINISHING_SECONDS = 10.0
@@ -28,7 +29,7 @@ _READ_BYTES = 65_536
 _WAITING_READS = 16
 
 
-def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
+def serve_stdio(search: AsyncSearch, version: str, find_passage: FindPassage | None = None) -> None:
     """Answer until standard input ends or nobody reads standard output any more.
 
     Nothing but messages reaches standard output: what anything else prints goes to standard
@@ -50,7 +51,7 @@ def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
 
         load()
     announce_nowhere()
-    server = create_server(search, version)
+    server = create_server(search, version, find_passage)
 
     async def serve() -> None:
         lines: Any = _Lines(output, settings().max_body_bytes)

@@ -1,7 +1,6 @@
 """What MCP clients can call: search, fetch and list_sources, as functions from JSON to JSON."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,12 +8,12 @@ from pydantic import Field
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index, read_document
 from ..index.records import ChunkRecord, DocumentRecord
-from ..index.state import current_index
-from ..retrieval.passages import read_passage
-from ..retrieval.results import Hit, Mode, Reason, SearchResponse
+from ..index.served import current_index
+from ..retrieval.results import FindPassage, Hit, Mode, Reason, SearchResponse
 from ..web.answers import AnswerModel, HitAdditions, LaneScores, PlaceAnswer
 from ..web.citations import document_url
 from ..web.requests import RequestModel, SearchRequest
+from ..web.runner import AsyncSearch
 
 MAX_FETCHED_LENGTH = 100_000
 """Characters of one document that a fetch returns; a model's context is no larger."""
@@ -80,16 +79,14 @@ class FetchedText(AnswerModel):
     metadata: dict[str, Any]
 
 
-def prepare_search(
-    search: Callable[..., SearchResponse], arguments: Mapping[str, Any]
-) -> Callable[[], SearchResponse]:
-    """The search that the arguments ask for, which are those of POST /search.
+async def find_passages(search: AsyncSearch, arguments: Mapping[str, Any]) -> SearchResponse:
+    """What the search finds that the arguments ask for, which are those of POST /search.
 
     Raises ValidationError or InvalidRequestError for arguments that no search can answer.
     """
     request = SearchRequest.model_validate(arguments)
     filters = current_index().filters.parse(request.filters) if request.filters else None
-    return partial(search, request.query, request.top_k, mode=request.mode, filters=filters)
+    return await search(request.query, request.top_k, mode=request.mode, filters=filters)
 
 
 def describe_passages(response: SearchResponse) -> dict[str, Any]:
@@ -104,7 +101,9 @@ def describe_passages(response: SearchResponse) -> dict[str, Any]:
     }
 
 
-def fetch_text(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def fetch_text(
+    arguments: Mapping[str, Any], find_passage: FindPassage | None = None
+) -> dict[str, Any]:
     """One passage or one whole document, by its id.
 
     Raises ValidationError, and InvalidRequestError where nothing has the id.
@@ -114,7 +113,7 @@ def fetch_text(arguments: Mapping[str, Any]) -> dict[str, Any]:
     record = index.find_chunk(identifier) or index.find_document(identifier)
     if record is None:
         raise InvalidRequestError("there is no passage or document with this id", field="id")
-    text, metadata = read_record(index, record)
+    text, metadata = read_record(index, record, find_passage)
     return {
         "id": record.id,
         "title": record.title,
@@ -130,7 +129,11 @@ def list_sources(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"sources": [source.to_json() for source in current_index().sources()]}
 
 
-def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str, dict[str, Any]]:
+def read_record(
+    index: Index,
+    record: ChunkRecord | DocumentRecord,
+    find_passage: FindPassage | None = None,
+) -> tuple[str, dict[str, Any]]:
     """The text of a passage or a document of this index, and what is known about it.
 
     Of a document's text at most MAX_FETCHED_LENGTH characters; `truncated` says so.
@@ -143,7 +146,7 @@ def read_record(index: Index, record: ChunkRecord | DocumentRecord) -> tuple[str
         "also_at": record.also_at,
     }
     if isinstance(record, ChunkRecord):
-        passage = read_passage(index, record)
+        passage = (find_passage and find_passage(index, record)) or record
         place = {"document_id": record.document_id, "section": passage.section}
         return passage.text, {**metadata, **place}
     pieces: list[str] = []

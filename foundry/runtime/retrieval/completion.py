@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .candidates import Candidates, lane_ranks
-from .dense_lane import DenseLane
-from .keyword_lane import KeywordLane
-from .lanes import LaneHits, first_of_equals
+from .lanes import LaneHits, TermLane, VectorLane, first_of_equals
 
 
 def complete_lanes(
-    keyword_lane: KeywordLane,
-    dense_lane: DenseLane,
+    keyword_lane: TermLane,
+    dense_lane: VectorLane,
     terms: Sequence[str],
     vector: NDArray[np.float32],
     keyword: LaneHits,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.arrays import exact_type, open_array, quantise
+from ..index.files import IndexFiles
 from ..index.layout import IndexLayout
 from .lanes import LaneHits, best
 from .timing import stage
@@ -53,10 +54,14 @@ class DenseLane:
         self._prepared: tuple[NDArray[np.float32], _Query] | None = None
 
     @classmethod
-    def open(
-        cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int
-    ) -> "DenseLane":
-        """Map the lane's files; the numbers are the manifest's."""
+    def open(cls, files: IndexFiles) -> "DenseLane":
+        """Map the lane's files. Raises IndexUnusableError."""
+        dense = files.require_dense()
+        return cls.map(files.layout, files.manifest.chunks, dense.dimensions, dense.candidates)
+
+    @classmethod
+    def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
+        """Map the files of an index of so many chunks, reading the sketch `candidates` deep."""
         return cls(
             open_array(layout.vectors, np.int8, (chunks, dimensions)),
             open_array(layout.vector_scales, np.float32, (chunks,)),

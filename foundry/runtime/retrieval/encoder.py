@@ -6,11 +6,9 @@ sqrt(n) times, since a repeated word says little more than the first. A word is 
 longest pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et
 al. 2019).
 
-The same text gives the same bytes on every machine. Sums of floats would not: BLAS and vectorised
-loops add in an order that depends on the processor. So rows and weights are integers, their
-products are summed in float64 far below 2**53, where addition is exact in any order, and all that
-follows is either exact too or elementwise division, multiplication, rounding and one square root,
-which IEEE 754 defines to the last bit.
+The same text gives the same bytes on every machine, whatever order its processor adds in: rows and
+weights are integers whose products are summed in float64 far below 2**53, and all that follows is
+exact too or an elementwise operation that IEEE 754 defines to the last bit.
 """
 
 import json
@@ -27,8 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
+from ..index.arrays import REBUILD_HINT, open_array
 from ..index.errors import IndexUnusableError
+from ..index.files import IndexFiles
+from .probe import find_difference
 from .spelling import american
 from .timing import stage
 
@@ -167,12 +167,9 @@ class PieceCutter:
                 rows.append(row)
                 covered[start:stop] = [True] * (stop - start)
             start = max(stop, start + 1)
-        letters = [
-            known for character, known in zip(text, covered, strict=True) if character.isalpha()
-        ]
-        digits = [
-            known for character, known in zip(text, covered, strict=True) if not character.isalpha()
-        ]
+        known = [*zip(map(str.isalpha, text), covered, strict=True)]
+        letters = [is_covered for is_letter, is_covered in known if is_letter]
+        digits = [is_covered for is_letter, is_covered in known if not is_letter]
         return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
 
     def _remember(self, text: str) -> Word:
@@ -200,18 +197,17 @@ class PieceEncoder:
         """Map an encoder's folder; the table is paged in as it is used.
 
         `language` replaces the one that the folder names; `remembered` words are kept at the most.
-
-        Raises:
-            IndexUnusableError: When a file is missing, damaged, or does not fit the others.
+        Raises IndexUnusableError if a file is missing, damaged, or does not fit the others.
         """
         layout = EncoderLayout(directory)
-        hint = "build the index again, or restore the folder from a trusted copy"
         try:
             content: dict[str, Any] = json.loads(layout.description.read_bytes())
             description = EncoderDescription(**content)
             pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError, TypeError) as error:
-            raise IndexUnusableError(f"{directory}: unreadable: {error}", hint=hint) from None
+            raise IndexUnusableError(
+                f"{directory}: unreadable: {error}", hint=REBUILD_HINT
+            ) from None
         if description.format != FORMAT_VERSION:
             raise IndexUnusableError(
                 f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
@@ -222,7 +218,7 @@ class PieceEncoder:
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
-            raise IndexUnusableError(f"{directory}: impossible piece weights", hint=hint)
+            raise IndexUnusableError(f"{directory}: impossible piece weights", hint=REBUILD_HINT)
         cutter = PieceCutter(pieces, description.language, remembered)
         return cls(description, cutter, table, weights.astype(np.float64))
 
@@ -272,6 +268,25 @@ class PieceEncoder:
             part = slice(start, start + ROWS_AT_ONCE)
             total += factors[part] @ self._table[rows[part]].astype(np.float64)
         return _unit(total, self.description.common)
+
+
+def open_encoder(files: IndexFiles) -> PieceEncoder:
+    """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
+    root, dense = files.layout.root, files.require_dense()
+    if dense.query.encoder == "same":
+        raise IndexUnusableError(
+            f"{root}: its queries are embedded by {dense.provider} model {dense.model!r},"
+            " and this server embeds them with a table in the index",
+            hint="export the server again for this index",
+        )
+    encoder = PieceEncoder.open(files.layout.encoder)
+    if find_difference(encoder.encode(dense.probe_text), dense):
+        raise IndexUnusableError(
+            f"{root}: the query encoder does not answer its probe text as it did when the index"
+            " was built",
+            hint=REBUILD_HINT,
+        )
+    return encoder
 
 
 def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.arrays import Vocabulary, open_array, open_bytes, remembering
+from ..index.files import IndexFiles
 from ..index.layout import IndexLayout
 from .lanes import LaneHits, best
 from .timing import stage
@@ -40,8 +41,14 @@ class KeywordLane:
         self._chunk_count = chunk_count
 
     @classmethod
-    def open(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
-        """Map the lane's files; the counts are the manifest's."""
+    def open(cls, files: IndexFiles) -> "KeywordLane":
+        """Map the lane's files. Raises IndexUnusableError."""
+        manifest = files.manifest
+        return cls.map(files.layout, manifest.chunks, manifest.terms, manifest.postings)
+
+    @classmethod
+    def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
+        """Map the files of an index of so many chunks, terms and postings."""
         term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
         return cls(
             Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),

@@ -1,6 +1,8 @@
-"""What a lane delivers: its best chunks, and how they are chosen."""
+"""Lanes: what each is asked, what it delivers, and how its best chunks are chosen."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,49 @@ class LaneHits:
     def none(cls) -> "LaneHits":
         """A lane that found nothing."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
+
+
+class TermLane(Protocol):
+    """The keyword lane: BM25 of the chunks of an index."""
+
+    def search(
+        self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
+    ) -> LaneHits:
+        """Find the `count` best chunks for the query's terms, among `allowed` (n,) if given.
+
+        A term that stands in the query twice counts twice. Chunks without any term are no hits.
+        """
+
+    def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+
+    def frequency(self, term: str) -> int:
+        """Return the number of chunks that have a term."""
+
+
+class VectorLane(Protocol):
+    """The dense lane: the cosine of a query's vector to those of the chunks of an index."""
+
+    def search(
+        self, vector: NDArray[np.float32], count: int, allowed: NDArray[np.bool_] | None = None
+    ) -> LaneHits:
+        """Find the `count` chunks of highest cosine to the unit `vector` (d,).
+
+        Only `allowed` (n,) ones if given. Chunks without a vector are no hits.
+        """
+
+    def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
+
+    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+
+
+class QueryEncoder(Protocol):
+    """Embeds queries."""
+
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """Return the unit vector (d,) of a query; None if it has none."""
 
 
 def best(

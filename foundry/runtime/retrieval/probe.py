@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.errors import IndexUnusableError
-from ..index.layout import DenseManifest, IndexLayout
+from ..index.files import IndexFiles
+from ..index.layout import DenseManifest
 
 PROBE_TOLERANCE = 0.99
 """The least cosine between the probe text's vector now and when the index was built."""
@@ -30,14 +31,16 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
     return f"has a cosine of {cosine:.2f} to what it was, expected {PROBE_TOLERANCE} or more"
 
 
-def require_model(layout: IndexLayout, dense: DenseManifest, provider: str) -> None:
+def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
+    dense = files.require_dense()
     if dense.query.encoder != "same" or dense.provider != provider:
         raise IndexUnusableError(
-            f"{layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
+            f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
             f" server asks a model of provider {provider!r}",
             hint="export the server again for this index",
         )
+    return dense
 
 
 def describe_encoder(dense: DenseManifest) -> str:

@@ -31,6 +31,9 @@ class Passage:
         return {"text": self.text, "section": self.section, "position": self.position}
 
 
+FindPassage = Callable[[Index, ChunkRecord], Passage | None]
+"""Returns the larger passage around a chunk, if there is one."""
+
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 

@@ -5,17 +5,22 @@ version that its records are of, so that records and lanes never come from two v
 is published meanwhile.
 """
 
+import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.errors import ServerError
+from ..index.errors import IndexUnusableError, ServerError
+from ..index.files import IndexFiles
 from ..index.layout import IndexLayout
 from ..retrieval.lanes import LaneHits
+from .settings import StoreSettings, read_store_settings
 
 PROBE_SECONDS = 2.0
 """Between two looks at the engine."""
@@ -162,14 +167,44 @@ def is_short(hits: LaneHits, count: int, allowed: NDArray[np.bool_] | None) -> b
     return allowed is not None and len(hits) < min(count, int(allowed.sum()))
 
 
-def held_files(layout: IndexLayout) -> frozenset[str]:
-    """The files of an index whose content an engine holds, and which a server need not have."""
-    held = (
-        layout.posting_chunks,
-        layout.posting_impacts,
-        layout.vectors,
-        layout.vector_scales,
-        layout.vector_centre,
-        layout.sketch,
+_LAYOUT = IndexLayout(Path())
+
+HELD_FILES = frozenset(
+    path.name
+    for path in (
+        _LAYOUT.posting_chunks,
+        _LAYOUT.posting_impacts,
+        _LAYOUT.vectors,
+        _LAYOUT.vector_scales,
+        _LAYOUT.vector_centre,
+        _LAYOUT.sketch,
     )
-    return frozenset(path.name for path in held)
+)
+"""Files of an index whose content an engine holds, and which a server need not have."""
+
+_stores: weakref.WeakValueDictionary[tuple[int, str], Store] = weakref.WeakValueDictionary()
+_stores_lock = threading.Lock()
+
+
+def open_store(files: IndexFiles, open_engine: Callable[[StoreSettings], Engine]) -> Store:
+    """Open the version in the engine that goes with an index; every caller gets the same one.
+
+    An engine that does not answer is no reason to fail, because it may answer later. Raises
+    IndexUnusableError if it says that it does not hold this index; ConfigurationError.
+    """
+    # Connections are for one process, and workers are forked.
+    key = os.getpid(), files.manifest.version
+    with _stores_lock:
+        store = _stores.get(key)
+        if store is None:
+            store = _stores[key] = Store(_open_once(key[0], open_engine), key[1])
+    store.look()
+    if isinstance(store.problem, VersionMissingError):
+        problem = store.problem
+        raise IndexUnusableError(f"{files.layout.root}: {problem.message}", hint=problem.hint)
+    return store
+
+
+@cache
+def _open_once(_process: int, open_engine: Callable[[StoreSettings], Engine]) -> Engine:
+    return open_engine(read_store_settings())

@@ -1,9 +1,11 @@
 """What HTTP callers get, for the OpenAPI document; answers are not checked again when served."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from ..index.reader import Index
 from ..retrieval.results import Mode, Reason
 
 
@@ -213,3 +215,21 @@ class Readiness(AnswerModel):
     index_version: str
     chunks: int
     documents: int
+
+
+class ReadinessPart(NamedTuple):
+    """Something that a server needs beside its index: its key and form in the answer of /readyz.
+
+    `describe` returns its state in the index that is served. What it says as `detail` makes the
+    server degraded, and what it raises makes it unready.
+    """
+
+    name: str
+    model: type[AnswerModel]
+    describe: Callable[[Index], dict[str, Any]]
+
+
+def readiness_of(*parts: ReadinessPart) -> type[Readiness]:
+    """Return the model of /readyz of a server that has these parts."""
+    fields: dict[str, Any] = {part.name: (part.model, ...) for part in parts}
+    return create_model("Readiness", __base__=Readiness, __doc__=Readiness.__doc__, **fields)

@@ -1,13 +1,14 @@
 """The address that a citation carries: never empty, and never made from what a caller sent."""
 
 import ipaddress
+from urllib.parse import quote
 
 from ..index.records import ChunkRecord, DocumentRecord
 from ..retrieval.settings import settings
-from .citation_paths import citation_path
 
 _served_at: str | None = None
 _is_served = True
+_has_pages = True
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
@@ -19,7 +20,22 @@ def document_url(record: ChunkRecord | DocumentRecord) -> str:
     if record.url:
         return record.url
     is_shown = _is_served or settings().public_url is not None
-    return public_url() + citation_path(record) if is_shown else record.path
+    if not is_shown:
+        return record.path
+    return public_url() + (page_path(record) if _has_pages else data_path(record))
+
+
+def page_path(record: ChunkRecord | DocumentRecord) -> str:
+    """Return the path of a document's page, with the chunk as fragment, both percent-encoded."""
+    if isinstance(record, DocumentRecord):
+        return f"/d/{quote(record.id, safe='')}"
+    return f"/d/{quote(record.document_id, safe='')}#{quote(record.id, safe='')}"
+
+
+def data_path(record: ChunkRecord | DocumentRecord) -> str:
+    """Return the path of a chunk or a document as JSON; the id is percent-encoded."""
+    kind = "documents" if isinstance(record, DocumentRecord) else "chunks"
+    return f"/{kind}/{quote(record.id, safe='')}"
 
 
 def public_url() -> str:
@@ -29,6 +45,12 @@ def public_url() -> str:
     """
     chosen = settings()
     return chosen.public_url or _served_at or f"http://127.0.0.1:{chosen.port}"
+
+
+def announce_no_pages() -> None:
+    """Say that this server has no pages, so that citations lead to its JSON."""
+    global _has_pages
+    _has_pages = False
 
 
 def announce_nowhere() -> None:

@@ -1,13 +1,26 @@
-"""What `/readyz` says about the embedding of queries: nothing, where the index does it itself."""
+"""The service that embeds queries, as `/readyz` shows it."""
 
-from typing import Any
+from typing import Any, Literal
 
 from ..index.reader import Index
-from .answers import Readiness
+from ..retrieval.embedding.live import LiveQueryEncoder
+from .answers import AnswerModel, ReadinessPart
 
-__all__ = ["Readiness", "describe_embedder"]
+
+class EmbedderAnswer(AnswerModel):
+    """The embedding service, as the last call found it; `detail` says what that means.
+
+    Searches are answered by keywords alone while it is not ok.
+    """
+
+    status: Literal["ok", "unavailable", "mismatch"]
+    detail: str | None
 
 
-def describe_embedder(_index: Index) -> dict[str, Any]:
-    """The part of `Readiness` that is about the embedder."""
-    return {}
+def _describe(index: Index) -> dict[str, Any]:
+    assert isinstance(index.encoder, LiveQueryEncoder)
+    state = index.encoder.state
+    return {"status": state.status, "detail": state.detail}
+
+
+EMBEDDER = ReadinessPart("embedder", EmbedderAnswer, _describe)

@@ -13,10 +13,9 @@ from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, read_document
 from ..index.records import DocumentRecord
-from ..index.state import current_index
+from ..index.served import current_index
 from ..retrieval.settings import settings
-from .citation_paths import citation_path
-from .citations import public_url
+from .citations import page_path, public_url
 from .problems import PROBLEM_RESPONSES
 
 MARKDOWN = "text/markdown"
@@ -74,7 +73,7 @@ def _overview(index: Index) -> Iterator[str]:
     )
     for record in index.documents(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
-        yield f"- [{_line(record.title)}]({address}{citation_path(record)}.md){where}\n"
+        yield f"- [{_line(record.title)}]({address}{page_path(record)}.md){where}\n"
     if index.document_count > MAX_LISTED:
         rest = index.document_count - MAX_LISTED
         yield f"\n{rest} more: `GET {address}/documents?offset={MAX_LISTED}`.\n"

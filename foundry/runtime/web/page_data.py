@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
-from ..index.state import current_index
+from ..index.served import current_index
 from ..retrieval.settings import settings
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
 from .answers import About, DocumentPassages

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from ..index.state import current_index
+from ..index.served import current_index
 from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
 from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 

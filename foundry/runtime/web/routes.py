@@ -2,29 +2,28 @@
 
 import asyncio
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
 from ..index.errors import IndexUnusableError
-from ..index.state import current_index, served
-from ..retrieval.results import Mode, SearchResponse
+from ..index.served import current_index, served
+from ..retrieval.results import Mode
 from .answers import (
     ChunkAnswer,
     DocumentContents,
     DocumentPage,
     Health,
+    ReadinessPart,
     SearchAnswer,
     SourceList,
+    readiness_of,
 )
-from .embedder import Readiness, describe_embedder
 from .json import JsonResponse, JsonRoute, once
 from .problems import PROBLEM_RESPONSES
 from .requests import PageParameters, SearchParameters, SearchRequest
-from .runner import SearchRunner
+from .runner import AsyncSearch
 
 VERIFYING_SECONDS = 1.0
 """How long /readyz waits for an index that has just been opened."""
@@ -32,16 +31,15 @@ VERIFYING_SECONDS = 1.0
 VERIFYING_TURN_SECONDS = 0.02
 
 
-def search_routes(search: Callable[..., SearchResponse]) -> APIRouter:
+def search_routes(search: AsyncSearch) -> APIRouter:
     """POST /search and GET /search, both answered by `search`."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
-    runner = SearchRunner()
 
     async def answer(
         query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
     ) -> JsonResponse:
         parsed = current_index().filters.parse(filters) if filters else None
-        found = await runner.run(partial(search, query, top_k, mode=mode, filters=parsed))
+        found = await search(query, top_k, mode=mode, filters=parsed)
         return JsonResponse(found.to_json())
 
     @routes.post("/search", response_model=SearchAnswer)
@@ -115,45 +113,50 @@ async def sources() -> JsonResponse:
     return JsonResponse({"sources": [source.to_json() for source in current_index().sources()]})
 
 
-health_routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+def health_routes(*parts: ReadinessPart) -> APIRouter:
+    """GET /healthz and GET /readyz, which also asks `parts` other than the index."""
+    routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
 
+    @routes.get("/healthz", response_model=Health)
+    async def healthz() -> JsonResponse:
+        """Whether the process answers at all."""
+        return JsonResponse({"status": "ok"})
 
-@health_routes.get("/healthz", response_model=Health)
-async def healthz() -> JsonResponse:
-    """Whether the process answers at all."""
-    return JsonResponse({"status": "ok"})
+    @routes.get("/readyz", response_model=readiness_of(*parts))
+    async def readyz() -> JsonResponse:
+        """Whether the index is open, and every file of it is as it should be; 503 until then.
 
-
-@health_routes.get("/readyz", response_model=Readiness)
-async def readyz() -> JsonResponse:
-    """Whether the index is open, and every file of it is as it should be; 503 until then.
-
-    With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
-    """
-    try:
-        index = current_index()
-        is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
-        index = current_index()
-    except IndexUnusableError:
-        if not (damage := served.state.damage):
-            raise
-        raise HTTPException(503, f"Files of the index are damaged: {'; '.join(damage)}") from None
-    if not is_known:
-        raise HTTPException(
-            503, "Files of the index are being verified.", headers={"Retry-After": "1"}
+        With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
+        """
+        try:
+            index = current_index()
+            is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
+            index = current_index()
+        except IndexUnusableError:
+            if not (damage := served.state.damage):
+                raise
+            detail = f"Files of the index are damaged: {'; '.join(damage)}"
+            raise HTTPException(503, detail) from None
+        if not is_known:
+            raise HTTPException(
+                503, "Files of the index are being verified.", headers={"Retry-After": "1"}
+            )
+        answers = {part.name: part.describe(index) for part in parts}
+        problems = [served.state.problem, *(answer.get("detail") for answer in answers.values())]
+        problem = next(filter(None, problems), None)
+        return JsonResponse(
+            {
+                "status": "degraded" if problem else "ok",
+                "problem": problem,
+                "verified": served.state.verified,
+                "index_version": index.version,
+                "chunks": index.chunk_count,
+                "documents": index.document_count,
+                **answers,
+            }
         )
-    state = served.state
-    return JsonResponse(
-        {
-            "status": "degraded" if state.problem else "ok",
-            "problem": state.problem,
-            "verified": state.verified,
-            "index_version": index.version,
-            "chunks": index.chunk_count,
-            "documents": index.document_count,
-            **describe_embedder(index),
-        }
-    )
+
+    return routes
 
 
 async def _verified() -> bool:

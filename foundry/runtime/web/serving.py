@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from ..index.errors import ConfigurationError, ServerError
 from ..index.reloading import Reloader
-from ..index.state import load, served
+from ..index.served import load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
 from .citations import announce

@@ -1,12 +1,15 @@
-"""What callers are told while the engine does not give what a search needs."""
+"""The engine, as `/readyz` shows it, and what callers are told while it does not answer."""
 
 import logging
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import Request
 from starlette.responses import Response
 
-from ..store.store import Store, StoreError
+from ..index.reader import Index
+from ..store.lanes import StoredDenseLane
+from ..store.store import StoreError
+from .answers import AnswerModel, ReadinessPart
 from .problems import problem_response
 
 RETRY_SECONDS = 5
@@ -14,11 +17,23 @@ RETRY_SECONDS = 5
 _logger = logging.getLogger(__name__)
 
 
-def require_store(store: Store) -> None:
+class EngineAnswer(AnswerModel):
+    """The engine, which holds the version that is served; without it there is no readiness."""
+
+    status: Literal["ok"]
+
+
+def _describe(index: Index) -> dict[str, Any]:
     """Go on looking at the engine. Raises StoreError while searches cannot be answered."""
+    assert isinstance(index.dense_lane, StoredDenseLane)
+    store = index.dense_lane.store
     store.watch()
     if (problem := store.problem) is not None:
         raise type(problem)(problem.message, hint=problem.hint)
+    return {"status": "ok"}
+
+
+ENGINE = ReadinessPart("engine", EngineAnswer, _describe)
 
 
 async def _on_store_error(_request: Request, error: Exception) -> Response:

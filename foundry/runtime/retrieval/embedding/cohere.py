@@ -9,7 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.files import IndexFiles
 from .http import EmbeddingService
+from .live import LiveQueryEncoder, ask_service
 from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
 
 FIXED_WIDTH = ("-v2.0", "-v3.0")
@@ -71,3 +73,8 @@ class CohereEmbeddings:
     def close(self) -> None:
         """Close idle connections."""
         self._service.close()
+
+
+def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
+    """Embed the queries of an index by its model; see `ask_service`."""
+    return ask_service(files, "cohere", CohereEmbeddings)

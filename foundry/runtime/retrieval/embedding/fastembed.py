@@ -13,7 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.files import IndexFiles
+from ..probe import require_model
+from ..settings import read_model
 from .folders import find_folder, unusable
+from .local import LocalQueryEncoder
 from .replies import EmbeddingFailure, check_vectors
 
 NETWORKS = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
@@ -136,3 +140,15 @@ def _read_pooling(folder: Path) -> tuple[str, int]:
             hint="use the provider sentence-transformers for this model",
         )
     return chosen[0], width
+
+
+def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
+    """Load the model of an index and run it on the probe text.
+
+    Raises IndexUnusableError if it is another model than the index's; EmbeddingFailure if it
+    cannot be loaded; ConfigurationError.
+    """
+    dense = require_model(files, "fastembed")
+    name = read_model("embedding", "EMBEDDING_MODEL")
+    model = FastEmbedEmbeddings(name, install="pip install fastembed")
+    return LocalQueryEncoder(model, files.layout, dense)

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import IndexUnusableError
+from ...index.files import IndexFiles
 from ...index.layout import DenseManifest, IndexLayout
 from ..calls import CircuitBreaker, call_within
-from ..probe import find_difference
+from ..probe import find_difference, require_model
 from ..timing import stage
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
+from .settings import read_service_settings
 
 DEADLINE_SECONDS = 5.0
 """Within this time a query has its vector, or is answered without."""
@@ -39,6 +41,10 @@ _logger = logging.getLogger(__name__)
 
 class EmbeddingClient(Protocol):
     """A client of an embedding service."""
+
+    def __init__(
+        self, base_url: str, model: str, *, api_key: str | None, dimensions: int | None
+    ) -> None: ...
 
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
@@ -182,3 +188,18 @@ class LiveQueryEncoder:
             _logger.warning(
                 "queries cannot be embedded, keywords are searched: %s%s", failure.message, hint
             )
+
+
+def ask_service(
+    files: IndexFiles, provider: str, client: type[EmbeddingClient]
+) -> LiveQueryEncoder:
+    """Ask the service that settings.json names for the probe text, by this kind of client.
+
+    Raises IndexUnusableError if it has another model than the index; ConfigurationError.
+    """
+    dense = require_model(files, provider)
+    service = read_service_settings()
+    asked = client(
+        service.base_url, dense.model, api_key=service.api_key, dimensions=service.dimensions
+    )
+    return LiveQueryEncoder(asked, files.layout, dense)

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.files import IndexFiles
 from .http import EmbeddingService
+from .live import LiveQueryEncoder, ask_service
 from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
 
 
@@ -90,3 +92,8 @@ def _numbers(embedding: object) -> object:
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     except (binascii.Error, ValueError):
         raise bad_reply("a vector is neither a list of numbers nor base64 of float32") from None
+
+
+def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
+    """Embed the queries of an index by its model; see `ask_service`."""
+    return ask_service(files, "openai", OpenAIEmbeddings)

@@ -9,7 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.files import IndexFiles
+from ..probe import require_model
+from ..settings import read_model
 from .folders import find_folder, unusable
+from .local import LocalQueryEncoder
 from .replies import EmbeddingFailure, check_vectors
 
 
@@ -68,3 +72,18 @@ class SentenceTransformersEmbeddings:
     def close(self) -> None:
         """Let go of the model."""
         self.network = None
+
+
+def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
+    """Load the model of an index and run it on the probe text.
+
+    Raises IndexUnusableError if it is another model than the index's; EmbeddingFailure if it
+    cannot be loaded; ConfigurationError.
+    """
+    dense = require_model(files, "sentence-transformers")
+    model = SentenceTransformersEmbeddings(
+        read_model("embedding", "EMBEDDING_MODEL"),
+        install="pip install sentence-transformers",
+        revision=dense.revision or None,
+    )
+    return LocalQueryEncoder(model, files.layout, dense)

@@ -7,13 +7,13 @@ import numpy as np
 
 from ..candidates import Candidates
 from ..identifiers import find_identifiers, whole_terms
-from ..keyword_lane import KeywordLane
+from ..lanes import TermLane
 from ..tokens import Token
 
 
 def boost_anchors(
     candidates: Candidates,
-    keyword_lane: KeywordLane,
+    keyword_lane: TermLane,
     tokens: Sequence[Token],
     patterns: Sequence[re.Pattern[str]],
     *,

@@ -7,14 +7,14 @@ be relevant, multiplies the scores of the others by how near they are to it.
 
 import numpy as np
 
-from ...index.hybrid import HybridIndex
+from ...index.reader import Index
 from ..candidates import Candidates
 from ..results import best_places
 from ..timing import stage
 
 
 @stage("feedback")
-def boost_feedback(candidates: Candidates, index: HybridIndex, *, gain: float) -> Candidates:
+def boost_feedback(candidates: Candidates, index: Index, *, gain: float) -> Candidates:
     """Multiply each score by 1 + `gain` * max(0, cosine to the best candidate).
 
     See `Candidates.boosted`. The best one has a cosine of 1 to itself, and stays the best.
