@@ -187,7 +187,7 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
     for folder in folders:
         bench, opened, seconds = open_taught(folder, model, work)
         static = open_bench(f"{folder.name}-static", folder, work)
-        by_static = encode_all(static.index.encoder, static.queries)
+        by_static = encode_all(PieceEncoder.open(static.index.layout.encoder), static.queries)
         taught = opened.embed(bench.queries, "query")
         encoder = bench.index.encoder
         assert isinstance(encoder, PieceEncoder)

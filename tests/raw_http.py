@@ -88,7 +88,7 @@ def create_app():
                 await asyncio.sleep(0 if size > 1 else 0.02)
         return StreamingResponse(pieces(), media_type="text/event-stream")
 
-    app.include_router(health_routes)
+    app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.add_middleware(Admission, limits=limits, by_token=False)
     app.add_middleware(RateLimits, limits=limits, by_token=False)

@@ -258,8 +258,8 @@ STAGES = {
 @pytest.mark.parametrize(
     ("options", "absent"),
     [
-        ('[search]\nfusion = "linear"\n', {"fusion_rrf", "state_keyword"}),
-        ('[search]\nfusion = "rrf"\n', {"fusion_linear", "state_keyword"}),
+        ('[search]\nfusion = "linear"\n', {"fusion_rrf"}),
+        ('[search]\nfusion = "rrf"\n', {"fusion_linear"}),
         (
             '[embedding]\nprovider = "none"\n',
             {"fusion_linear", "fusion_rrf", "dense_lane", "encoder"}
@@ -278,7 +278,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     project = make_project(NOTE, config=CONFIG + options)
     project.succeed("build", "--quiet")
     package = project.export() / "notes"
-    rendered = {"__init__", "__main__", "app", "custom", "library", "search"}
+    rendered = {"__init__", "__main__", "app", "custom", "library", "opening", "search"}
     modules = {
         path.relative_to(package).with_suffix("").as_posix().replace("/", "."): path
         for path in package.rglob("*.py")
@@ -286,9 +286,8 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     copied = {name: path for name, path in modules.items() if name not in rendered}
     assert not absent & {name.rpartition(".")[2] for name in copied}
     for name, path in copied.items():
-        variant = "index.state_keyword" if name == "index.state" else name
-        originals = [RUNTIME.joinpath(*each.split(".")) for each in (name, variant)]
-        assert path.read_bytes() in [each.with_suffix(".py").read_bytes() for each in originals]
+        original = RUNTIME.joinpath(*name.split(".")).with_suffix(".py")
+        assert path.read_bytes() == original.read_bytes()
     reached, waiting = set(), {"__init__", "__main__"}
     while waiting:
         name = waiting.pop()

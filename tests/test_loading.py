@@ -43,7 +43,7 @@ sys.path.insert(0, {folder!r})
 from notes.web.loading import loading
 with loading():
     from notes import load
-    from notes.index.state import served
+    from notes.opening import served
     load()
 served.wait_until_verified()
 for thread in threading.enumerate():

@@ -328,7 +328,7 @@ sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
 from notes.index.errors import IndexUnusableError
-from notes.index.state import served
+from notes.index.served import served
 found = {}
 for file in sorted(path for path in index.rglob("*") if path.is_file()):
     name, good = file.relative_to(index).as_posix(), file.read_bytes()

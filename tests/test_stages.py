@@ -1,5 +1,6 @@
 """Optional stages in rendered servers: what holds for every search, whatever is chosen."""
 
+import asyncio
 import importlib
 import math
 from collections.abc import Iterator
@@ -171,7 +172,9 @@ def test_every_door_gives_the_same(
     assert without_time(client.get("/search", params=parameters).json()) == expected
 
     tools = importlib.import_module(f"{server.__name__}.mcp.tools")
-    found = tools.prepare_search(server.search_hybrid, body)()
+    runner = importlib.import_module(f"{server.__name__}.web.runner")
+    search = runner.in_event_loop(server.search_hybrid)
+    found = asyncio.run(tools.find_passages(search, body))
     described = tools.describe_passages(found)
     assert described["stages"] == expected["stages"]
     for passage, result in zip(described["results"], expected["results"], strict=True):

@@ -20,8 +20,7 @@ from test_targets import check, installed
 from foundry.config import load_config
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.store.store import held_files
+from foundry.runtime.store.store import HELD_FILES
 
 NOTES = {
     "seals.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse white grease.\n",
@@ -54,10 +53,9 @@ def test_export_needs_no_engine_and_leaves_out_what_the_engine_holds(project: Pr
     engine = load_config(project.root).store.engine
     exported = project.export()
     index = exported / "notes" / "data"
-    held = held_files(IndexLayout(project.index))
-    assert all((project.index / name).exists() for name in held)
+    assert all((project.index / name).exists() for name in HELD_FILES)
     names = {path.name for path in index.iterdir()}
-    assert names == {path.name for path in project.index.iterdir()} - held
+    assert names == {path.name for path in project.index.iterdir()} - HELD_FILES
     assert (index / "manifest.json").read_bytes() == (project.index / "manifest.json").read_bytes()
     asked = (exported / "pyproject.toml").read_text()
     assert {name for name in CLIENTS.values() if f'"{name}' in asked} == {CLIENTS[engine]}
@@ -143,8 +141,9 @@ def test_other_query_encoders_go_with_an_engine(
     written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
     root = make_project(NOTES, config=written).root
     files = plan_server(load_config(root), QUERY_ENCODERS[encoder], None)
-    assert b"require_store" in files["notes/web/embedder.py"]
-    assert (b"embedding.live" in files["notes/web/embedder.py"]) == (encoder == "openai")
+    asked = b"ENGINE, EMBEDDER" if encoder == "openai" else b"ENGINE"
+    assert b"health_routes(" + asked + b")" in files["notes/app.py"]
+    assert ("notes/web/embedder.py" in files) == (encoder == "openai")
 
 
 def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:

@@ -149,7 +149,7 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
             yield module
         finally:
             if place:
-                module.load.__self__.current().store.engine.close()
+                module.load.__self__.current().dense_lane.store.engine.close()
 
 
 def ask(module: ModuleType, query: str, mode: str, filters: dict[str, object], top_k: int) -> Any:

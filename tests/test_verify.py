@@ -151,13 +151,13 @@ def test_damage_of_any_file_is_found(exported: Path, tmp_path: Path) -> None:
 
 def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "state.py"
+    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "served.py"
     kept = one.read_bytes()
     one.write_bytes(two.read_bytes())
     two.write_bytes(kept)
     said = findings(copy)
     assert "notes/index/errors.py: changed" in said
-    assert "notes/index/state.py: changed" in said
+    assert "notes/index/served.py: changed" in said
 
 
 @pytest.mark.slow
@@ -277,7 +277,7 @@ def plant_bytecode(source: Path, text: str, mode: str) -> Path:
 @pytest.mark.parametrize("mode", ["time and size", "hash", "no check"])
 def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    source = copy / "notes" / "index" / "state.py"
+    source = copy / "notes" / "index" / "served.py"
     ran = tmp_path / "ran"
     text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
     planted = plant_bytecode(source, text, mode)
@@ -300,7 +300,7 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
     # Nor is what Python does not take, because its module has changed since.
     planted = plant_bytecode(
-        copy / "notes" / "index" / "state.py", "raise SystemExit", "time and size"
+        copy / "notes" / "index" / "served.py", "raise SystemExit", "time and size"
     )
     planted.write_bytes(planted.read_bytes()[:8] + bytes(8) + planted.read_bytes()[16:])
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0

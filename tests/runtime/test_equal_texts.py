@@ -80,7 +80,7 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     (as_json,) = [found for found in response.to_json()["results"] if "near_duplicates" in found]
     assert as_json["near_duplicates"] == list(merged.near_duplicates)
     assert not {found.chunk.id for found in response.hits} & set(merged.near_duplicates)
-    index = importlib.import_module(f"{server.__name__}.index.state").current_index()
+    index = importlib.import_module(f"{server.__name__}.index.served").current_index()
     assert all(response.covers(index.find_chunk(name)) for name in merged.near_duplicates)
     (first,) = server.search_hybrid("touch the lamp while it burns", 1, mode=mode).hits
     assert (first.chunk.id, first.score) == (response.hits[0].chunk.id, response.hits[0].score)

@@ -27,7 +27,7 @@ def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     builder.add(make_chunk_terms(counts, [{}] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
     terms_count, postings = builder.write(layout)
-    return KeywordLane.open(layout, len(chunks), terms_count, postings)
+    return KeywordLane.map(layout, len(chunks), terms_count, postings)
 
 
 def test_bm25_by_hand(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from embedding_services import FakeService, Fault, Refusal, embed_text, fake_ser
 from waiting import wait_until
 
 from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.files import IndexFiles
 from foundry.runtime.index.layout import DenseManifest, IndexLayout, QueryFigures
 from foundry.runtime.retrieval import calls as circuit_breaker
 from foundry.runtime.retrieval.calls import call_within
@@ -48,6 +50,10 @@ def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManif
         probe_text=PROBE,
         probe_vector=[round(float(value), 6) for value in unit(PROBE)],
     )
+
+
+def files_of(manifest: DenseManifest) -> IndexFiles:
+    return IndexFiles(LAYOUT, SimpleNamespace(dense=manifest))  # type: ignore[arg-type]
 
 
 MakeEncoder = Callable[..., LiveQueryEncoder]
@@ -301,10 +307,10 @@ def test_key_is_sent_and_never_logged(
 
 
 def test_index_of_another_encoder_is_refused() -> None:
-    require_model(LAYOUT, make_manifest(), "openai")
+    require_model(files_of(make_manifest()), "openai")
     for manifest in (make_manifest("cohere"), make_manifest("openai", "distilled")):
         with pytest.raises(IndexUnusableError, match="this server asks a model"):
-            require_model(LAYOUT, manifest, "openai")
+            require_model(files_of(manifest), "openai")
 
 
 def test_difference_to_the_probe_is_put_into_words() -> None:

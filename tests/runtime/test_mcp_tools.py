@@ -15,7 +15,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
 from foundry.runtime.mcp.tools import MAX_FETCHED_LENGTH, read_record
 from foundry.runtime.retrieval.settings import _public_url
-from foundry.runtime.web import citation_paths_data, citations
+from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, announce_nowhere, document_url
 
 CHUNK = ChunkRecord(
@@ -88,8 +88,8 @@ def test_minted_url_is_percent_encoded(server: SimpleNamespace) -> None:
     server.public_url = "https://docs.example.com/help"
     assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
     # A server without pages leads to what it has.
-    assert citation_paths_data.citation_path(CHUNK) == "/chunks/guide%2F%C3%A4%20%231"
-    assert citation_paths_data.citation_path(DOCUMENT) == "/documents/a%20b%2Fguide%3F.md"
+    assert citations.data_path(CHUNK) == "/chunks/guide%2F%C3%A4%20%231"
+    assert citations.data_path(DOCUMENT) == "/documents/a%20b%2Fguide%3F.md"
 
 
 @pytest.mark.parametrize(

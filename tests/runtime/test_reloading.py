@@ -22,7 +22,7 @@ def test_files_that_vanish_while_they_are_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INDEX_DIR", str(tmp_path))
-    served: Served[Any] = Served(lambda _: cast(Any, VanishingIndex()))
+    served: Served = Served(lambda _: cast(Any, VanishingIndex()))
     served.load()
 
     def refuse() -> None:
@@ -47,5 +47,5 @@ def test_files_that_vanish_while_they_are_verified(
         reloader.stop()
 
 
-def wait_for(served: Served[Any], problem: str) -> None:
+def wait_for(served: Served, problem: str) -> None:
     wait_until(lambda: served.state.problem == problem)

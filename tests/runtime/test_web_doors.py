@@ -30,6 +30,7 @@ from foundry.runtime.web.answers import (
 )
 from foundry.runtime.web.guard import SECURITY_HEADERS, Guard
 from foundry.runtime.web.problems import PROBLEM_HANDLERS
+from foundry.runtime.web.runner import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(
@@ -129,9 +130,9 @@ def make_client(search: Search) -> TestClient:
         redirect_slashes=False,
         exception_handlers=PROBLEM_HANDLERS,
     )
-    app.include_router(web_routes.search_routes(search))
+    app.include_router(web_routes.search_routes(in_event_loop(search)))
     app.include_router(web_routes.content_routes)
-    app.include_router(web_routes.health_routes)
+    app.include_router(web_routes.health_routes())
     policy = AccessPolicy(frozenset(), ())
     app.add_middleware(Guard, policy=policy, max_body_bytes=262_144)
     return TestClient(app, base_url="http://127.0.0.1:8000")

@@ -39,11 +39,9 @@ CONTINUATION = "##"
 MAX_WORD_LENGTH = 128
 """Characters; a longer run is encoded data rather than a word, and counts as not covered."""
 
+# What a cutter keeps of queries stays small.
 REMEMBERED_WORDS = 8_192
-"""How many a cutter keeps at the most, so that what queries bring stays small."""
-
 MAX_REMEMBERED_LENGTH = 32
-"""Characters of a word that is kept; longer ones are rare."""
 
 ROWS_AT_ONCE = 1024
 MAX_CHARACTERS = 2**20
@@ -96,7 +94,6 @@ class EncoderDescription:
             to the scale that a fixed-weight fusion with keyword scores expects.
         sha256: Of pieces, table and weights, one file after the other.
         language: Of the texts; in English, British spellings are looked up as American ones.
-        format: Version of the layout.
     """
 
     name: str
@@ -183,7 +180,7 @@ class PieceCutter:
 
 @dataclass(slots=True)
 class PieceEncoder:
-    """A table of pieces; one object may serve any number of threads."""
+    """A table of pieces; any number of threads may share one."""
 
     description: EncoderDescription
     _pieces: PieceCutter
@@ -205,9 +202,8 @@ class PieceEncoder:
             description = EncoderDescription(**content)
             pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError, TypeError) as error:
-            raise IndexUnusableError(
-                f"{directory}: unreadable: {error}", hint=REBUILD_HINT
-            ) from None
+            problem = f"{directory}: unreadable: {error}"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
         if description.format != FORMAT_VERSION:
             raise IndexUnusableError(
                 f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
@@ -240,9 +236,8 @@ class PieceEncoder:
     def encode(self, text: str) -> NDArray[np.float32] | None:
         """The unit vector (dimensions,) of a text.
 
-        None when the text has no pieces, or pieces cover less of its letters than
-        `minimum_coverage`, as with a script that the table was not made for: a vector of the few
-        covered words would rank by chance.
+        None when pieces cover less of its letters than `minimum_coverage`, as with a script that
+        the table was not made for: a vector of the few covered words would rank by chance.
         """
         return self.encode_words(self.cut(text))
 
@@ -290,7 +285,7 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
 
 
 def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:
-    """Scale exact integers (d,) to length one, a common part included; None for nothing at all."""
+    """Scale exact integers (d,) to length one, a common part included; None for zero."""
     largest = np.abs(total).max()
     if largest == 0:
         return None
