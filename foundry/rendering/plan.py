@@ -88,6 +88,7 @@ def template_values(
     config: Config, query_encoder: QueryEncoder, *, has_questions: bool
 ) -> dict[str, object]:
     """What templates may see."""
+    language = config.language
     return {
         "name": config.name,
         "package": config.package,
@@ -114,6 +115,7 @@ def template_values(
         "port": config.port,
         "mcp": config.mcp,
         "chat": config.chat,
+        "chat_words": language if (RUNTIME / f"chat/words_{language}.py").is_file() else None,
         "page": config.page,
         "short_title": _shorten(config.title),
         "summary": _shorten(config.description or f"Search {config.title}"),

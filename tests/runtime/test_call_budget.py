@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.model.budget import CallBudget, shared_budget
+from foundry.runtime.model.settings import CallBudget, shared_budget
 
 MIDNIGHT = 20_543 * 86_400
 
@@ -17,6 +17,8 @@ def test_calls_of_a_day_are_counted_to_the_last(day: int, monkeypatch: pytest.Mo
     assert not budget.take_call()
     now = day + 86_400.0
     assert [budget.take_call() for _ in range(3)] == [True, True, False]
+    now = float(day)
+    assert not budget.take_call()
 
 
 def test_no_limit_and_none_at_all() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.chat.citations import CitationFilter
+from foundry.runtime.chat.safe_text import CitationFilter
 
 
 def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:

@@ -6,9 +6,12 @@ from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
 from foundry.published import open_index
-from foundry.runtime.chat.follow_ups import kind_of, query_of
+from foundry.runtime.chat.conversation import Turn, kind_of, query_of
 from foundry.runtime.chat.legend import read_legend
-from foundry.runtime.chat.prompt import Turn
+from foundry.runtime.chat.words import LanguageWords
+from foundry.runtime.chat.words_french import WORDS as FRENCH
+from foundry.runtime.chat.words_german import WORDS as GERMAN
+from foundry.runtime.chat.words_spanish import WORDS as SPANISH
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
 
@@ -140,3 +143,19 @@ def test_every_conversation_has_a_query(
         query = query_of(turns, index)
         assert len(query) <= MAX_QUERY_LENGTH
         assert not said[0][0].strip() or query.strip()
+
+
+@pytest.mark.parametrize(
+    ("language", "follow_up", "question"),
+    [
+        (GERMAN, "und wer hat sie geschrieben?", "Wie lange brennt eine Lampe, wenn es regnet?"),
+        (FRENCH, "où habite-t-elle ?", "Quelle est la capitale de la France ?"),
+        (SPANISH, "¿y cuál es su precio?", "¿Cuál es la capital de Francia?"),
+    ],
+)
+def test_language_of_the_documents_is_read_too(
+    index: Index, language: LanguageWords, follow_up: str, question: str
+) -> None:
+    assert kind_of(after(follow_up), index, language) == "follow_up"
+    assert kind_of(after(question), index, language) == "question"
+    assert kind_of(after("who keeps it?"), index, language) == "follow_up"

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from foundry.runtime.chat.citations import CitationFilter
 from foundry.runtime.chat.legend import legend
-from foundry.runtime.chat.markup import MarkupFilter, disarm
-from foundry.runtime.chat.passages import number_passages
+from foundry.runtime.chat.safe_text import CitationFilter, MarkupFilter, disarm
+from foundry.runtime.chat.sources import number_passages
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit
 
@@ -68,7 +67,8 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
         tags=[],
         modified=None,
     )
-    said = legend(number_passages([Hit(chunk, 0.5, None, None, None, None, {})]))
+    (passage,) = number_passages([Hit(chunk, 0.5, None, None, None, None, {})])
+    said = legend([passage.cited()])
     assert said.startswith("\n\n[1] ")
     assert said.count("\n") == 2
     assert said.endswith(": https://docs.example/a%5D(http://evil)%3Cimg>")

@@ -1,7 +1,8 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
-from foundry.runtime.chat.passages import PASSAGES_CHARACTERS, number_passages, shorten
-from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, Turn, answer_messages, condense_messages
+from foundry.runtime.chat.conversation import Turn
+from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
+from foundry.runtime.chat.sources import PASSAGES_CHARACTERS, number_passages, shorten
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit
 
@@ -29,7 +30,7 @@ def test_passages_are_numbered_and_fit_the_budget() -> None:
     assert sum(len(passage.text) for passage in passages) <= PASSAGES_CHARACTERS
     assert passages[-1].text.endswith("word ...")
     assert passages[0].heading == "The Guide > Start > Here"
-    assert passages[0].to_json()["id"] == "c0"
+    assert passages[0].source().id == "c0"
 
 
 def test_short_passages_fit_whatever_is_left() -> None:

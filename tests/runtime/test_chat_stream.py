@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime.chat.calls import CallLimits
-from foundry.runtime.model.budget import CallBudget
+from foundry.runtime.chat.answer import place_among
 from foundry.runtime.web import event_stream as web_event_stream
 from foundry.runtime.web.event_stream import EventStream
 
@@ -113,26 +112,15 @@ def test_events_are_closed_when_the_client_does_not_read(monkeypatch: pytest.Mon
 
 def test_places_are_given_back() -> None:
     async def check() -> None:
-        limits = CallLimits(1, CallBudget(None))
+        places = asyncio.Semaphore(1)
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
-                async with limits.place():
+                async with place_among(places):
                     raise ZeroDivisionError
-        async with limits.place():
+        async with place_among(places):
             with pytest.raises(HTTPException) as caught:
-                async with limits.place():
+                async with place_among(places):
                     pass
         assert caught.value.status_code == 503
 
     asyncio.run(check())
-
-
-def test_a_new_day_has_new_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    days = [10.5]
-    monkeypatch.setattr("time.time", lambda: days[-1] * 86_400)
-    limits = CallLimits(1, CallBudget(2))
-    assert [limits.take_call() for _ in range(3)] == [True, True, False]
-    days.append(9.0)
-    assert not limits.take_call()
-    days.append(11.0)
-    assert limits.take_call()

@@ -2,25 +2,30 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
 
 from ..index.served import current_index
-from ..model.budget import shared_budget
-from ..model.client import LanguageModel, Sampling
-from ..model.replies import ModelError, Usage
-from ..model.settings import ModelSettings
+from ..model.client import LanguageModel, ModelError, Sampling, Usage
+from ..model.settings import ModelSettings, shared_budget
 from ..retrieval.filters import Filters
+from ..retrieval.results import SearchResponse
 from ..web.runner import AsyncSearch
-from .calls import CallLimits
-from .citations import CitationFilter
+from .conversation import Turn, can_be_told, kind_of, query_of
 from .events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
 from .extract import extract
-from .follow_ups import Kind, can_be_told, kind_of, query_of
-from .markup import MarkupFilter, disarm
-from .passages import NumberedPassage, number_passages
-from .prompt import Turn, answer_messages, condense_messages
+from .prompt import answer_messages, condense_messages
+from .safe_text import CitationFilter, MarkupFilter, disarm
+from .sources import NumberedPassage, number_passages
+from .words import ENGLISH, LanguageWords
+
+WAIT_SECONDS = 1.0
+"""For a place among the conversations with the model; then the caller is asked to come back."""
+
+RETRY_AFTER_SECONDS = 5
 
 CONDENSE_SECONDS = 4.0
 """For rewriting a question that follows up; then it is searched for by its conversation."""
@@ -48,8 +53,8 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A conversation whose last turn, a user's, is to be answered.
+class Conversation:
+    """Turns of which the last, a user's, is to be answered.
 
     `wishes` are what the caller wants beside the question, as to form. None leaves a value to the
     server or the model.
@@ -66,24 +71,39 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What to search for, where its words come from, and what it took to find out."""
+    """What is searched for, whose words it has, why the model did not write it, and its cost."""
 
     text: str
     origin: QueryOrigin
     notice: str | None = None
     spent: Usage | None = None
 
-    @classmethod
-    def of(cls, turns: Sequence[Turn], kind: Kind) -> "_Query":
-        """What needs no model: the last turn, with what it refers to if it follows up."""
-        if kind == "follow_up":
-            return cls(query_of(turns, current_index()), "conversation")
-        return cls(turns[-1].content, "question")
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a query found."""
 
-def _stands_alone(turns: Sequence[Turn]) -> bool:
-    """Whether a turn that does not read as a follow-up cannot be one."""
-    return len(turns) == 1 or can_be_told(turns[-1].content, current_index())
+    query: _Query
+    search: SearchResponse
+    passages: list[NumberedPassage]
+
+    def addressed(self) -> list[str]:
+        """The texts whose addresses an answer may hold."""
+        return [part for passage in self.passages for part in (passage.text, passage.url)]
+
+    def sources(self) -> Sources:
+        """The event that begins an answer."""
+        return Sources(
+            query=self.search.query,
+            query_from=self.query.origin,
+            query_notice=self.query.notice,
+            mode=self.search.mode,
+            reason=self.search.reason,
+            degraded=self.search.degraded,
+            unknown_identifiers=list(self.search.unknown_identifiers),
+            stages=dict(self.search.stages),
+            sources=[passage.source() for passage in self.passages],
+        )
 
 
 class Chat:
@@ -94,146 +114,162 @@ class Chat:
         search: AsyncSearch,
         settings: ModelSettings | None,
         instructions: str,
+        language: LanguageWords = ENGLISH,
     ) -> None:
-        """Answer from `search`, by the model of `settings` if given, as the owner instructs."""
+        """Answer from `search`, by the model of `settings` if given, as the owner instructs.
+
+        `language` has the words of the documents' language; English is understood beside it.
+        """
         self._search = search
         self._instructions = instructions
+        self._language = language
         self._model = LanguageModel(settings) if settings else None
-        self._calls = (
-            CallLimits(settings.concurrency, shared_budget(settings.daily_calls))
-            if settings
-            else None
-        )
+        self._budget = shared_budget(settings.daily_calls if settings else None)
+        self._places = asyncio.Semaphore(settings.concurrency) if settings else None
 
-    async def answer(self, question: Question) -> AsyncGenerator[ChatEvent, None]:
-        """The events of an answer; closing the generator ends the calls made for it.
+    async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
+        """Yield the events of an answer; closing the generator ends the calls made for it.
 
         Raises, before the first event, InvalidRequestError for a question that cannot be searched
         for, and HTTPException 503 if too many are being answered.
         """
-        kind = kind_of(question.turns, current_index())
-        if kind == "acknowledgement":
-            yield Sources(None, [], "none")
-            yield Delta(ACKNOWLEDGED)
-            yield Done("extractive", "acknowledgement", None, [])
+        if kind_of(asked.turns, current_index(), self._language) == "acknowledgement":
+            yield Sources()
+            yield Delta(text=ACKNOWLEDGED)
+            yield Done(mode="extractive", reason="acknowledgement")
             return
-        query = _Query.of(question.turns, kind)
-        if self._model is None or self._calls is None:
-            sources = await self._find(question, query)
-            yield sources
-            for event in _extractive(sources, "no_model"):
-                yield event
-            return
-        async with self._calls.place():
-            if kind == "follow_up" or not _stands_alone(question.turns):
-                query = await self._condense(self._model, self._calls, question, query)
-            sources = await self._find(question, query)
-            yield sources
-            if not sources.passages:
-                events = _extractive(sources, "nothing_found")
-            elif not self._calls.take_call():
-                events = _extractive(sources, "budget_spent")
+        async with place_among(self._places):
+            query = await self._query(asked)
+            response = await self._search(query.text, asked.top_k, filters=asked.filters)
+            found = _Found(query, response, number_passages(response.hits))
+            yield found.sources()
+            if self._model is None:
+                events = _extracts(found, "no_model")
+            elif not found.passages:
+                events = _extracts(found, "nothing_found")
+            elif not self._budget.take_call():
+                events = _extracts(found, "budget_spent")
             else:
-                answer = self._ask(self._model, question, sources, query.spent)
-                async with aclosing(answer) as answered:
+                async with aclosing(self._ask(self._model, asked, found)) as answered:
                     async for event in answered:
                         yield event
                 return
             for event in events:
                 yield event
 
-    async def _find(self, question: Question, query: "_Query") -> Sources:
-        found = await self._search(query.text, question.top_k, filters=question.filters)
-        return Sources(found, number_passages(found.hits), query.origin, query.notice)
-
-    async def _condense(
-        self, model: LanguageModel, calls: CallLimits, question: Question, query: "_Query"
-    ) -> "_Query":
-        """The query as the model writes it; where it fails, as it is, with the reason why."""
-        if not calls.take_call():
-            return replace(query, notice="The day's calls of the model are used up.")
-        try:
-            async with asyncio.timeout(CONDENSE_SECONDS):
-                reply = await model.complete(
-                    condense_messages(question.turns), Sampling(CONDENSE_TOKENS)
-                )
-        except (TimeoutError, ModelError) as error:
-            failure = error if isinstance(error, ModelError) else ModelError("took too long")
-            _logger.warning("the language model did not condense a question: it %s", failure)
-            return replace(query, notice=f"The language model {failure}.")
-        condensed = " ".join(reply.text.split())
-        if not 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
-            notice = "The language model sent no usable query."
-            return replace(query, notice=notice, spent=reply.usage)
-        return _Query(condensed, "model", spent=reply.usage)
+    async def _query(self, asked: Conversation) -> _Query:
+        """Return what to search for: the question, or what the model or we make of a follow-up."""
+        turns, index = asked.turns, current_index()
+        query = _Query(turns[-1].content, "question")
+        follows_up = kind_of(turns, index, self._language) == "follow_up"
+        if follows_up:
+            query = _Query(query_of(turns, index, self._language), "conversation")
+        stands_alone = len(turns) == 1 or can_be_told(turns[-1].content, index, self._language)
+        if self._model is None or (stands_alone and not follows_up):
+            return query
+        spent = None
+        if not self._budget.take_call():
+            notice = "The day's calls of the model are used up."
+        else:
+            try:
+                async with asyncio.timeout(CONDENSE_SECONDS):
+                    messages = condense_messages(turns)
+                    reply = await self._model.complete(messages, Sampling(CONDENSE_TOKENS))
+            except (TimeoutError, ModelError) as error:
+                failure = "took too long" if isinstance(error, TimeoutError) else error
+                _logger.warning("the language model did not condense a question: it %s", failure)
+                notice = f"The language model {failure}."
+            else:
+                spent = reply.usage
+                condensed = " ".join(reply.text.split())
+                if 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
+                    return _Query(condensed, "model", spent=spent)
+                notice = "The language model sent no usable query."
+        return _Query(query.text, query.origin, notice, spent)
 
     async def _ask(
-        self, model: LanguageModel, question: Question, sources: Sources, spent: Usage | None
+        self, model: LanguageModel, asked: Conversation, found: _Found
     ) -> AsyncGenerator[ChatEvent, None]:
         messages = answer_messages(
-            question.turns,
-            sources.passages,
+            asked.turns,
+            found.passages,
             self._instructions,
-            question.wishes,
-            sources.unknown_identifiers,
+            asked.wishes,
+            found.search.unknown_identifiers,
         )
         most = model.settings.max_tokens
-        sampling = Sampling(
-            min(question.max_tokens or most, most), question.temperature, question.top_p
-        )
-        citations = CitationFilter(len(sources.passages))
-        markup = MarkupFilter(_addressed(sources))
-        has_begun = truncated = False
+        sampling = Sampling(min(asked.max_tokens or most, most), asked.temperature, asked.top_p)
+        citations = CitationFilter(len(found.passages))
+        markup = MarkupFilter(found.addressed())
+        has_begun = False
         try:
             async with aclosing(model.stream(messages, sampling)) as chunks:
                 async for chunk in chunks:
-                    text = citations.feed(chunk.text)
+                    text = markup.feed(citations.feed(chunk.text))
                     if chunk.finish_reason:
-                        text = markup.feed(text + citations.finish()) + markup.finish()
-                        truncated = chunk.finish_reason == "length"
-                        if chunk.usage:
-                            spent = chunk.usage + spent if spent else chunk.usage
-                    else:
-                        text = markup.feed(text)
+                        text += markup.feed(citations.finish()) + markup.finish()
                     if text:
                         has_begun = True
-                        yield Delta(text)
+                        yield Delta(text=text)
         except ModelError as error:
             _logger.warning("the language model %s", error)
             if has_begun:
-                yield Failed(f"The language model {error}.")
+                yield Failed(message=f"The language model {error}.")
                 return
-            for event in _extractive(sources, "model_failed", str(error)):
+            for event in _extracts(found, "model_failed", str(error)):
                 yield event
             return
-        cited = [sources.passages[number - 1] for number in citations.cited]
-        yield Done("model", "default", None, cited, truncated, spent)
+        usages = [usage for usage in (chunk.usage, found.query.spent) if usage]
+        yield Done(
+            mode="model",
+            reason="default",
+            cited=[found.passages[number - 1].cited() for number in citations.cited],
+            truncated=chunk.finish_reason == "length",
+            usage=sum(usages[1:], usages[0]) if usages else None,
+        )
 
 
-def _addressed(sources: Sources) -> list[str]:
-    """Where the addresses stand that an answer may hold."""
-    return [part for passage in sources.passages for part in (passage.text, passage.url)]
+@asynccontextmanager
+async def place_among(places: asyncio.Semaphore | None) -> AsyncIterator[None]:
+    """Hold one of the places. Raises HTTPException 503 if none becomes free soon."""
+    if places is None:
+        yield
+        return
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            await places.acquire()
+    except TimeoutError:
+        raise HTTPException(
+            503,
+            "Too many questions are being answered now.",
+            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+        ) from None
+    try:
+        yield
+    finally:
+        places.release()
 
 
-def _extractive(sources: Sources, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
-    """An answer of the passages' own sentences, which says that it is one."""
-    if sources.unknown_identifiers:
-        # Sentences that are near such a question are about something else.
-        text = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
-        return [Delta(text), Done("extractive", "nothing_found", text, [])]
-    query = sources.search.query if sources.search else ""
-    extracts = extract(query, sources.passages, current_index())
-    if not extracts and reason in _SILENT:
-        notice = _SILENT[reason].format(failure)
-        return [Delta(notice), Done("extractive", reason, notice, [])]
-    if not extracts:
-        done = Done("extractive", "nothing_found", _NOTICES["nothing_found"], [])
-        return [Delta(NOTHING_FOUND), done]
-    notice = _NOTICES[reason].format(failure)
+def _extracts(found: _Found, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
+    """Return an answer of the passages' own sentences, which says that it is one."""
     cited: list[NumberedPassage] = []
-    text = ""
-    for found in extracts:
-        text += f"{disarm(found.text, _addressed(sources))} [{found.passage.number}]\n\n"
-        if found.passage not in cited:
-            cited.append(found.passage)
-    return [Delta(f"{text}{notice}"), Done("extractive", reason, notice, cited)]
+    if found.search.unknown_identifiers:
+        # Sentences that are near such a question are about something else.
+        text = notice = NOT_MENTIONED.format(", ".join(found.search.unknown_identifiers))
+        reason = "nothing_found"
+    elif extracts := extract(found.search.query, found.passages, current_index()):
+        text = ""
+        for passage, sentence in extracts:
+            text += f"{disarm(sentence, found.addressed())} [{passage.number}]\n\n"
+            if passage not in cited:
+                cited.append(passage)
+        notice = _NOTICES[reason].format(failure)
+        text += notice
+    elif reason in _SILENT:
+        text = notice = _SILENT[reason].format(failure)
+    else:
+        text, reason = NOTHING_FOUND, "nothing_found"
+        notice = _NOTICES[reason]
+    citations = [passage.cited() for passage in cited]
+    done = Done(mode="extractive", reason=reason, notice=notice, cited=citations)
+    return [Delta(text=text), done]

@@ -1,12 +1,11 @@
-"""What an answer consists of, in the order in which it comes."""
+"""What an answer consists of, in the order in which it comes: the data of its events."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ..model.replies import Usage
-from ..retrieval.results import SearchResponse
-from .passages import NumberedPassage
+from pydantic import BaseModel, ConfigDict
+
+from ..model.client import Usage
+from ..retrieval.results import Mode, Reason
 
 AnswerMode = Literal["model", "extractive"]
 AnswerReason = Literal[
@@ -15,100 +14,84 @@ AnswerReason = Literal[
 QueryOrigin = Literal["question", "conversation", "model", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """First: the passages that the answer may cite, and the search that found them, if any.
+class ChatData(BaseModel):
+    """Data of an answer: these fields, and no others."""
 
-    `query_from` says where the words that were searched for come from: the question as it stands,
-    the conversation for one that follows up, or the model that rewrote such a one; `query_notice`
-    why the model did not, where it should have.
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CitedPassage(ChatData):
+    """A passage that an answer cites as `[number]`."""
+
+    number: int
+    id: str
+    title: str
+    url: str
+
+
+class SourceOfAnswer(CitedPassage):
+    """A passage that an answer may cite; `text` is how it begins."""
+
+    document_id: str
+    section: list[str]
+    path: str
+    position: dict[str, int]
+    text: str
+    score: float
+
+
+class SearchedFor(ChatData):
+    """What was searched for: null for a message that asks nothing, such as a thank-you.
+
+    `query_from` says whose words it has: the question's, the conversation's for a question that
+    follows up, or those of the model that rewrote it; `query_notice` why the model did not.
     """
 
-    search: SearchResponse | None
-    passages: Sequence[NumberedPassage]
-    query_from: QueryOrigin = "question"
+    query: str | None = None
+    query_from: QueryOrigin = "none"
     query_notice: str | None = None
 
-    @property
-    def unknown_identifiers(self) -> tuple[str, ...]:
-        """Those of the query that stand nowhere in the index."""
-        return self.search.unknown_identifiers if self.search else ()
 
-    def to_json(self) -> dict[str, Any]:
-        """The passages with their numbers, and how they were searched for."""
-        search = self.search
-        return {
-            **self.query_json(),
-            "mode": search and search.mode,
-            "reason": search and search.reason,
-            "degraded": search is not None and search.degraded,
-            "unknown_identifiers": list(self.unknown_identifiers),
-            "stages": dict(search.stages) if search else {},
-            "sources": [passage.to_json() for passage in self.passages],
-        }
+class Sources(SearchedFor):
+    """First: the passages that the answer may cite, and how POST /search finds the same."""
 
-    def query_json(self) -> dict[str, Any]:
-        """What was searched for, and how it came about."""
-        return {
-            "query": self.search and self.search.query,
-            "query_from": self.query_from,
-            "query_notice": self.query_notice,
-        }
+    event: ClassVar = "sources"
+    mode: Mode | None = None
+    reason: Reason | None = None
+    degraded: bool = False
+    unknown_identifiers: list[str] = []
+    stages: dict[str, dict[str, Any]] = {}
+    sources: list[SourceOfAnswer] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(ChatData):
     """Then: the text of the answer, piece by piece."""
 
+    event: ClassVar = "delta"
     text: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The piece."""
-        return {"text": self.text}
 
+class Done(ChatData):
+    """Last: whose words the answer has and why, and which passages it cites.
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Last: how the answer came about, and which passages it cites.
-
-    `mode` says whose words it has; `reason` why, and `notice` says so in words where the reason
-    is not the default. `truncated` is true for an answer that was cut at its limit.
+    `notice` says why where the reason is not the default. `truncated` is true for an answer that
+    was cut at its limit.
     """
 
+    event: ClassVar = "done"
     mode: AnswerMode
     reason: AnswerReason
-    notice: str | None
-    cited: Sequence[NumberedPassage]
+    notice: str | None = None
+    cited: list[CitedPassage] = []
     truncated: bool = False
     usage: Usage | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything about the answer but its text."""
-        return {
-            "mode": self.mode,
-            "reason": self.reason,
-            "notice": self.notice,
-            "cited": [passage.citation() for passage in self.cited],
-            "truncated": self.truncated,
-            "usage": self.usage and self.usage.to_json(),
-        }
 
+class Failed(ChatData):
+    """Last, instead of `Done`: why the answer broke off."""
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Last, instead of `Done`: the answer broke off."""
-
+    event: ClassVar = "error"
     message: str
-
-    def to_json(self) -> dict[str, Any]:
-        """What happened."""
-        return {"message": self.message}
 
 
 ChatEvent = Sources | Delta | Done | Failed
-EVENT_NAMES: dict[type, str] = {
-    Sources: "sources",
-    Delta: "delta",
-    Done: "done",
-    Failed: "error",
-}

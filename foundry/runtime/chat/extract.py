@@ -7,12 +7,36 @@ share with those taken before (maximal marginal relevance: Carbonell and Goldste
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from ..index.reader import Index
-from .passages import NumberedPassage
+from .sources import NumberedPassage
+
+MIN_CHARACTERS = 20
+MAX_CHARACTERS = 400
+"""Of a sentence in an answer."""
+
+MAX_SENTENCES = 4
+MIN_SHARE = 0.45
+"""Of the best sentence's worth, that each further one must have."""
+
+HEADING_SHARE = 0.3
+"""Of a sentence's worth, that terms count which stand in its headings alone."""
+
+OPENING_WORTH = 0.1
+"""Of the first sentence of a passage, which mostly says what it is about; then ever less."""
+
+NOVELTY = 0.6
+"""How much of a sentence's worth is lost if all its terms were said before."""
+
+MIN_EVIDENCE = 0.75
+"""Of coverage and cosine together. With the built-in encoder, 59 of the 60 questions of an example
+corpus reach it, and 4 of 22 questions about something else."""
+
+MIN_COVERAGE = 0.3
+"""Of the coverage alone, where there is no cosine."""
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
 _END = re.compile(
@@ -32,9 +56,25 @@ _NO_END = re.compile(
 _LONGEST_ABBREVIATION = 8
 _CODE = re.compile(r"`[^`\n]{1,300}`")
 
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_BETWEEN = re.compile(
+    r"\s*"  # an empty line
+    r"|\s{0,3}#{1,6}\s.*"  # a heading
+    r"|\s{0,3}(?:=+|-+|\*(?:\s*\*)+|_(?:\s*_)+)\s*"  # a rule, or the line below a heading
+    r"|(?=.*\|)[\s|:+-]+"  # a rule in a table
+)
+_ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,3}[.)])\s+|\s*>\s?")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
+# Bounded, or a text of many marks that are never closed would take quadratic time.
+_EMPHASIS = re.compile(
+    r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1|(?<![*\w])\*(?=\S)([^*]{1,200}?)(?<=\S)\*(?![*\w])"
+)
+
 
 def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Offsets at which a new sentence begins within `text[start:end]`, in order.
+    """Yield the offsets at which a new sentence begins within `text[start:end]`, in order.
 
     Not after an abbreviation, an initial or an item's number, not before a word in lower case, and
     not within a span of code.
@@ -57,134 +97,87 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
 
 
-MIN_CHARACTERS = 20
-MAX_CHARACTERS = 400
+def sentences(text: str) -> Iterator[str]:
+    """Yield sentences and list items of Markdown in order, of 20 to 400 characters.
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-+|\*(?:\s*\*)+|_(?:\s*_)+)\s*")
-_TABLE_RULE = re.compile(r"[\s|:+-]*\|[\s|:+-]*")
-_ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,3}[.)])\s+|\s*>\s?")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
-# Bounded, or a text of many marks that are never closed would take quadratic time.
-_EMPHASIS = re.compile(
-    r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1|(?<![*\w])\*(?=\S)([^*]{1,200}?)(?<=\S)\*(?![*\w])"
-)
-
-
-def sentences(text: str) -> list[str]:
-    """Sentences and list items in order, of 20 to 400 characters; longer ones are cut.
-
-    Headings, code blocks and rules are left out; a row of a table is one sentence. Links stand as
-    their text, and a number in square brackets in round ones: nothing looks like a citation.
+    Longer ones are cut. Headings, code blocks and rules are left out; a row of a table is one
+    sentence. Links stand as their text, and a number in square brackets in round ones: nothing
+    looks like a citation.
     """
-    return [
-        sentence
-        for block in _blocks(text)
-        for sentence in _split(_plain(block))
-        if len(sentence) >= MIN_CHARACTERS
-    ]
+    for block in _blocks(text):
+        plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
+        plain = _EMPHASIS.sub(lambda match: match[2] or match[3], plain)
+        plain = _NUMBER.sub(r"(\1)", plain)
+        cuts = [0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]
+        for start, end in pairwise(cuts):
+            sentence = plain[start:end].strip()
+            if len(sentence) > MAX_CHARACTERS:
+                last_space = sentence.rfind(" ", 0, MAX_CHARACTERS - 3)
+                sentence = sentence[:last_space].rstrip() + " ..."
+            if len(sentence) >= MIN_CHARACTERS:
+                yield sentence
 
 
-def _blocks(text: str) -> list[str]:
-    blocks: list[list[str]] = [[]]
-    in_code = False
-    for line in text.splitlines():
-        if _FENCE.match(line):
-            in_code = not in_code
-            blocks.append([])
-        elif in_code:
+def _blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs, items and rows of tables, without what marks them as such."""
+    block: list[str] = []
+    is_code = False
+    for line in (*text.splitlines(), ""):
+        is_fence = _FENCE.match(line) is not None
+        item = _ITEM.match(line)
+        is_row = line.lstrip().startswith("|")
+        if is_fence or item or is_row or _BETWEEN.fullmatch(line):
+            yield " ".join(block)
+            block = []
+        if is_fence:
+            is_code = not is_code
+        elif is_code or _BETWEEN.fullmatch(line):
             continue
-        elif not line.strip() or _HEADING.match(line) or _is_rule(line):
-            blocks.append([])
-        elif line.lstrip().startswith("|"):
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            blocks.append([", ".join(cell for cell in cells if cell)])
-        elif item := _ITEM.match(line):
-            blocks.append([line[item.end() :]])
+        elif is_row:
+            yield ", ".join(cell.strip() for cell in line.split("|") if cell.strip())
         else:
-            blocks[-1].append(line)
-    return [" ".join(" ".join(block).split()) for block in blocks if block]
+            block.append(line[item.end() :] if item else line)
 
 
-def _is_rule(line: str) -> bool:
-    return bool(_UNDERLINE.fullmatch(line) or _TABLE_RULE.fullmatch(line))
-
-
-def _plain(block: str) -> str:
-    block = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", block))
-    block = _EMPHASIS.sub(lambda match: match[2] or match[3], block)
-    return _NUMBER.sub(r"(\1)", block)
-
-
-def _split(block: str) -> list[str]:
-    cuts = [0, *find_sentence_ends(block, 0, len(block)), len(block)]
-    return [_cut(block[start:end].strip()) for start, end in pairwise(cuts)]
-
-
-def _cut(sentence: str) -> str:
-    if len(sentence) <= MAX_CHARACTERS:
-        return sentence
-    return sentence[: sentence.rfind(" ", 0, MAX_CHARACTERS - 3)].rstrip() + " ..."
-
-
-MAX_SENTENCES = 4
-MIN_SHARE = 0.45
-"""Of the best sentence's worth, that each further one must have."""
-
-HEADING_SHARE = 0.3
-"""Of a sentence's worth, that terms count which stand in its headings alone."""
-
-NOVELTY = 0.6
-"""How much of a sentence's worth is lost if all its terms were said before."""
-
-MIN_EVIDENCE = 0.75
-"""Of coverage and cosine together. With the built-in encoder, 59 of the 60 questions of an example
-corpus reach it, and 4 of 22 questions about something else."""
-
-MIN_COVERAGE = 0.3
-"""Of the coverage alone, where there is no cosine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """A sentence of a passage."""
-
+class _Sentence(NamedTuple):
     passage: NumberedPassage
     text: str
+    terms: set[str]
+    worth: float
+
+    def gain(self, said: set[str]) -> float:
+        """What the sentence adds to what has been said."""
+        return self.worth * (1 - NOVELTY * len(self.terms & said) / len(self.terms))
 
 
-def extract(question: str, passages: Sequence[NumberedPassage], index: Index) -> list[Extract]:
-    """The best sentences, four at most, in the order of the passages; none if nothing is found."""
-    weights = _term_weights(question, index)
-    if not is_found(weights, passages, index):
-        return []
-    candidates = _candidates(weights, passages, index)
-    chosen: list[tuple[int, _Candidate]] = []
-    said: set[str] = set()
-    best = 0.0
-    while candidates and len(chosen) < MAX_SENTENCES:
-        place, candidate = max(
-            candidates.items(), key=lambda entry: (entry[1].gain(said), -entry[0])
-        )
-        gain = candidate.gain(said)
-        best = best or gain
-        if gain < MIN_SHARE * best:
-            break
-        del candidates[place]
-        chosen.append((place, candidate))
-        said |= candidate.terms
-    return [candidate.extract for _, candidate in sorted(chosen, key=lambda entry: entry[0])]
+def extract(
+    question: str, passages: Sequence[NumberedPassage], index: Index
+) -> list[tuple[NumberedPassage, str]]:
+    """Return the best sentences, four at most, in the order of the passages.
 
-
-def is_found(weights: dict[str, float], passages: Sequence[NumberedPassage], index: Index) -> bool:
-    """Whether some passage is about the question at all: a search by meaning always has results.
-
-    The evidence is the largest share of the question that a passage holds, by weight of terms, and
-    the best cosine.
+    None where no passage is about the question: a search by meaning always has results.
     """
+    weights = _term_weights(question, index)
+    if not _is_found(weights, passages, index):
+        return []
+    found = list(_weighed_sentences(weights, passages, index))
+    chosen: list[_Sentence] = []
+    said: set[str] = set()
+    least = 0.0
+    while len(chosen) < min(MAX_SENTENCES, len(found)):
+        left = [sentence for sentence in found if sentence not in chosen]
+        best = max(left, key=lambda sentence: sentence.gain(said))
+        if best.gain(said) < least:
+            break
+        least = least or MIN_SHARE * best.gain(said)
+        chosen.append(best)
+        said |= best.terms
+    return [(sentence.passage, sentence.text) for sentence in found if sentence in chosen]
+
+
+def _is_found(
+    weights: Mapping[str, float], passages: Sequence[NumberedPassage], index: Index
+) -> bool:
     coverage = max(
         (
             _coverage(weights, _terms(f"{passage.heading}\n{passage.text}", index))
@@ -198,22 +191,9 @@ def is_found(weights: dict[str, float], passages: Sequence[NumberedPassage], ind
     return coverage + max(cosines) >= MIN_EVIDENCE
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    extract: Extract
-    terms: frozenset[str]
-    worth: float
-
-    def gain(self, said: set[str]) -> float:
-        """What the sentence adds to what has been said."""
-        repeated = len(self.terms & said) / len(self.terms)
-        return self.worth * (1 - NOVELTY * repeated)
-
-
-def _candidates(
-    weights: dict[str, float], passages: Sequence[NumberedPassage], index: Index
-) -> dict[int, _Candidate]:
-    found: dict[int, _Candidate] = {}
+def _weighed_sentences(
+    weights: Mapping[str, float], passages: Sequence[NumberedPassage], index: Index
+) -> Iterator[_Sentence]:
     seen: set[str] = set()
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
     for passage in passages:
@@ -225,12 +205,9 @@ def _candidates(
                 continue
             seen.add(text)
             own = _coverage(weights, terms)
-            with_heading = _coverage(weights, terms | heading)
-            # The first sentence of a passage mostly says what it is about.
-            opening = 0.1 / (1 + position)
-            worth = rank * (own + HEADING_SHARE * (with_heading - own) + opening)
-            found[len(found)] = _Candidate(Extract(passage, text), frozenset(terms), worth)
-    return found
+            of_heading = HEADING_SHARE * (_coverage(weights, terms | heading) - own)
+            worth = rank * (own + of_heading + OPENING_WORTH / (1 + position))
+            yield _Sentence(passage, text, terms, worth)
 
 
 def _terms(text: str, index: Index) -> set[str]:
@@ -238,16 +215,15 @@ def _terms(text: str, index: Index) -> set[str]:
 
 
 def _term_weights(question: str, index: Index) -> dict[str, float]:
-    """The question's terms with their inverse document frequencies, as in the keyword lane."""
-    chunks = index.chunk_count
+    """Return the question's terms with their inverse document frequencies, as BM25 has them."""
+    frequencies = {term: index.keyword_lane.frequency(term) for term in _terms(question, index)}
     return {
-        term: math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
-        for term in sorted(_terms(question, index))
-        for frequency in [index.keyword_lane.frequency(term)]
+        term: math.log(1 + (index.chunk_count - frequency + 0.5) / (frequency + 0.5))
+        for term, frequency in sorted(frequencies.items())
     }
 
 
-def _coverage(weights: dict[str, float], terms: set[str]) -> float:
-    """The share of the question's weight that the terms hold, from 0 to 1."""
+def _coverage(weights: Mapping[str, float], terms: set[str]) -> float:
+    """Return the share of the question's weight that the terms hold, from 0 to 1."""
     total = sum(weights.values())
     return sum(weights[term] for term in weights if term in terms) / total if total else 0.0

@@ -6,28 +6,25 @@ OpenAI's clients send it back with the answer, and it says what a follow-up refe
 import re
 from collections.abc import Sequence
 
-from .markup import disarm, disarm_address
-from .passages import NumberedPassage
-from .prompt import Turn
+from .conversation import Turn
+from .events import CitedPassage
+from .safe_text import disarm, disarm_address
 
 _ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
 
 
-def legend(cited: Sequence[NumberedPassage]) -> str:
-    """A line for each passage cited, below an empty one; nothing if none is."""
+def legend(cited: Sequence[CitedPassage]) -> str:
+    """Return a line for each passage cited, below an empty one; nothing if none is."""
+    titles = [" ".join(passage.title.split()) for passage in cited]
     lines = [
-        f"[{passage.number}] {disarm(f'{_title(passage)}:')} {disarm_address(passage.url)}"
-        for passage in cited
+        f"[{passage.number}] {disarm(f'{title}:')} {disarm_address(passage.url)}"
+        for passage, title in zip(cited, titles, strict=True)
     ]
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
-def _title(passage: NumberedPassage) -> str:
-    return " ".join(passage.hit.chunk.title.split())
-
-
 def read_legend(answer: str) -> Turn:
-    """The answer as a turn: the text above its legend, and the titles in the legend.
+    """Return the answer as a turn: the text above its legend, and the titles in the legend.
 
     What the caller sends back is not trusted: the titles are searched for, and no more.
     """

@@ -1,167 +1,118 @@
-"""What callers of the chat get, for the OpenAPI document; answers are not checked when served."""
+"""POST /chat: a conversation in, an answer as server-sent events out."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
 from fastapi.sse import format_sse_event
-from pydantic import TypeAdapter
-from pydantic_core import to_json
+from pydantic import Field, StringConstraints, TypeAdapter, model_validator
+from pydantic_core import PydanticCustomError, to_json
 
-from ..retrieval.results import Mode, Reason
-from ..web.answers import AnswerModel
+from ..index.served import current_index
+from ..retrieval.results import MAX_QUERY_LENGTH
 from ..web.event_stream import EventStream
 from ..web.json import JsonRoute
 from ..web.problems import PROBLEM_RESPONSES
-from .answer import Chat, Question
-from .events import EVENT_NAMES, AnswerMode, AnswerReason, QueryOrigin
-from .requests import ChatRequest
+from ..web.requests import WHOLE, FilterValues, RequestModel
+from .answer import Chat, Conversation
+from .conversation import Turn
+from .events import ChatEvent, Delta, Done, Failed, Sources
+from .sources import heading_of
+
+MAX_TURNS = 64
+MAX_TURN_CHARACTERS = 16_000
+"""The last turn is searched for, and may have as many as a query."""
+
+MAX_CITED = 20
+MAX_ID_CHARACTERS = 4_096
+MAX_CHAT_TOP_K = 20
+DEFAULT_CHAT_TOP_K = 6
+
+# No schema can say it.
+LAST_TURN = (
+    "The last, systems' messages aside, is the user's question:"
+    f" not blank, of at most {MAX_QUERY_LENGTH} characters."
+)
 
 
-class CitationAnswer(AnswerModel):
-    """A passage that an answer cites as `[number]`."""
+class ChatTurn(RequestModel):
+    """Something that was said; `cited` are the ids of the passages that an answer cited."""
 
-    number: int
-    id: str
-    title: str
-    url: str
+    role: Literal["user", "assistant"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
+    cited: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTERS)], ...],
+        Field(max_length=MAX_CITED),
+    ] = ()
 
-
-class SourceOfAnswer(CitationAnswer):
-    """A passage that an answer may cite; `text` is how it begins."""
-
-    document_id: str
-    section: list[str]
-    path: str
-    position: dict[str, int]
-    text: str
-    score: float
+    def turn(self) -> Turn:
+        """Return the turn, with the headings of the passages that there still are."""
+        chunks = [chunk for cited in self.cited if (chunk := current_index().find_chunk(cited))]
+        return Turn(self.role, self.content, tuple(heading_of(chunk) for chunk in chunks))
 
 
-class QueryAnswer(AnswerModel):
-    """What was searched for: null for a message that asks nothing, such as a thank-you.
+class ChatRequest(RequestModel):
+    """The body of POST /chat: a conversation whose last turn is the user's question."""
 
-    `query_from` says whose words it has: the question's, the conversation's for a question that
-    follows up, or those of the model that rewrote it; `query_notice` why the model did not.
-    """
+    messages: Annotated[
+        list[ChatTurn],
+        Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN),
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K), WHOLE] = DEFAULT_CHAT_TOP_K
+    filters: FilterValues | None = None
 
-    query: str | None
-    query_from: QueryOrigin
-    query_notice: str | None
+    def conversation(self) -> Conversation:
+        """Return what is asked. Raises InvalidRequestError for filters that cannot be."""
+        turns = [turn.turn() for turn in self.messages]
+        filters = current_index().filters.parse(self.filters) if self.filters else None
+        return Conversation(turns, self.top_k, filters)
 
-
-class SourcesData(QueryAnswer):
-    """The data of `sources`: the passages, and how POST /search finds the same."""
-
-    mode: Mode | None
-    reason: Reason | None
-    degraded: bool
-    unknown_identifiers: list[str]
-    stages: dict[str, dict[str, Any]]
-    sources: list[SourceOfAnswer]
-
-
-class DeltaData(AnswerModel):
-    """The data of `delta`: a piece of the answer."""
-
-    text: str
+    @model_validator(mode="after")
+    def _check_last_turn(self) -> "ChatRequest":
+        check_last_turn(self.messages[-1].role, self.messages[-1].content)
+        return self
 
 
-class UsageAnswer(AnswerModel):
-    """Tokens that the language model says it took."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
-class DoneData(AnswerModel):
-    """The data of `done`: whose words the answer has and why, and what it cites."""
-
-    mode: AnswerMode
-    reason: AnswerReason
-    notice: str | None
-    cited: list[CitationAnswer]
-    truncated: bool
-    usage: UsageAnswer | None
+def check_last_turn(role: str | None, content: str) -> None:
+    """Raise PydanticCustomError unless the last turn is a question that can be searched for."""
+    problem = None
+    if role != "user":
+        problem = "the last message must be the user's"
+    elif not content.strip():
+        problem = "the last message must not be empty"
+    elif len(content) > MAX_QUERY_LENGTH:
+        problem = f"the last message must have at most {MAX_QUERY_LENGTH} characters"
+    if problem:
+        raise PydanticCustomError("last_turn", "messages: {problem}", {"problem": problem})
 
 
-class ErrorData(AnswerModel):
-    """The data of `error`: why the answer broke off."""
+def chat_routes(chat: Chat) -> APIRouter:
+    """Return the route of POST /chat, answered by `chat`."""
+    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
 
-    message: str
+    @routes.post("/chat", response_class=Response, responses={200: _EVENTS})
+    async def answer_chat(request: ChatRequest) -> EventStream:
+        """Answer a question from the documents, citing them."""
+        return EventStream(_encode(chat.answer(request.conversation())))
 
-
-ChatEventData = SourcesData | DeltaData | DoneData | ErrorData
-
-
-class OpenAiModel(AnswerModel):
-    """A model as OpenAI describes one."""
-
-    id: str
-    object: Literal["model"]
-    created: int
-    owned_by: str
+    return routes
 
 
-class OpenAiModelList(AnswerModel):
-    """Every model: there is one."""
-
-    object: Literal["list"]
-    data: list[OpenAiModel]
-
-
-class UrlCitation(AnswerModel):
-    """Where in the answer a passage is cited, in characters, and its address."""
-
-    start_index: int
-    end_index: int
-    title: str
-    url: str
+async def _encode(answer: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(answer) as events:
+        async for event in events:
+            yield format_sse_event(event=event.event, data_str=to_json(event).decode())
 
 
-class Annotation(AnswerModel):
-    """A citation as OpenAI writes it."""
-
-    type: Literal["url_citation"]
-    url_citation: UrlCitation
-
-
-class CompletionMessage(AnswerModel):
-    """The answer."""
-
-    role: Literal["assistant"]
-    content: str
-    refusal: None
-    annotations: list[Annotation]
-
-
-class CompletionChoice(AnswerModel):
-    """The one choice."""
-
-    index: Literal[0]
-    message: CompletionMessage
-    logprobs: None
-    finish_reason: Literal["stop", "length"]
-
-
-class CompletionAnswer(QueryAnswer):
-    """A chat completion as OpenAI writes it, with the passages and how the answer came about."""
-
-    id: str
-    object: Literal["chat.completion"]
-    created: int
-    model: str
-    choices: list[CompletionChoice]
-    usage: UsageAnswer | None
-    sources: list[SourceOfAnswer]
-    mode: AnswerMode
-    reason: AnswerReason
+def described_events(description: str, **properties: dict[str, Any]) -> dict[str, Any]:
+    """Return what the OpenAPI document says of a stream of events with these properties."""
+    item = {"type": "object", "required": list(properties), "properties": properties}
+    return {"description": description, "content": {"text/event-stream": {"itemSchema": item}}}
 
 
 def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
-    """The schema with every reference replaced by what it names; no definition holds itself.
+    """Replace every reference by what it names; no definition holds itself.
 
     A reference within a part of the OpenAPI document would be read from the root of the whole.
     """
@@ -175,45 +126,13 @@ def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
     return schema
 
 
-_DATA = TypeAdapter(ChatEventData).json_schema(mode="serialization")
-_EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Events: `sources`, any number of `delta`, then `done` or `error`.",
-        "content": {
-            "text/event-stream": {
-                "itemSchema": {
-                    "type": "object",
-                    "required": ["event", "data"],
-                    "properties": {
-                        "event": {"enum": list(EVENT_NAMES.values())},
-                        "data": {
-                            "type": "string",
-                            "contentMediaType": "application/json",
-                            "contentSchema": _inline(_DATA, _DATA.pop("$defs")),
-                        },
-                    },
-                }
-            }
-        },
-    }
-}
-
-
-def chat_routes(chat: Chat) -> APIRouter:
-    """POST /chat, answered by `chat`."""
-    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
-
-    @routes.post("/chat", response_class=Response, responses=_EVENTS)
-    async def answer_chat(request: ChatRequest) -> EventStream:
-        """Answer a question from the documents, citing them."""
-        return EventStream(_encode(chat, request.question()))
-
-    return routes
-
-
-async def _encode(chat: Chat, question: Question) -> AsyncGenerator[bytes, None]:
-    async with aclosing(chat.answer(question)) as events:
-        async for event in events:
-            yield format_sse_event(
-                event=EVENT_NAMES[type(event)], data_str=to_json(event.to_json()).decode()
-            )
+_DATA = TypeAdapter(ChatEvent).json_schema(mode="serialization")
+_EVENTS = described_events(
+    "Events: `sources`, any number of `delta`, then `done` or `error`.",
+    event={"enum": [kind.event for kind in (Sources, Delta, Done, Failed)]},
+    data={
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": _inline(_DATA, _DATA.pop("$defs")),
+    },
+)

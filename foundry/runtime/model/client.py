@@ -4,15 +4,16 @@ Redirects are not followed, since the key would go with them.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from .prompt import Message
-from .replies import ModelChunk, ModelError, read_event, refused_parameters
 from .settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -28,9 +29,47 @@ MAX_EVENT_BYTES = 65_536
 BYTES_PER_TOKEN = 1_024
 """Generous: an event for one token takes some 200 to 400 bytes."""
 
+CHARACTERS_PER_TOKEN = 8
+MAX_TOKEN_COUNT = 1_000_000_000
+
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+_REFUSAL = re.compile(
+    "unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|"
+    "extra_forbidden"
+)
+_OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
+"""Parameters that some endpoints refuse, and that can be left out or go by another name."""
 
 _logger = logging.getLogger(__name__)
+
+
+class ModelError(Exception):
+    """The language model gives no answer; the message says why, as in "it took too long"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that calls took, by the names of OpenAI."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.total_tokens + other.total_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChunk:
+    """A piece of a reply; the reason why it ended and the usage come with the last."""
+
+    text: str = ""
+    finish_reason: Literal["stop", "length"] | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +115,17 @@ class LanguageModel:
             await self._client.aclose()
 
     async def complete(self, messages: Sequence[Message], sampling: Sampling) -> ModelChunk:
-        """The whole reply as one chunk. Raises ModelError."""
+        """Return the whole reply as one chunk. Raises ModelError."""
         text = ""
-        last = ModelChunk()
         async with aclosing(self.stream(messages, sampling)) as chunks:
             async for chunk in chunks:
                 text += chunk.text
-                last = chunk
-        return ModelChunk(text, last.finish_reason, last.usage)
+        return replace(chunk, text=text)
 
     async def stream(
         self, messages: Sequence[Message], sampling: Sampling
     ) -> AsyncGenerator[ModelChunk, None]:
-        """The reply as it comes; the last chunk says why it ended, and what it took if known.
+        """Yield the reply as it comes; the last chunk says why it ended, and what it took if known.
 
         A reply beyond its limits is cut, and ends with the reason `length`. Raises ModelError:
         before the first text if there is no answer to be had, later if it breaks off. Closing the
@@ -98,54 +135,55 @@ class LanguageModel:
 
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds
-        limit = clock() + self.settings.first_token_seconds
+        limit = min(clock() + self.settings.first_token_seconds, end)
         max_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * sampling.max_tokens
         characters = 0
         last = ModelChunk()
-        async with self._open(messages, sampling, min(limit, end)) as response:
+        async with aclosing(await self._send(messages, sampling, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
-            while True:
+            is_cut = False
+            while not is_cut:
                 try:
-                    async with asyncio.timeout_at(min(limit, end)):
-                        event = await anext(events)
-                except StopAsyncIteration:
-                    break
+                    async with asyncio.timeout_at(limit):
+                        event = await anext(events, None)
                 except TimeoutError:
                     raise ModelError("took too long") from None
                 except httpx2.HTTPError as error:
                     raise ModelError(f"broke off ({type(error).__name__})") from None
+                if event is None:
+                    break
                 if event.data.strip() == "[DONE]":
                     # Some endpoints give no other sign of the end.
-                    last = ModelChunk("", last.finish_reason or "stop", last.usage)
+                    last = replace(last, finish_reason=last.finish_reason or "stop")
                     break
-                chunk = read_event(event.data)
+                chunk = _read_event(event.data)
                 characters += len(chunk.text)
-                too_long = (
-                    characters > 8 * sampling.max_tokens
+                is_cut = (
+                    characters > CHARACTERS_PER_TOKEN * sampling.max_tokens
                     or response.num_bytes_downloaded > max_bytes
                 )
                 last = ModelChunk(
                     "",
-                    "length" if too_long else chunk.finish_reason or last.finish_reason,
+                    "length" if is_cut else chunk.finish_reason or last.finish_reason,
                     chunk.usage or last.usage,
                 )
                 if chunk.text:
                     yield ModelChunk(chunk.text)
-                if too_long:
-                    break
                 if characters:
-                    limit = clock() + self.settings.pause_seconds
+                    limit = min(clock() + self.settings.pause_seconds, end)
         if not characters:
             raise ModelError("gave an empty answer")
         if last.finish_reason is None:
             raise ModelError("broke off")
         yield last
 
-    @asynccontextmanager
-    async def _open(
+    async def _send(
         self, messages: Sequence[Message], sampling: Sampling, limit: float
-    ) -> AsyncIterator["httpx2.Response"]:
-        """A reply that has begun with 200, by the loop's time `limit`, in two attempts at most."""
+    ) -> "httpx2.Response":
+        """Return a reply that has begun with 200, by the loop's time `limit`, after two attempts.
+
+        The second leaves out the parameters that the endpoint refused. Raises ModelError.
+        """
         import httpx2
 
         refused = self._refused
@@ -154,69 +192,103 @@ class LanguageModel:
             request = self._client.build_request(
                 "POST", f"{self.settings.base_url}/chat/completions", json=payload
             )
-            response = None
             try:
                 async with asyncio.timeout_at(limit):
                     response = await self._client.send(request, stream=True)
-                    if response.status_code != 200:
-                        error_text = await _read_error(response)
-                if response.status_code == 200:
-                    self._refused = refused
-                    if response.headers.get("content-encoding", "identity") != "identity":
-                        raise ModelError("answered in an encoding that it was not offered")
-                    yield response
-                    return
+                    if response.status_code == 200:
+                        break
+                    error_text = await _read_error(response)
             except TimeoutError:
                 raise ModelError("took too long") from None
             except httpx2.HTTPError as error:
-                if is_last or response is not None:
+                if is_last:
                     raise ModelError(f"cannot be reached ({type(error).__name__})") from None
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            finally:
-                if response is not None:
-                    await response.aclose()
-            _logger.warning("the language model answered %d", response.status_code)
-            refused = refused | refused_parameters(response.status_code, error_text, payload)
+            status = response.status_code
+            _logger.warning("the language model answered %d", status)
             pause = _retry_pause(response.headers.get("retry-after"))
-            is_retried = response.status_code in _RETRIED and pause is not None
-            if is_last or not (is_retried or refused != self._refused):
-                raise ModelError(f"answered {response.status_code}")
+            newly_refused = _refused_parameters(status, error_text, payload)
+            if is_last or not (newly_refused or (status in _RETRIED and pause is not None)):
+                raise ModelError(f"answered {status}")
+            refused |= newly_refused
             await asyncio.sleep(pause or 0)
+        self._refused = refused
+        if response.headers.get("content-encoding", "identity") != "identity":
+            await response.aclose()
+            raise ModelError("answered in an encoding that it was not offered")
+        return response
 
     def _payload(
         self, messages: Sequence[Message], sampling: Sampling, refused: frozenset[str]
     ) -> dict[str, Any]:
         limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-        payload = {
-            "model": self.settings.model,
-            "messages": list(messages),
-            "stream": True,
-            "stream_options": {"include_usage": True},
+        optional = {
             limit: sampling.max_tokens,
+            "stream_options": {"include_usage": True},
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "response_format": sampling.response_format,
         }
-        return {
+        wanted = {
             name: value
-            for name, value in payload.items()
+            for name, value in optional.items()
             if value is not None and name not in refused
         }
+        model = self.settings.model
+        return {"model": model, "messages": list(messages), "stream": True, **wanted}
 
 
 async def _read_error(response: "httpx2.Response") -> str:
     body = b""
-    async for piece in response.aiter_raw():
-        body += piece
-        if len(body) >= MAX_ERROR_BYTES:
-            break
+    async with aclosing(response):
+        async for piece in response.aiter_raw():
+            body += piece
+            if len(body) >= MAX_ERROR_BYTES:
+                break
     return body[:MAX_ERROR_BYTES].decode(errors="replace")
 
 
 def _retry_pause(retry_after: str | None) -> float | None:
-    """Seconds to wait before another attempt; None if it would be too long, or never says."""
+    """Return the seconds to wait before another attempt; None if too many, or never said."""
     if retry_after is None:
         return RETRY_SECONDS
     is_short = retry_after.isdecimal() and float(retry_after) <= MAX_RETRY_SECONDS
     return float(retry_after) if is_short else None
+
+
+def _refused_parameters(status: int, error: str, payload: Mapping[str, object]) -> frozenset[str]:
+    """Return the optional parameters of a request that its refusal says it does not know."""
+    error = error.lower()
+    if status not in (400, 422) or not _REFUSAL.search(error):
+        return frozenset()
+    return frozenset(name for name in _OPTIONAL if name in payload and name in error)
+
+
+def _read_event(data: str) -> ModelChunk:
+    """Read one event of a streamed chat completion. Raises ModelError for anything else."""
+    try:
+        payload = json.loads(data)
+        if payload.get("error"):
+            raise ModelError("reported an error")
+        choice = (payload.get("choices") or [{}])[0]
+        text = (choice.get("delta") or {}).get("content") or ""
+        finish = choice.get("finish_reason")
+        # JSON may hold lone surrogates, which no answer in UTF-8 can.
+        text = text.encode(errors="replace").decode()
+        usage = _read_usage(payload.get("usage") or {})
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        raise ModelError("sent what is no chat completion") from None
+    reason: Literal["stop", "length"] = "length" if finish == "length" else "stop"
+    return ModelChunk(text, reason if finish else None, usage)
+
+
+def _read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    asked, answered = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not (_is_count(asked) and _is_count(answered)):
+        return None
+    return Usage(asked, answered, asked + answered)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value <= MAX_TOKEN_COUNT

@@ -1,7 +1,7 @@
 """Messages to a language model, with a fence around what is quoted.
 
-Everything that comes from documents or users stands between fences whose name is drawn anew for
-each request, so that no text can close them, and is declared to be data.
+What comes from documents or users stands between fences whose name is drawn for each request, so
+that no text can close them, and is declared to be data.
 """
 
 import secrets
@@ -9,14 +9,14 @@ import secrets
 Message = dict[str, str]
 
 
-def message(role: str, content: str) -> Message:
-    """Return a message as the chat completions endpoint takes it."""
-    return {"role": role, "content": content}
-
-
 def fence_line() -> str:
-    """Return what the lines around quoted text begin with, drawn anew."""
+    """Draw what the lines around quoted text begin with."""
     return f"#{secrets.token_hex(8)}"
+
+
+def messages_of(system: str, user: str) -> list[Message]:
+    """Return two messages as the chat completions endpoint takes them."""
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
 def fenced_messages(instructions: str, text: str) -> list[Message]:
@@ -25,7 +25,4 @@ def fenced_messages(instructions: str, text: str) -> list[Message]:
     `{fence}` in the instructions becomes what the lines around the text begin with.
     """
     fence = fence_line()
-    return [
-        message("system", instructions.replace("{fence}", fence)),
-        message("user", f"{fence}\n{text}\n{fence} end"),
-    ]
+    return messages_of(instructions.replace("{fence}", fence), f"{fence}\n{text}\n{fence} end")

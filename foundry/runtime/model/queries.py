@@ -15,11 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from ..retrieval.calls import CircuitBreaker
-from .budget import shared_budget
-from .client import LanguageModel, Sampling
+from .client import LanguageModel, ModelError, Sampling
 from .prompt import fenced_messages
-from .replies import ModelError
-from .settings import ModelSettings
+from .settings import ModelSettings, shared_budget
 
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024

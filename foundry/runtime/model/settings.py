@@ -1,23 +1,19 @@
-"""Which language model answers, and what its use may cost: read from the environment."""
+"""The language model that the owner chose in the environment, and what its use may cost."""
 
 import math
 import os
 import re
+import threading
+import time
 from dataclasses import dataclass, field
+from functools import cache
 
 from ..index.errors import ConfigurationError
 from ..retrieval.settings import ADDRESS
 
-_HEADER_TEXT = re.compile(r"[!-~]+")
+DAY_SECONDS = 86_400
 
-_DEFAULTS = {
-    "LLM_MAX_TOKENS": 1024.0,
-    "LLM_FIRST_TOKEN_SECONDS": 30.0,
-    "LLM_PAUSE_SECONDS": 15.0,
-    "LLM_TOTAL_SECONDS": 120.0,
-    "LLM_CONCURRENCY": 8.0,
-}
-_COUNTS = frozenset({"LLM_MAX_TOKENS", "LLM_CONCURRENCY", "LLM_DAILY_CALLS"})
+_HEADER_TEXT = re.compile(r"[!-~]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +58,16 @@ class ModelSettings:
             raise ConfigurationError(
                 "LLM_API_KEY holds characters that no key has", hint="copy the key again"
             )
-        daily_calls = _read("LLM_DAILY_CALLS")
         return cls(
             base_url=base_url.rstrip("/"),
             model=model,
             api_key=api_key,
-            max_tokens=int(_limit("LLM_MAX_TOKENS")),
-            first_token_seconds=_limit("LLM_FIRST_TOKEN_SECONDS"),
-            pause_seconds=_limit("LLM_PAUSE_SECONDS"),
-            total_seconds=_limit("LLM_TOTAL_SECONDS"),
-            concurrency=int(_limit("LLM_CONCURRENCY")),
-            daily_calls=None if daily_calls is None else int(_limit("LLM_DAILY_CALLS")),
+            max_tokens=_count("LLM_MAX_TOKENS") or 1024,
+            first_token_seconds=_number("LLM_FIRST_TOKEN_SECONDS") or 30.0,
+            pause_seconds=_number("LLM_PAUSE_SECONDS") or 15.0,
+            total_seconds=_number("LLM_TOTAL_SECONDS") or 120.0,
+            concurrency=_count("LLM_CONCURRENCY") or 8,
+            daily_calls=_count("LLM_DAILY_CALLS"),
         )
 
 
@@ -80,18 +75,50 @@ def _read(variable: str) -> str | None:
     return os.environ.get(variable, "").strip() or None
 
 
-def _limit(variable: str) -> float:
+def _count(variable: str) -> int | None:
+    value = _number(variable, whole=True)
+    return None if value is None else int(value)
+
+
+def _number(variable: str, *, whole: bool = False) -> float | None:
+    """Read a number above 0; None if the variable is not set. Raises ConfigurationError."""
     written = _read(variable)
     if written is None:
-        return _DEFAULTS[variable]
+        return None
     try:
         value = float(written)
     except ValueError:
         value = math.nan
-    is_count = variable in _COUNTS
-    if not 0 < value < 1e9 or (is_count and value != int(value)):
+    if not 0 < value < 1e9 or (whole and value != int(value)):
         raise ConfigurationError(
-            f"{variable} must be a {'whole ' if is_count else ''}number above 0, got {written!r}",
+            f"{variable} must be a {'whole ' if whole else ''}number above 0, got {written!r}",
             hint=f"correct or unset {variable}",
         )
     return value
+
+
+class CallBudget:
+    """Counts calls of the model, afresh each day by UTC; None is no limit."""
+
+    def __init__(self, daily_calls: int | None) -> None:
+        self._daily_calls = daily_calls
+        self._lock = threading.Lock()
+        self._day = 0
+        self._calls = 0
+
+    def take_call(self) -> bool:
+        """Count one call; False if the day has no more."""
+        with self._lock:
+            day = int(time.time() // DAY_SECONDS)
+            if day > self._day:
+                self._day, self._calls = day, 0
+            if self._daily_calls is not None and self._calls >= self._daily_calls:
+                return False
+            self._calls += 1
+            return True
+
+
+@cache
+def shared_budget(daily_calls: int | None) -> CallBudget:
+    """Return the one budget of this process, whatever part of it asks."""
+    return CallBudget(daily_calls)

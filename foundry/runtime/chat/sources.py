@@ -1,12 +1,12 @@
-"""The passages that an answer is made from: numbered hits, within a budget of characters."""
+"""The sources of an answer: numbered hits, within a budget of characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..index.records import ChunkRecord
 from ..retrieval.results import Hit
 from ..web.citations import document_url
+from .events import CitedPassage, SourceOfAnswer
 
 PASSAGES_CHARACTERS = 16_000
 """Of all passages together: about 4,000 tokens of English."""
@@ -31,46 +31,46 @@ class NumberedPassage:
         """The title and the headings above the passage, on one line."""
         return heading_of(self.hit.chunk)
 
-    def citation(self) -> dict[str, Any]:
-        """What an answer says about a passage that it cites."""
+    def cited(self) -> CitedPassage:
+        """Return the passage as an answer cites it."""
         chunk = self.hit.chunk
-        return {"number": self.number, "id": chunk.id, "title": chunk.title, "url": self.url}
+        return CitedPassage(number=self.number, id=chunk.id, title=chunk.title, url=self.url)
 
-    def to_json(self) -> dict[str, Any]:
-        """The passage as a source: the same id and score as in a search, and how it begins."""
+    def source(self) -> SourceOfAnswer:
+        """Return the passage as a source, with the same id and score as in a search."""
         chunk = self.hit.chunk
-        return {
-            **self.citation(),
-            "document_id": chunk.document_id,
-            "section": chunk.section,
-            "path": chunk.path,
-            "position": chunk.position,
-            "text": shorten(chunk.text, EXCERPT_CHARACTERS),
-            "score": self.hit.score,
-        }
+        return SourceOfAnswer(
+            **dict(self.cited()),
+            document_id=chunk.document_id,
+            section=chunk.section,
+            path=chunk.path,
+            position=chunk.position,
+            text=shorten(chunk.text, EXCERPT_CHARACTERS),
+            score=self.hit.score,
+        )
 
 
 def heading_of(chunk: ChunkRecord) -> str:
-    """The title and the headings above a chunk, on one line."""
+    """Return the title and the headings above a chunk, on one line."""
     return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """The hits in order, from the best on, as many as the budget holds; the last may be cut."""
+    """Number the hits from the best on, as many as the budget holds; the last may be cut."""
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
         whole = hit.chunk.text if hit.passage is None else hit.passage.text
-        text = shorten(whole, left)
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
+        text = shorten(whole, left)
         passages.append(NumberedPassage(number, hit, text, document_url(hit.chunk)))
         left -= len(text)
     return passages
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, cut at a space and marked if it has more than `limit` characters."""
+    """Return the text, cut at a space and marked if it has more than `limit` characters."""
     if len(text) <= limit:
         return text
     mark = " ..."
