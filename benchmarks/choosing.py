@@ -92,7 +92,7 @@ def found_share(
         begun = time.process_time()
         hits = search(query, depth).hits
         times.append(time.process_time() - begun)
-        groups = {group(hit.chunk.document_id) for hit in hits}
+        groups = {group(hit.document_id) for hit in hits}
         wanted = {group(name) for name in answers}
         shares.append(len(wanted & groups) / len(wanted))
     return f"{np.mean(shares):.3f} ({median(times) * 1000:.1f} ms)"
@@ -132,7 +132,7 @@ def compare_minimums(work: Path) -> None:
                 any(
                     name in entry.relevant
                     for hit in server.search_hybrid(entry.query).hits
-                    for name in (hit.chunk.path, hit.chunk.document_id, hit.chunk.id)
+                    for name in (hit.path, hit.document_id, hit.id)
                 )
                 for entry in asked[own]
             ]

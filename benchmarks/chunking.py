@@ -86,13 +86,13 @@ def find(server: Any, strategy: str, question: str) -> Found:
     found = []
     for hit in server.search_hybrid(question, DEPTH).hits:
         if strategy == "windows":
-            corpus, start, end = hit.chunk.document_id.split(":")
+            corpus, start, end = hit.document_id.split(":")
             found.append((corpus, int(start), int(end)))
             continue
-        position = hit.chunk.position
+        position = hit.position
         start = position.get("parent_start", position["start"])
         end = position.get("parent_end", position["end"])
-        found.append((Path(hit.chunk.path).stem, start, end))
+        found.append((Path(hit.path).stem, start, end))
     return list(dict.fromkeys(found))
 
 
@@ -195,7 +195,7 @@ def compare_names(folder: Path, work: Path) -> None:
             for full in asked:
                 query = full if qualified else full.rpartition(".")[2]
                 hits = server.search_hybrid(query, 1).hits
-                right += bool(hits) and is_definition(hits[0].chunk, unique[full], query)
+                right += bool(hits) and is_definition(hits[0], unique[full], query)
             figures.append(f"{right / len(asked):.2f}")
         print(f"| {label} | {strategy} | {chunks} | " + " | ".join(figures) + " |")
         sys.stdout.flush()

@@ -136,12 +136,11 @@ def ask(search: Callable[..., Any], cases: Cases) -> tuple[int, int]:
     first = among_three = 0
     for name, case in cases.items():
         hits = search(name, 3).hits
-        chunks = [hit.chunk for hit in hits]
-        right = [case.is_right(chunk.path, chunk.title, chunk.section) for chunk in chunks]
+        right = [case.is_right(hit.path, hit.title, hit.section) for hit in hits]
         first += right[:1] == [True]
         among_three += any(right)
         if right[:1] != [True]:
-            best = " > ".join([chunks[0].path, *chunks[0].section]) if hits else "nothing"
+            best = " > ".join([hits[0].path, *hits[0].section]) if hits else "nothing"
             print(f"  {'second or third' if any(right) else 'not in three'}: {name}; first: {best}")
     return first, among_three
 

@@ -42,7 +42,7 @@ def evaluate(search: Search, questions: Questions) -> tuple[float, float]:
     for query, grades in questions:
         # Examples name documents by their paths, collections by their ids.
         ranked = dict.fromkeys(
-            hit.chunk.document_id if hit.chunk.document_id in grades else hit.chunk.path
+            hit.document_id if hit.document_id in grades else hit.path
             for hit in search(query, DEPTH).hits
         )
         figures.append((ndcg([*ranked], grades, depth=10), recall([*ranked], grades, depth=20)))

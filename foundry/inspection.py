@@ -106,11 +106,10 @@ class _Inside:
                 f"there is no source {source!r}", hint=f"sources: {', '.join(names)}"
             )
         for record in self._documents():
-            here: Place = {"source": record.source, "path": record.path}
+            places: list[DocumentRecord | Place] = [record, *record.also_at]
             if any(
-                source in (None, place["source"])
-                and (path is None or fnmatchcase(place["path"] or "", path))
-                for place in (here, *record.also_at)
+                source in (None, place.source) and (path is None or fnmatchcase(place.path, path))
+                for place in places
             ):
                 yield record.to_json()
 
@@ -165,7 +164,7 @@ class _Inside:
         matching = [
             record
             for record in self._documents()
-            if name in (record.path, *(place["path"] for place in record.also_at))
+            if name in (record.path, *(place.path for place in record.also_at))
         ]
         if len(matching) == 1:
             return matching[0]

@@ -43,6 +43,7 @@ def make_chunk(
         url=None,
         tags=[],
         modified=None,
+        also_at=[],
     )
 
 

@@ -50,7 +50,7 @@ def test_acceptance(composition: str, index: Path, tmp_path: Path) -> None:
         server.load(index)
         for question in QUESTIONS:
             response = server.search_hybrid(question["query"], 3)
-            right = [hit.chunk.path in question["relevant"] for hit in response.hits]
+            right = [hit.path in question["relevant"] for hit in response.hits]
             if "top" in question:
                 assert right == [True] * question["top"], question["query"]
             else:
@@ -59,4 +59,4 @@ def test_acceptance(composition: str, index: Path, tmp_path: Path) -> None:
                 assert any(right[: 3 if fuses_ranks else 1]), question["query"]
             assert response.mode == question.get("mode", response.mode)
         first = server.search_hybrid("D40").hits[0]
-        assert (first.chunk.title, first.keyword) == ("Region D40", 1.0)
+        assert (first.title, first.scores.keyword) == ("Region D40", 1.0)

@@ -37,7 +37,7 @@ def tried(export: Path) -> "subprocess.CompletedProcess[str]":
     "score",
     [
         "hit.score * 10",
-        "hit.score * (10 if hit.chunk.path == 'lamps.md' else 1)",
+        "hit.score * (10 if hit.path == 'lamps.md' else 1)",
         "-hit.score",
         "float('inf')",
     ],

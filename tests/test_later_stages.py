@@ -107,26 +107,26 @@ def test_invariants(
     scores = [hit.score for hit in hits]
     assert len(hits) <= top_k
     assert all(0.01 <= score <= 1 and math.isfinite(score) for score in scores)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.chunk.id))
-    shown = [name for hit in hits for name in (hit.chunk.id, *hit.near_duplicates)]
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    shown = [name for hit in hits for name in (hit.id, *hit.near_duplicates)]
     assert len(set(shown)) == len(shown)
-    assert all(passes(hit.chunk, wanted) for hit in hits)
-    assert max(Counter(hit.chunk.document_id for hit in hits).values(), default=0) <= 2
-    texts = [hit.chunk.text for hit in hits]
+    assert all(passes(hit, wanted) for hit in hits)
+    assert max(Counter(hit.document_id for hit in hits).values(), default=0) <= 2
+    texts = [hit.text for hit in hits]
     assert len(set(texts)) == len(texts)
     for hit in hits:
-        if hit.rerank is not None:
-            assert hit.score == hit.rerank
-    reranked = [hit.rerank is not None for hit in hits]
+        if hit.scores.rerank is not None:
+            assert hit.score == hit.scores.rerank
+    reranked = [hit.scores.rerank is not None for hit in hits]
     assert reranked == sorted(reranked, reverse=True)
     assert "failed" not in response.stages.get("rerank", {})
 
     again = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
     assert again.to_json() | {"took_ms": 0} == response.to_json() | {"took_ms": 0}
     deeper = server.search_hybrid(query, 100, mode=mode, filters=chosen)
-    assert [(hit.chunk.id, hit.score) for hit in hits] == [
-        (hit.chunk.id, hit.score) for hit in deeper.hits
-    ][: len(hits)]
+    assert [(hit.id, hit.score) for hit in hits] == [(hit.id, hit.score) for hit in deeper.hits][
+        : len(hits)
+    ]
 
 
 COPY = (

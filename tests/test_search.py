@@ -162,21 +162,21 @@ def test_invariants(
     assert len(hits) <= top_k
     assert all(0 <= score <= 1 and math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
-    assert len({hit.chunk.id for hit in hits}) == len(hits)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.chunk.id))
-    assert all(passes(hit.chunk, wanted) for hit in hits)
+    assert len({hit.id for hit in hits}) == len(hits)
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    assert all(passes(hit, wanted) for hit in hits)
     for hit in hits:
-        for lane in (hit.semantic, hit.keyword):
+        for lane in (hit.scores.semantic, hit.scores.keyword):
             assert lane is None or 0 <= lane <= 1
-        assert index.find_chunk(hit.chunk.id) == hit.chunk
+        assert index.find_chunk(hit.id).to_json().items() <= hit.to_json().items()
 
     again = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
     assert again.to_json() | {"took_ms": 0} == response.to_json() | {"took_ms": 0}
     deeper = server.search_hybrid(query, 100, mode=mode, filters=chosen)
     if server.__name__ != "server_rrf" or response.mode != "hybrid":
-        by_id = {hit.chunk.id: hit.score for hit in deeper.hits}
-        assert all(by_id[hit.chunk.id] == hit.score for hit in hits)
-        assert [hit.chunk.id for hit in hits] == [hit.chunk.id for hit in deeper.hits][: len(hits)]
+        by_id = {hit.id: hit.score for hit in deeper.hits}
+        assert all(by_id[hit.id] == hit.score for hit in hits)
+        assert [hit.id for hit in hits] == [hit.id for hit in deeper.hits][: len(hits)]
 
 
 def test_linear_scores_are_what_the_lanes_say(tmp_path: Path, make_project: MakeProject) -> None:
@@ -267,7 +267,7 @@ def test_a_long_query_is_searched_for_by_its_beginning(server: ModuleType, tmp_p
     texts = [("First", words[0]), ("Last", words[-1])]
     server.load(write_index(tmp_path / "v", texts, provider))
     within = server.search_hybrid(" ".join(words[:-1]), mode="keyword")
-    assert [hit.chunk.title for hit in within.hits] == ["First"]
+    assert [hit.title for hit in within.hits] == ["First"]
     assert "query_length" not in within.stages
     query = " ".join(words)
     beyond = server.search_hybrid(query, mode="keyword")

@@ -12,11 +12,14 @@ from foundry.config_search import DEFAULT_FIELDS
 from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
-from foundry.runtime.index.records import MAX_CHUNK_PLACES, telling_title
+from foundry.runtime.index.records import telling_title
 from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK, Tokenizer, heading_terms
 
 NAMED = 2
 """The count of a heading term but for that of what stands before a dash or a colon in a heading."""
+
+MAX_CHUNK_PLACES = 10
+"""Places of copies that a chunk lists; its document lists all."""
 
 MAX_PATH_PARTS = 4
 """Of a path by which it is found; by the whole of it, it is found as well."""

@@ -22,7 +22,7 @@ from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import encode_json, hash_files, write_array
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
-from foundry.indexing.terms import document_names, heading_frequencies
+from foundry.indexing.terms import MAX_CHUNK_PLACES, document_names, heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
@@ -33,12 +33,8 @@ from foundry.runtime.index.layout import (
     Manifest,
     hash_key,
 )
-from foundry.runtime.index.records import (
-    MAX_CHUNK_PLACES,
-    ChunkRecord,
-    DocumentRecord,
-    record_fields,
-)
+from foundry.runtime.index.reader import chunk_of
+from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
@@ -112,24 +108,25 @@ class IndexWriter:
         self._heading_terms.update(heading_frequencies(prepared.terms))
         if prepared.vectors is not None:
             self._add_vectors(prepared.vectors)
-        record = DocumentRecord(
-            id=document.id,
-            title=document.title,
-            source=document.source,
-            path=document.path,
-            url=document.url,
-            media_type=document.media_type,
-            sha256=document.sha256,
-            bytes=document.bytes,
-            modified=document.modified,
-            tags=list(document.tags),
-            metadata=dict(sorted(document.metadata.items())),
-            reader=document.reader,
-            chunk_start=first,
-            chunk_end=self.chunk_count,
-            also_at=[asdict(place) for place in document.also_at],
+        line = encode_json(
+            {
+                "id": document.id,
+                "title": document.title,
+                "source": document.source,
+                "path": document.path,
+                "url": document.url,
+                "media_type": document.media_type,
+                "sha256": document.sha256,
+                "bytes": document.bytes,
+                "modified": document.modified,
+                "tags": document.tags,
+                "metadata": dict(sorted(document.metadata.items())),
+                "reader": document.reader,
+                "chunk_start": first,
+                "chunk_end": self.chunk_count,
+                "also_at": [asdict(place) for place in document.also_at],
+            }
         )
-        line = encode_json(record_fields(record))
         self._columns.add(document, len(prepared.chunks))
         for name in (document.id, *(place.document_id for place in document.also_at)):
             self._document_keys.append(hash_key(name))
@@ -241,28 +238,29 @@ class IndexWriter:
             self._vectors.close()
 
     def _write_chunk(self, document: Document, chunk: Chunk) -> None:
-        record = ChunkRecord(
-            id=chunk.id,
-            document_id=document.id,
-            title=document.title,
-            text=chunk.text,
-            section=list(chunk.heading_path),
-            position=chunk.position(),
-            source=document.source,
-            path=document.path,
-            url=document.url,
-            tags=list(document.tags),
-            modified=document.modified,
-            also_at=[asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
+        line = encode_json(
+            {
+                "id": chunk.id,
+                "document_id": document.id,
+                "title": document.title,
+                "text": chunk.text,
+                "section": chunk.heading_path,
+                "position": chunk.position(),
+                "source": document.source,
+                "path": document.path,
+                "url": document.url,
+                "tags": document.tags,
+                "modified": document.modified,
+                "also_at": [asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
+            }
         )
-        line = encode_json(record_fields(record))
         self._chunks_file.write(line)
         self._chunk_lengths.append(len(line))
 
     def _read_chunks(self) -> Iterator[ChunkRecord]:
         with self._layout.chunks.open("rb") as file:
             for line in file:
-                yield ChunkRecord(**json.loads(line))
+                yield chunk_of(json.loads(line))
 
     def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
         """Headings and texts of all chunks, some at a time."""

@@ -12,7 +12,7 @@ from foundry.runtime.chat.legend import legend
 from foundry.runtime.chat.safe_text import CitationFilter, MarkupFilter, disarm
 from foundry.runtime.chat.sources import number_passages
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 MARKS = (
@@ -66,8 +66,11 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
         url="https://docs.example/a](http://evil)<img>",
         tags=[],
         modified=None,
+        also_at=[],
     )
-    (passage,) = number_passages([Hit(chunk, 0.5, None, None, None, None, {})])
+    (passage,) = number_passages(
+        [Hit.of(chunk, 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
+    )
     said = legend([passage.cited()])
     assert said.startswith("\n\n[1] ")
     assert said.count("\n") == 2

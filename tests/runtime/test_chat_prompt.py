@@ -4,7 +4,7 @@ from foundry.runtime.chat.conversation import Turn
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
 from foundry.runtime.chat.sources import PASSAGES_CHARACTERS, number_passages, shorten
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 
 def hit(text: str, number: int = 0) -> Hit:
@@ -20,8 +20,9 @@ def hit(text: str, number: int = 0) -> Hit:
         url="https://example.com/guide",
         tags=[],
         modified=None,
+        also_at=[],
     )
-    return Hit(chunk, 0.5, 0.6, None, 1, None, {})
+    return Hit.of(chunk, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
 
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit, merge_equal_texts
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
 
 WARNING = "Never touch the lamp while it burns."
 NOTES = [
@@ -34,8 +34,9 @@ def hit(number: int, text: str) -> Hit:
         url=None,
         tags=[],
         modified=None,
+        also_at=[],
     )
-    return Hit(chunk, 1 - number / 1000, None, None, None, None, {})
+    return Hit.of(chunk, 1 - number / 1000, LaneScores(None, None), LaneRanks(None, None), {})
 
 
 @given(
@@ -49,7 +50,7 @@ def test_each_text_is_given_once_by_the_first_that_has_it(found: list[str], coun
     shown = list(merge_equal_texts(iter(hits), count=count))
     texts = [tuple(text.split()) for text in found]
     firsts = list(dict.fromkeys(texts))
-    assert [tuple(one.chunk.text.split()) for one in shown] == firsts
+    assert [tuple(one.text.split()) for one in shown] == firsts
     assert [one.score for one in shown] == [hits[texts.index(text)].score for text in firsts]
     # What is read before any is given: up to the last text that is among the first `count`.
     read = texts[: texts.index(firsts[count - 1])] if len(firsts) >= count else texts
@@ -72,18 +73,18 @@ def server(
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     response = server.search_hybrid("touch the lamp while it burns", 3, mode=mode)
-    texts = [" ".join(found.chunk.text.split()) for found in response.hits]
+    texts = [" ".join(found.text.split()) for found in response.hits]
     assert texts.count(WARNING) == 1
     assert len(texts) == len(set(texts)) == 3
     (merged,) = [found for found in response.hits if found.near_duplicates]
     assert len(merged.near_duplicates) == 2
     (as_json,) = [found for found in response.to_json()["results"] if "near_duplicates" in found]
     assert as_json["near_duplicates"] == list(merged.near_duplicates)
-    assert not {found.chunk.id for found in response.hits} & set(merged.near_duplicates)
+    assert not {found.id for found in response.hits} & set(merged.near_duplicates)
     index = importlib.import_module(f"{server.__name__}.index.served").current_index()
     assert all(response.covers(index.find_chunk(name)) for name in merged.near_duplicates)
     (first,) = server.search_hybrid("touch the lamp while it burns", 1, mode=mode).hits
-    assert (first.chunk.id, first.score) == (response.hits[0].chunk.id, response.hits[0].score)
+    assert (first.id, first.score) == (response.hits[0].id, response.hits[0].score)
 
 
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:

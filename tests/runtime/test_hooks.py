@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from foundry.runtime.index.errors import HookError
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.hooks import Hooks, SearchRequest, with_hooks
-from foundry.runtime.retrieval.results import Hit, SearchResponse
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 
 
 def hit(name: str, score: Any) -> Hit:
-    chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None)
-    return Hit(chunk, score, 0.5, None, 1, None, {})
+    chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
+    return Hit.of(chunk, score, LaneScores(0.5, None), LaneRanks(1, None), {})
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
@@ -24,16 +24,16 @@ def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
     hits = tuple(hit(chr(ord("a") + n), score) for n, score in enumerate(scores))
 
     def search(query: str, top_k: int = 10, **_: Any) -> SearchResponse:
-        return SearchResponse(query, "hybrid", "default", False, 0.0, ())
+        return SearchResponse(query, "hybrid", "default", False, (), 0.0, {}, ())
 
     def after(_: SearchRequest, response: SearchResponse) -> SearchResponse:
-        return SearchResponse(response.query, "hybrid", "default", False, 0.0, hits)
+        return SearchResponse(response.query, "hybrid", "default", False, (), 0.0, {}, hits)
 
     return with_hooks(search, Hooks(after_search=after))
 
 
 def found(*scores: Any) -> list[tuple[str, float]]:
-    return [(hit.chunk.id, hit.score) for hit in search_giving(*scores)("seal").hits]
+    return [(hit.id, hit.score) for hit in search_giving(*scores)("seal").hits]
 
 
 def test_scores_are_brought_into_their_range() -> None:

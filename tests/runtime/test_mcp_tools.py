@@ -30,6 +30,7 @@ CHUNK = ChunkRecord(
     url=None,
     tags=[],
     modified=None,
+    also_at=[],
 )
 DOCUMENT = DocumentRecord(
     id=CHUNK.document_id,
@@ -44,8 +45,9 @@ DOCUMENT = DocumentRecord(
     tags=[],
     metadata={},
     reader="markdown 1",
+    also_at=[],
+    chunks=1,
     chunk_start=0,
-    chunk_end=1,
 )
 
 
@@ -164,7 +166,7 @@ class HugeIndex:
         return replace(CHUNK, text=str(number % 10) * self.length, position=position)
 
     def fetch(self, chunks: int) -> tuple[str, dict[str, Any]]:
-        return read_record(cast(Index, self), replace(DOCUMENT, chunk_end=chunks))
+        return read_record(cast(Index, self), replace(DOCUMENT, chunks=chunks))
 
 
 def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:

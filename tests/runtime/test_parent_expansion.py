@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit, Journal
+from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
 
 
@@ -35,6 +35,7 @@ def record(
         url=None,
         tags=[],
         modified=None,
+        also_at=[],
     )
 
 
@@ -110,11 +111,11 @@ def test_what_has_no_parent_or_is_of_another_index_has_no_passage() -> None:
 def test_each_parent_is_given_with_its_best_chunk() -> None:
     journal = Journal()
     hits = [
-        Hit(CHUNKS[number], 0.9 - place / 10, None, None, None, None, {})
+        Hit.of(CHUNKS[number], 0.9 - place / 10, LaneScores(None, None), LaneRanks(None, None), {})
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     shown = list(expand_parents(hits, index_of(CHUNKS), journal))
-    assert [hit.chunk.id for hit in shown] == ["c4", "c1", "c4", "c5", "c3"]
+    assert [hit.id for hit in shown] == ["c4", "c1", "c4", "c5", "c3"]
     assert [hit.passage is None for hit in shown] == [True, False, True, False, False]
     assert [hit.score for hit in shown] == pytest.approx([0.9, 0.8, 0.6, 0.5, 0.4])
     assert journal.stages == {"parents": {"merged": 2}}

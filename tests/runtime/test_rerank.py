@@ -69,6 +69,7 @@ def index_of(texts: Sequence[str]) -> Any:
             url=None,
             tags=[],
             modified=None,
+            also_at=[],
         )
 
     return SimpleNamespace(chunk=chunk)

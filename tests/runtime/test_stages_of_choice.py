@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Hit, Journal, respond
+from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores, respond
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
 from foundry.runtime.retrieval.stages.heuristics import find_entities, rerank_heuristically
 from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, require_score
@@ -41,6 +41,7 @@ def record(
         url=None,
         tags=list(tags),
         modified=None,
+        also_at=[],
     )
 
 
@@ -74,7 +75,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
 def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
     """Hits in this order, with scores that fall by a hundredth."""
     return [
-        Hit(found, 0.9 - number / 100, None, None, None, None, {})
+        Hit.of(found, 0.9 - number / 100, LaneScores(None, None), LaneRanks(None, None), {})
         for number, found in enumerate(records)
     ]
 
@@ -129,7 +130,7 @@ def test_cap() -> None:
     journal = Journal()
     found = hits([record(f"c{n}", document=document) for n, document in enumerate("aababca")])
     shown = list(cap_documents(found, journal, most=2))
-    assert [hit.chunk.id for hit in shown] == ["c0", "c1", "c2", "c4", "c5"]
+    assert [hit.id for hit in shown] == ["c0", "c1", "c2", "c4", "c5"]
     assert journal.stages == {"document_cap": {"left_out": 2}}
 
 
@@ -148,7 +149,7 @@ def test_capped_response_is_full_while_others_are_left() -> None:
         mode="hybrid",
         reason="default",
     )
-    assert [hit.chunk.id for hit in response.hits] == ["c00", "c01", "c60", "c61", "c62"]
+    assert [hit.id for hit in response.hits] == ["c00", "c01", "c60", "c61", "c62"]
     assert response.stages == {"document_cap": {"left_out": 58}}
 
 
@@ -174,7 +175,7 @@ def test_near_duplicates_are_named_by_the_best_of_them() -> None:
             TEXT.upper() + " -- Home | Contact",
         ]
     )
-    assert [hit.chunk.id for hit in shown] == ["c0", "c1"]
+    assert [hit.id for hit in shown] == ["c0", "c1"]
     assert shown[0].near_duplicates == ("c2", "c3")
     assert shown[0].to_json()["near_duplicates"] == ["c2", "c3"]
     assert "near_duplicates" not in shown[1].to_json()
@@ -184,15 +185,15 @@ def test_near_duplicates_are_named_by_the_best_of_them() -> None:
 def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
     base = TEXT + " This is rule 12 of region D40."
     shown, _ = merge([base, base.replace("12", "13"), base.replace("D40", "D41"), base])
-    assert [hit.chunk.id for hit in shown] == ["c0", "c1", "c2"]
+    assert [hit.id for hit in shown] == ["c0", "c1", "c2"]
     base = TEXT + " This is max_speed."
     shown, _ = merge([base, base.replace("speed", "depth"), base])
-    assert [hit.chunk.id for hit in shown] == ["c0", "c1"]
+    assert [hit.id for hit in shown] == ["c0", "c1"]
 
 
 def test_duplicates_below_the_depth_are_left_out_too() -> None:
     shown, journal = merge([TEXT, "Air moves.", TEXT], depth=1)
-    assert [hit.chunk.id for hit in shown] == ["c0", "c1"]
+    assert [hit.id for hit in shown] == ["c0", "c1"]
     assert shown[0].near_duplicates == ()
     assert journal.stages == {"near_duplicates": {"removed": 1}}
 
@@ -227,7 +228,7 @@ def test_single_words_are_compared() -> None:
 @given(st.lists(st.sampled_from([TEXT, TEXT + " Indeed.", "one", "one two", "", "D40", "日本語"])))
 def test_every_hit_is_shown_or_named_once(texts: list[str]) -> None:
     shown, _ = merge(texts, depth=len(texts))
-    named = [name for hit in shown for name in (hit.chunk.id, *hit.near_duplicates)]
+    named = [name for hit in shown for name in (hit.id, *hit.near_duplicates)]
     assert sorted(named) == sorted(f"c{number}" for number in range(len(texts)))
     assert [hit.score for hit in shown] == sorted((hit.score for hit in shown), reverse=True)
 

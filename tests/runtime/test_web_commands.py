@@ -15,7 +15,14 @@ from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError,
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters
-from foundry.runtime.retrieval.results import Hit, Mode, SearchResponse, check_request
+from foundry.runtime.retrieval.results import (
+    Hit,
+    LaneRanks,
+    LaneScores,
+    Mode,
+    SearchResponse,
+    check_request,
+)
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -29,6 +36,7 @@ CHUNK = ChunkRecord(
     url=None,
     tags=["a"],
     modified=None,
+    also_at=[],
 )
 
 
@@ -37,10 +45,10 @@ def search(
 ) -> SearchResponse:
     check_request(query, top_k, mode)
     if query == "nothing":
-        return SearchResponse(query, mode, "default", False, 0.1, ())
+        return SearchResponse(query, mode, "default", False, (), 0.1, {}, ())
     degraded = filters == Filters(source=("docs",), tags=("a", "b"))
-    hit = Hit(CHUNK, 0.5, 0.6, None, 1, None, {})
-    return SearchResponse(query, mode, "default", degraded, 0.1, (hit,) * min(top_k, 2))
+    hit = Hit.of(CHUNK, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
+    return SearchResponse(query, mode, "default", degraded, (), 0.1, {}, (hit,) * min(top_k, 2))
 
 
 def serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
@@ -192,7 +200,7 @@ def test_closed_pipe_is_no_traceback() -> None:
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
-        "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, 0, ())\n"
+        "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, (), 0, {}, ())\n"
         "sys.exit(cli.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
     )
     with subprocess.Popen(

@@ -10,22 +10,21 @@ import pytest
 from fastapi import FastAPI
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from foundry.runtime.index.errors import IndexUnusableError
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceSummary
 from foundry.runtime.index.served import ServedState
 from foundry.runtime.retrieval.filters import Filters
-from foundry.runtime.retrieval.results import Hit, Mode, SearchResponse
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.answers import (
-    ChunkAnswer,
     DocumentContents,
     DocumentPage,
     Readiness,
-    SearchAnswer,
     SourceList,
 )
 from foundry.runtime.web.guard import SECURITY_HEADERS, Guard
@@ -45,6 +44,7 @@ CHUNK = ChunkRecord(
     url=None,
     tags=["a"],
     modified="2024-05-31",
+    also_at=[],
 )
 DOCUMENT = DocumentRecord(
     id=ODD_ID,
@@ -59,10 +59,11 @@ DOCUMENT = DocumentRecord(
     tags=[],
     metadata={"author": "x"},
     reader="markdown 1",
+    also_at=[],
+    chunks=1,
     chunk_start=0,
-    chunk_end=1,
 )
-HUGE = replace(DOCUMENT, id="huge", chunk_end=250)
+HUGE = replace(DOCUMENT, id="huge", chunks=250)
 
 
 class FakeFilters:
@@ -119,8 +120,8 @@ class Search:
         self.asked.append((query, top_k, mode, filters))
         if query == "raise":
             raise RuntimeError("a secret of the server")
-        hit = Hit(CHUNK, 0.5, 0.6, None, 1, None, {"recency": 0.1})
-        return SearchResponse(query, mode, "default", False, 0.1, (hit,))
+        hit = Hit.of(CHUNK, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 0.1})
+        return SearchResponse(query, mode, "default", False, (), 0.1, {}, (hit,))
 
 
 def make_client(search: Search) -> TestClient:
@@ -171,20 +172,20 @@ def post_raw(client: TestClient, body: bytes | str, media_type: str = "applicati
 
 
 def test_answers_match_their_schemas(client: TestClient) -> None:
-    answer = SearchAnswer.model_validate_json(
+    answer = TypeAdapter(SearchResponse).validate_json(
         client.post("/search", json={"query": "q"}).content, strict=True
     )
-    assert answer.results[0].text == CHUNK.text
+    assert answer.hits[0].text == CHUNK.text
     chunk = client.get(f"/chunks/{quote(CHUNK.id, safe='')}")
-    assert ChunkAnswer.model_validate_json(chunk.content, strict=True).text == CHUNK.text
+    assert TypeAdapter(ChunkRecord).validate_json(chunk.content, strict=True).text == CHUNK.text
     document = client.get(f"/documents/{quote(ODD_ID, safe='')}")
-    contents = DocumentContents.model_validate_json(document.content, strict=True)
+    contents = TypeAdapter(DocumentContents).validate_json(document.content, strict=True)
     assert [place.id for place in contents.contents] == [CHUNK.id]
-    page = DocumentPage.model_validate_json(client.get("/documents").content, strict=True)
+    page = TypeAdapter(DocumentPage).validate_json(client.get("/documents").content, strict=True)
     assert (page.total, len(page.documents)) == (1, 1)
     assert client.get("/documents?offset=1").json()["documents"] == []
-    SourceList.model_validate_json(client.get("/sources").content, strict=True)
-    Readiness.model_validate_json(client.get("/readyz").content, strict=True)
+    TypeAdapter(SourceList).validate_json(client.get("/sources").content, strict=True)
+    TypeAdapter(Readiness).validate_json(client.get("/readyz").content, strict=True)
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
@@ -202,7 +203,7 @@ def test_contents_of_a_document_come_in_pages(
     client: TestClient, asked: str, numbers: range
 ) -> None:
     answer = client.get(f"/documents/huge{asked}")
-    found = DocumentContents.model_validate_json(answer.content, strict=True)
+    found = TypeAdapter(DocumentContents).validate_json(answer.content, strict=True)
     assert [place.id for place in found.contents] == [f"huge~{number}" for number in numbers]
     assert found.chunks == 250
     refused(client.get("/documents/huge?limit=101"), 422, "limit")

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from foundry.published import open_index
@@ -30,9 +31,9 @@ from foundry.runtime.web import page as web_page
 from foundry.runtime.web import page_chat as web_page_chat
 from foundry.runtime.web import page_data as web_page_data
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.answers import About, DocumentPassages
 from foundry.runtime.web.guard import Guard
 from foundry.runtime.web.page import FOLDER, Page, is_page
+from foundry.runtime.web.page_data import About, DocumentPassages
 from foundry.runtime.web.problems import PROBLEM_HANDLERS
 
 PAGES = ["search.html", "chat.html", "document.html", "docs.html"]
@@ -227,7 +228,7 @@ def chunk(start: int, text: str, line: int) -> ChunkRecord:
         "line_start": line,
         "line_end": line + text.count("\n"),
     }
-    return ChunkRecord("c", "d", "t", text, [], place, "s", "p", None, [], None)
+    return ChunkRecord("c", "d", "t", text, [], place, "s", "p", None, [], None, [])
 
 
 def test_join_is_verbatim_where_chunks_touch_or_overlap() -> None:
@@ -296,11 +297,11 @@ def place(document_id: str, end: str = "") -> str:
 def passages(client: TestClient, **asked: Any) -> DocumentPassages:
     answer = client.get("/chunks", params=asked)
     assert answer.status_code == 200, answer.text
-    return DocumentPassages.model_validate_json(answer.content, strict=True)
+    return TypeAdapter(DocumentPassages).validate_json(answer.content, strict=True)
 
 
 def test_about(client: TestClient, index: Index) -> None:
-    about = About.model_validate_json(client.get("/about").content, strict=True)
+    about = TypeAdapter(About).validate_json(client.get("/about").content, strict=True)
     assert (about.documents, about.chunks) == (3, index.chunk_count)
     assert about.title == "Notes *on* [things]"
     assert about.sources == ["records"]

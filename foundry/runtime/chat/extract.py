@@ -185,7 +185,8 @@ def _is_found(
         ),
         default=0.0,
     )
-    cosines = [hit.semantic for passage in passages if (hit := passage.hit).semantic is not None]
+    scores = [passage.hit.scores.semantic for passage in passages]
+    cosines = [score for score in scores if score is not None]
     if not cosines:
         return coverage >= MIN_COVERAGE
     return coverage + max(cosines) >= MIN_EVIDENCE

@@ -29,24 +29,24 @@ class NumberedPassage:
     @property
     def heading(self) -> str:
         """The title and the headings above the passage, on one line."""
-        return heading_of(self.hit.chunk)
+        return heading_of(self.hit)
 
     def cited(self) -> CitedPassage:
         """Return the passage as an answer cites it."""
-        chunk = self.hit.chunk
-        return CitedPassage(number=self.number, id=chunk.id, title=chunk.title, url=self.url)
+        hit = self.hit
+        return CitedPassage(number=self.number, id=hit.id, title=hit.title, url=self.url)
 
     def source(self) -> SourceOfAnswer:
         """Return the passage as a source, with the same id and score as in a search."""
-        chunk = self.hit.chunk
+        hit = self.hit
         return SourceOfAnswer(
             **dict(self.cited()),
-            document_id=chunk.document_id,
-            section=chunk.section,
-            path=chunk.path,
-            position=chunk.position,
-            text=shorten(chunk.text, EXCERPT_CHARACTERS),
-            score=self.hit.score,
+            document_id=hit.document_id,
+            section=hit.section,
+            path=hit.path,
+            position=hit.position,
+            text=shorten(hit.text, EXCERPT_CHARACTERS),
+            score=hit.score,
         )
 
 
@@ -60,11 +60,11 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
-        whole = hit.chunk.text if hit.passage is None else hit.passage.text
+        whole = hit.text if hit.passage is None else hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
         text = shorten(whole, left)
-        passages.append(NumberedPassage(number, hit, text, document_url(hit.chunk)))
+        passages.append(NumberedPassage(number, hit, text, document_url(hit)))
         left -= len(text)
     return passages
 

@@ -86,7 +86,7 @@ def rank_documents(response: SearchResponse) -> list[str]:
 
 def _documents_of(hit: Hit) -> list[str]:
     """The document of a hit, and those of the hits that it stands for."""
-    documents = [hit.chunk.document_id]
+    documents = [hit.document_id]
     for name in hit.near_duplicates:
         if (chunk := current_index().find_chunk(name)) is not None:
             documents.append(chunk.document_id)
@@ -113,11 +113,11 @@ def _first_hits(response: SearchResponse, grades: Grades) -> tuple[dict[str, Any
     relevant = relevant_documents(grades)
     return tuple(
         {
-            "id": hit.chunk.id,
-            "document_id": hit.chunk.document_id,
-            "path": hit.chunk.path,
-            "section": hit.chunk.section,
-            "title": hit.chunk.title,
+            "id": hit.id,
+            "document_id": hit.document_id,
+            "path": hit.path,
+            "section": hit.section,
+            "title": hit.title,
             "score": hit.score,
             "relevant": not relevant.isdisjoint(_documents_of(hit)),
         }

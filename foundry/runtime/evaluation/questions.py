@@ -150,7 +150,7 @@ def resolve(index: Index, questions: Iterable[Question]) -> tuple[list[Question]
     if wanted:
         for number in range(index.document_count):
             document = index.document(number)
-            for path in {document.path, *(str(place["path"]) for place in document.also_at)}:
+            for path in {document.path, *(place.path for place in document.also_at)}:
                 if path in wanted:
                     known.setdefault(path, []).append(document.id)
     resolved = [

@@ -6,10 +6,9 @@ import mmap
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import itemgetter
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -69,6 +68,9 @@ def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
     return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
 
 
+Made = TypeVar("Made")
+
+
 class JsonLines:
     """Random access to a file of JSON records by line number."""
 
@@ -90,13 +92,15 @@ class JsonLines:
             raise self._damaged(number, "not an object")
         return record
 
-    def read(self, number: int, values: "itemgetter[Any]") -> tuple[Any, ...]:
-        """The `values` of some fields of a record. Raises IndexUnusableError if it lacks one."""
+    def read(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
+        """Make something of a record. Raises IndexUnusableError if the record lacks a field."""
         record = self[number]
         try:
-            return tuple(values(record))
+            return make(record)
         except KeyError as error:
             raise self._damaged(number, f"no {error}") from None
+        except TypeError as error:
+            raise self._damaged(number, error) from None
 
     def _damaged(self, number: int, what: object) -> IndexUnusableError:
         return IndexUnusableError(f"{self._path}: record {number}: {what}", hint=REBUILD_HINT)

@@ -17,11 +17,22 @@ from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
 from .errors import IndexUnusableError
 from .files import IndexFiles
 from .layout import hash_key
-from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
+from .records import (
+    ChunkRecord,
+    DocumentAnswer,
+    DocumentRecord,
+    Place,
+    SourceSummary,
+    join_chunks,
+)
 from .values import ValueTable
 
-_chunk_values = itemgetter(*(field.name for field in fields(ChunkRecord)))
-_document_values = itemgetter(*(field.name for field in fields(DocumentRecord)))
+_CHUNK_FIELDS = itemgetter(*(field.name for field in fields(ChunkRecord)))
+_DOCUMENT_FIELDS = itemgetter(
+    *(field.name for field in fields(DocumentAnswer) if field.name != "chunks"),
+    "chunk_start",
+    "chunk_end",
+)
 
 Part = TypeVar("Part")
 
@@ -83,11 +94,11 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
-        return ChunkRecord(*self._chunks.read(number, _chunk_values))
+        return self._chunks.read(number, chunk_of)
 
     def document(self, number: int) -> DocumentRecord:
         """The document with a number from 0 to `document_count` - 1."""
-        return DocumentRecord(*self._documents.read(number, _document_values))
+        return self._documents.read(number, _document_of)
 
     def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers (m,) of the documents that chunks (m,) belong to."""
@@ -114,7 +125,7 @@ class Index:
         """The document with this id, or of which it is a copy, if there is one."""
         numbers = self._document_ids.find(hash_key(document_id))
         for found in (self.document(number) for number in numbers):
-            copies = (place["document_id"] for place in found.also_at)
+            copies = (place.document_id for place in found.also_at)
             if found.id == document_id or document_id in copies:
                 return found
         return None
@@ -155,6 +166,19 @@ class Index:
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest: the findings, none if all is well."""
         return self.files.verify()
+
+
+def chunk_of(stored: dict[str, Any]) -> ChunkRecord:
+    """Return the chunk that a line of the index holds; KeyError or TypeError if it holds none."""
+    *values, copies = _CHUNK_FIELDS(stored)
+    values.append([Place(**copy) for copy in copies])
+    return ChunkRecord(*values)
+
+
+def _document_of(stored: dict[str, Any]) -> DocumentRecord:
+    *values, copies, start, end = _DOCUMENT_FIELDS(stored)
+    values += [[Place(**copy) for copy in copies], end - start, start]
+    return DocumentRecord(*values)
 
 
 def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:

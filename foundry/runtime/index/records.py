@@ -1,24 +1,12 @@
 """What an index holds, as its readers see it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-Place = dict[str, str | None]
-"""Where a copy of a document was found: document_id, source, path, url and title."""
-
-MAX_CHUNK_PLACES = 10
-"""Places that a chunk lists; its document lists all."""
-
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar
 
 GOES_ON = "\u2026"
 """What a title ends in that is only how the text begins."""
-
-
-def record_fields(record: "ChunkRecord | DocumentRecord | SourceSummary") -> dict[str, Any]:
-    """All fields by name, in the order in which they stand on disk; values are not copied."""
-    # Not dataclasses.asdict, which copies lists and dictionaries and takes ten times as long.
-    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
@@ -29,11 +17,64 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
+class Record:
+    """Base of dataclasses that are answered: JSON has their fields, under their names or `alias`.
+
+    The framework derives the schemas of HTTP and MCP from the same fields. Two things are left out
+    of JSON: a field that holds its default, and one whose metadata say `exclude`.
+    """
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as values that any writer of JSON takes."""
+        kind: Any = type(self)
+        return {
+            name: _to_json(value)
+            for attribute, name, default in _fields_of(kind)
+            if (value := getattr(self, attribute)) != default
+        }
+
+
+# Most values are of these types, and this is asked of each.
+_PLAIN = frozenset({str, int, float, bool, dict, type(None)})
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[tuple[str, str, object], ...]:
+    """Attribute, name in JSON and default of each field."""
+    return tuple(
+        (one.name, one.metadata.get("alias", one.name), one.default)
+        for one in fields(kind)
+        if not one.metadata.get("exclude")
+    )
+
+
+def _to_json(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Record):
+        return value.to_json()
+    return [_to_json(part) for part in value]
+
+
 @dataclass(frozen=True, slots=True)
-class ChunkRecord:
+class Place(Record):
+    """Where a copy of a document was found."""
+
+    document_id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord(Record):
     """A passage, verbatim, with its place: `position` has character and line spans.
 
-    `also_at` are places of copies of its document, at most MAX_CHUNK_PLACES.
+    `also_at` are places of copies of its document, 10 at most; the document lists all.
     """
 
     id: str
@@ -47,26 +88,22 @@ class ChunkRecord:
     url: str | None
     tags: list[str]
     modified: str | None
-    also_at: list[Place] = field(default_factory=list)
+    also_at: list[Place]
 
     def headings(self) -> list[str]:
-        """What stands above the text: the document's title, if it tells something, and sections."""
+        """Return what stands above the text: a title that tells something, then sections."""
         return [*telling_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
-        """The title, then the section, to be shown in one line."""
+        """Return the title, then the section, to be shown in one line."""
         # Most documents carry their title as their first heading as well.
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
 
-    def to_json(self) -> dict[str, Any]:
-        """All fields, by name."""
-        return record_fields(self)
-
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """A document; its chunks are the numbers from `chunk_start` up to `chunk_end`.
+class DocumentAnswer(Record):
+    """A document, with the number of its chunks.
 
     `also_at` are the places of its copies, which are not in the index themselves.
     """
@@ -83,28 +120,29 @@ class DocumentRecord:
     tags: list[str]
     metadata: dict[str, str]
     reader: str
-    chunk_start: int
-    chunk_end: int
-    also_at: list[Place] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields but the chunk range, whose numbers mean nothing outside the index."""
-        values = record_fields(self)
-        del values["chunk_start"], values["chunk_end"]
-        return {**values, "chunks": self.chunk_end - self.chunk_start}
+    also_at: list[Place]
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
-class SourceSummary:
+class DocumentRecord(DocumentAnswer):
+    """A document as the index knows it: its chunks follow each other from `chunk_start` on."""
+
+    chunk_start: int = field(metadata={"exclude": True})
+
+    @property
+    def chunk_end(self) -> int:
+        """The number after that of the last chunk."""
+        return self.chunk_start + self.chunks
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary(Record):
     """A source, with what it gave to the index."""
 
     name: str
     documents: int
     chunks: int
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields, by name."""
-        return record_fields(self)
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

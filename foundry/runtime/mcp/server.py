@@ -12,13 +12,13 @@ from urllib.parse import quote, unquote
 from mcp import types
 from mcp.server import CacheHint, Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.errors import HookError, InvalidRequestError, ServerError
 from ..index.reader import Index
-from ..index.records import ChunkRecord, DocumentRecord
+from ..index.records import ChunkRecord, DocumentRecord, Record
 from ..index.served import current_index
 from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
@@ -157,14 +157,14 @@ def _describe_tools(title: str) -> list[types.Tool]:
 
 
 def _describe_tool(
-    name: str, title: str, description: str, request: type[BaseModel], answer: type[BaseModel]
+    name: str, title: str, description: str, request: type[BaseModel], answer: type[Record]
 ) -> types.Tool:
     return types.Tool(
         name=name,
         title=title,
         description=description,
         input_schema=request.model_json_schema(),
-        output_schema=answer.model_json_schema(mode="serialization"),
+        output_schema=TypeAdapter(answer).json_schema(mode="serialization"),
         annotations=types.ToolAnnotations(title=title, **_READ_ONLY),
     )
 

@@ -1,16 +1,25 @@
 """What MCP clients can call: search, fetch and list_sources, as functions from JSON to JSON."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index, read_document
-from ..index.records import ChunkRecord, DocumentRecord
+from ..index.records import ChunkRecord, DocumentRecord, Place, Record
 from ..index.served import current_index
-from ..retrieval.results import FindPassage, Hit, Mode, Reason, SearchResponse
-from ..web.answers import AnswerModel, HitAdditions, LaneScores, PlaceAnswer
+from ..retrieval.results import (
+    FindPassage,
+    Hit,
+    LaneScores,
+    Mode,
+    Passage,
+    Reason,
+    SearchResponse,
+)
+from ..web.answers import SourceList
 from ..web.citations import document_url
 from ..web.requests import RequestModel, SearchRequest
 from ..web.runner import AsyncSearch
@@ -37,24 +46,31 @@ class ListSourcesRequest(RequestModel):
     """The arguments of list_sources: none."""
 
 
-class FoundPassage(HitAdditions):
-    """A passage that was found; `url` is where a reader can see it, or its path."""
+@dataclass(frozen=True, slots=True)
+class FoundPassage(Record):
+    """A passage that was found; `url` is where a reader can see it, or its path.
+
+    `near_duplicates` are ids of passages that it stands for, `passage` is the larger one around it.
+    """
 
     id: str
     title: str
-    url: Annotated[str, Field(min_length=1)]
+    url: str = field(metadata={"min_length": 1})
     text: str
     section: list[str]
     document_id: str
     source: str
     modified: str | None
-    also_at: list[PlaceAnswer]
-    score: Annotated[float, Field(ge=0, le=1)]
+    also_at: list[Place]
+    score: float = field(metadata={"ge": 0, "le": 1})
     scores: LaneScores
     boosts: dict[str, float]
+    near_duplicates: tuple[str, ...] = ()
+    passage: Passage | None = None
 
 
-class FoundPassages(AnswerModel):
+@dataclass(frozen=True, slots=True)
+class FoundPassages(Record):
     """What was found, best first; `mode` is the mode used, and `reason` why.
 
     `unknown_identifiers` are those of the query that stand nowhere in the documents; `stages` says
@@ -65,17 +81,18 @@ class FoundPassages(AnswerModel):
     mode: Mode
     reason: Reason
     degraded: bool
-    unknown_identifiers: list[str]
-    stages: dict[str, dict[str, Any]]
+    unknown_identifiers: tuple[str, ...]
+    stages: Mapping[str, dict[str, Any]]
 
 
-class FetchedText(AnswerModel):
+@dataclass(frozen=True, slots=True)
+class FetchedText(Record):
     """A passage or a whole document, verbatim; `url` is where a reader can see it, or its path."""
 
     id: str
     title: str
     text: str
-    url: Annotated[str, Field(min_length=1)]
+    url: str = field(metadata={"min_length": 1})
     metadata: dict[str, Any]
 
 
@@ -91,14 +108,14 @@ async def find_passages(search: AsyncSearch, arguments: Mapping[str, Any]) -> Se
 
 def describe_passages(response: SearchResponse) -> dict[str, Any]:
     """The answer to a search: the hits of POST /search, with the same ids and scores."""
-    return {
-        "results": [_passage(hit) for hit in response.hits],
-        "mode": response.mode,
-        "reason": response.reason,
-        "degraded": response.degraded,
-        "unknown_identifiers": list(response.unknown_identifiers),
-        "stages": dict(response.stages),
-    }
+    return FoundPassages(
+        [_passage(hit) for hit in response.hits],
+        response.mode,
+        response.reason,
+        response.degraded,
+        response.unknown_identifiers,
+        response.stages,
+    ).to_json()
 
 
 def fetch_text(
@@ -114,19 +131,13 @@ def fetch_text(
     if record is None:
         raise InvalidRequestError("there is no passage or document with this id", field="id")
     text, metadata = read_record(index, record, find_passage)
-    return {
-        "id": record.id,
-        "title": record.title,
-        "text": text,
-        "url": document_url(record),
-        "metadata": metadata,
-    }
+    return FetchedText(record.id, record.title, text, document_url(record), metadata).to_json()
 
 
 def list_sources(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the documents come from, as GET /sources answers."""
     ListSourcesRequest.model_validate(arguments)
-    return {"sources": [source.to_json() for source in current_index().sources()]}
+    return SourceList(current_index().sources()).to_json()
 
 
 def read_record(
@@ -143,7 +154,7 @@ def read_record(
         "path": record.path,
         "tags": record.tags,
         "modified": record.modified,
-        "also_at": record.also_at,
+        "also_at": [place.to_json() for place in record.also_at],
     }
     if isinstance(record, ChunkRecord):
         passage = (find_passage and find_passage(index, record)) or record
@@ -162,20 +173,6 @@ def read_record(
     return text, {**record.metadata, **metadata, "truncated": truncated}
 
 
-def _passage(hit: Hit) -> dict[str, Any]:
-    chunk = hit.chunk
-    return {
-        "id": chunk.id,
-        "title": chunk.title,
-        "url": document_url(chunk),
-        "text": chunk.text,
-        "section": chunk.section,
-        "document_id": chunk.document_id,
-        "source": chunk.source,
-        "modified": chunk.modified,
-        "also_at": chunk.also_at,
-        "score": hit.score,
-        "scores": hit.scores(),
-        "boosts": hit.boosts,
-        **hit.additions(),
-    }
+def _passage(hit: Hit) -> FoundPassage:
+    values = {one.name: getattr(hit, one.name) for one in fields(FoundPassage)}
+    return FoundPassage(**{**values, "url": document_url(hit)})

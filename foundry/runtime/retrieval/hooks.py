@@ -98,7 +98,7 @@ def _score(hit: Hit) -> float:
         score = math.nan
     if math.isnan(score):
         raise HookError(
-            f"the hook after_search gave {hit.chunk.id} the score {hit.score!r}",
+            f"the hook after_search gave {hit.id} the score {hit.score!r}",
             hint="have it give every hit a number; it is in custom.py",
         )
     return score

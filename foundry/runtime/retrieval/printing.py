@@ -67,22 +67,20 @@ def describe_nothing(response: SearchResponse) -> str:
 
 
 def _format_hit(rank: int, hit: Hit) -> str:
-    chunk = hit.chunk
+    chunk = hit
     lines = [
         f"{rank:3}. {hit.score:.3f}  {place_of(hit)}",
         f"     {printable(chunk.url or chunk.path)}",
     ]
     snippet = textwrap.shorten(printable(chunk.text), SNIPPET_LENGTH, placeholder=" ...")
     lines += textwrap.wrap(snippet, 100, initial_indent="     ", subsequent_indent="     ")
-    lines += [
-        f"     also at {printable(place['url'] or place['path'] or '')}" for place in chunk.also_at
-    ]
+    lines += [f"     also at {printable(place.url or place.path)}" for place in chunk.also_at]
     return "\n".join(lines)
 
 
 def place_of(hit: Hit) -> str:
     """The title and the headings under which a hit stands, in one line."""
-    return printable(" > ".join(hit.chunk.titled_section()))
+    return printable(" > ".join(hit.titled_section()))
 
 
 def printable(text: str) -> str:
@@ -111,7 +109,7 @@ def explain_response(response: SearchResponse) -> str:
     if not response.hits:
         return f"{heading}\n\nNothing found."
     boosts = list(dict.fromkeys(name for hit in response.hits for name in hit.boosts))
-    read = ("read",) if any(hit.rerank is not None for hit in response.hits) else ()
+    read = ("read",) if any(hit.scores.rerank is not None for hit in response.hits) else ()
     columns = ("#", "score", *read, "semantic", "rank", "keyword", "rank", *boosts, "passage")
     rows = [_row(number, hit, boosts, read) for number, hit in enumerate(response.hits, start=1)]
     passages = [row[-1] for row in rows]
@@ -124,13 +122,13 @@ def _row(number: int, hit: Hit, boosts: list[str], read: tuple[str, ...]) -> tup
     return (
         str(number),
         f"{hit.score:.4f}",
-        *(_score(hit.rerank) for _ in read),
-        _score(hit.semantic),
-        _rank(hit.semantic_rank),
-        _score(hit.keyword),
-        _rank(hit.keyword_rank),
+        *(_score(hit.scores.rerank) for _ in read),
+        _score(hit.scores.semantic),
+        _rank(hit.ranks.semantic),
+        _score(hit.scores.keyword),
+        _rank(hit.ranks.keyword),
         *(f"x{hit.boosts[name]:.3f}" if name in hit.boosts else "-" for name in boosts),
-        f"{place_of(hit)}  ({printable(hit.chunk.path)})",
+        f"{place_of(hit)}  ({printable(hit.path)})",
     )
 
 

@@ -4,35 +4,19 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from operator import attrgetter
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index
-from ..index.records import ChunkRecord
+from ..index.records import ChunkRecord, Record
 from .candidates import SCORE_DIGITS, Candidates
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Some text of a document, with its place; `section` holds the headings above all of it."""
-
-    text: str
-    section: list[str]
-    position: dict[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields, by name."""
-        return {"text": self.text, "section": self.section, "position": self.position}
-
-
-FindPassage = Callable[[Index, ChunkRecord], Passage | None]
-"""Returns the larger passage around a chunk, if there is one."""
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
@@ -43,91 +27,99 @@ MAX_QUERY_LENGTH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A chunk with its score, each lane's score and rank, and each stage's factor in the score.
+class Passage(Record):
+    """Some text of a document, with its place; `section` holds the headings above all of it."""
 
-    What only some hits have is left out of the JSON where there is none: `near_duplicates`, the ids
-    of the hits that this one stands for, their texts being equal or nearly so; `rerank`, a model's
-    score; `passage`, the larger passage around the chunk.
-    """
+    text: str
+    section: list[str]
+    position: dict[str, int]
 
-    chunk: ChunkRecord
-    score: float
-    semantic: float | None
-    keyword: float | None
-    semantic_rank: int | None
-    keyword_rank: int | None
-    boosts: dict[str, float]
-    rerank: float | None = None
-    near_duplicates: tuple[str, ...] = ()
-    passage: Passage | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The hit as a result of POST /search."""
-        return self.chunk.to_json() | {
-            "score": self.score,
-            "scores": self.scores(),
-            "ranks": {"semantic": self.semantic_rank, "keyword": self.keyword_rank},
-            "boosts": self.boosts,
-            **self.additions(),
-        }
-
-    def scores(self) -> dict[str, float | None]:
-        """The score of each lane, and of the reranking model if it was asked."""
-        scores = {"semantic": self.semantic, "keyword": self.keyword}
-        return scores if self.rerank is None else {**scores, "rerank": self.rerank}
-
-    def additions(self) -> dict[str, Any]:
-        """What stages have put beside the chunk, for JSON."""
-        additions: dict[str, Any] = {}
-        if self.near_duplicates:
-            additions["near_duplicates"] = list(self.near_duplicates)
-        if self.passage is not None:
-            additions["passage"] = self.passage.to_json()
-        return additions
+FindPassage = Callable[[Index, ChunkRecord], Passage | None]
+"""Returns the larger passage around a chunk, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResponse:
-    """The answer to one query.
+class LaneScores(Record):
+    """The score in each lane, null where it has none, and that of the model that reranked."""
+
+    semantic: float | None
+    keyword: float | None
+    rerank: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRanks(Record):
+    """The rank in each lane, from 1; null where the lane did not deliver the chunk."""
+
+    semantic: int | None
+    keyword: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(ChunkRecord):
+    """A passage that was found; `boosts` are the factors in its score, by stage.
+
+    `near_duplicates` are the ids of hits with the same text, or nearly the same, that it stands
+    for; `passage` is the larger passage around it.
+    """
+
+    score: float = field(metadata={"ge": 0, "le": 1})
+    scores: LaneScores
+    ranks: LaneRanks
+    boosts: dict[str, float]
+    near_duplicates: tuple[str, ...] = ()
+    passage: Passage | None = None
+
+    @classmethod
+    def of(
+        cls,
+        chunk: ChunkRecord,
+        score: float,
+        scores: LaneScores,
+        ranks: LaneRanks,
+        boosts: dict[str, float],
+    ) -> Self:
+        """Return the hit that a chunk is."""
+        values = (*_CHUNK_FIELDS(chunk), score, scores, ranks, boosts)
+        return cls(*values)
+
+    @property
+    def chunk(self) -> ChunkRecord:
+        """The chunk, which the hit is itself."""
+        return self
+
+
+_CHUNK_FIELDS = attrgetter(*(field.name for field in fields(ChunkRecord)))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse(Record):
+    """The answer to one query: what was found, best first, equal scores in the order of ids.
 
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
-    wanted but could not be had. Hits come best first, equal scores in the order of chunk ids.
-    `stages` has an entry for each optional stage that changed something, or failed.
-    `unknown_identifiers` are those of the query that stand nowhere in the index.
+    wanted but could not be had. `unknown_identifiers` are those of the query that stand nowhere in
+    the documents; `stages` says what optional stages changed, or why they failed.
     """
 
     query: str
     mode: Mode
     reason: Reason
     degraded: bool
+    unknown_identifiers: tuple[str, ...]
     took_ms: float
-    hits: tuple[Hit, ...]
-    stages: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    unknown_identifiers: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer of POST /search."""
-        return {
-            "query": self.query,
-            "mode": self.mode,
-            "reason": self.reason,
-            "degraded": self.degraded,
-            "unknown_identifiers": list(self.unknown_identifiers),
-            "took_ms": self.took_ms,
-            "stages": dict(self.stages),
-            "results": [hit.to_json() for hit in self.hits],
-        }
+    stages: Mapping[str, dict[str, Any]]
+    hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Whether a chunk is a hit, or a stage has left it out for a better hit that stands for it.
 
         That is a near-duplicate, or one of the same document or parent.
         """
-        if any(chunk.id in (hit.chunk.id, *hit.near_duplicates) for hit in self.hits):
+        if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
         is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
-        return is_chosen and any(hit.chunk.document_id == chunk.document_id for hit in self.hits)
+        return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
 
 
 class Journal:
@@ -208,10 +200,10 @@ def respond(
         mode,
         reason,
         degraded,
-        journal.milliseconds(),
-        hits,
-        journal.stages,
         journal.unknown_identifiers,
+        journal.milliseconds(),
+        journal.stages,
+        hits,
     )
 
 
@@ -225,9 +217,9 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     copies: list[list[str]] = []
     originals = _Originals()
     for hit in hits:
-        number = originals.find(hit.chunk.text)
+        number = originals.find(hit.text)
         if number is not None:
-            copies[number].append(hit.chunk.id)
+            copies[number].append(hit.id)
             continue
         kept.append(hit)
         copies.append([])
@@ -236,7 +228,7 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     for hit, ids in zip(kept, copies, strict=True):
         yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
     for hit in hits:
-        if originals.find(hit.chunk.text) is None:
+        if originals.find(hit.text) is None:
             yield hit
 
 
@@ -276,15 +268,19 @@ def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[H
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    return Hit(
-        chunk=index.chunk(int(candidates.chunks[place])),
-        score=float(candidates.scores[place]),
-        semantic=_lane_score(candidates.semantic, place),
-        keyword=_lane_score(candidates.keyword, place),
-        semantic_rank=int(candidates.semantic_ranks[place]) or None,
-        keyword_rank=int(candidates.keyword_ranks[place]) or None,
-        rerank=_lane_score(candidates.rerank, place),
-        boosts={
+    return Hit.of(
+        index.chunk(int(candidates.chunks[place])),
+        float(candidates.scores[place]),
+        LaneScores(
+            _lane_score(candidates.semantic, place),
+            _lane_score(candidates.keyword, place),
+            _lane_score(candidates.rerank, place),
+        ),
+        LaneRanks(
+            int(candidates.semantic_ranks[place]) or None,
+            int(candidates.keyword_ranks[place]) or None,
+        ),
+        {
             name: round(float(factors[place]), SCORE_DIGITS)
             for name, factors in candidates.boosts.items()
             if factors[place] != 1

@@ -1,13 +1,16 @@
 """The service that embeds queries, as `/readyz` shows it."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..index.reader import Index
+from ..index.records import Record
 from ..retrieval.embedding.live import LiveQueryEncoder
-from .answers import AnswerModel, ReadinessPart
+from .answers import ReadinessPart
 
 
-class EmbedderAnswer(AnswerModel):
+@dataclass(frozen=True, slots=True)
+class EmbedderAnswer(Record):
     """The embedding service, as the last call found it; `detail` says what that means.
 
     Searches are answered by keywords alone while it is not ok.

@@ -11,16 +11,17 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.errors import InvalidRequestError
+from ..index.records import Record
 
 
 class JsonResponse(Response):
-    """An answer as compact UTF-8 JSON, written in a quarter of the standard library's time."""
+    """A record, or values of JSON, as compact UTF-8; takes a quarter of json.dumps's time."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """Serialise the answer."""
-        return to_json(content)
+        return to_json(content.to_json() if isinstance(content, Record) else content)
 
 
 class JsonRoute(APIRoute):

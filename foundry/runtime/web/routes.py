@@ -8,15 +8,15 @@ from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
 
 from ..index.errors import IndexUnusableError
+from ..index.records import ChunkRecord
 from ..index.served import current_index, served
-from ..retrieval.results import Mode
+from ..retrieval.results import Mode, SearchResponse
 from .answers import (
-    ChunkAnswer,
+    ChunkPlace,
     DocumentContents,
     DocumentPage,
     Health,
     ReadinessPart,
-    SearchAnswer,
     SourceList,
     readiness_of,
 )
@@ -40,14 +40,14 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     ) -> JsonResponse:
         parsed = current_index().filters.parse(filters) if filters else None
         found = await search(query, top_k, mode=mode, filters=parsed)
-        return JsonResponse(found.to_json())
+        return JsonResponse(found)
 
-    @routes.post("/search", response_model=SearchAnswer)
+    @routes.post("/search", response_model=SearchResponse)
     async def search_by_body(request: SearchRequest) -> JsonResponse:
         """Rank passages for a query."""
         return await answer(request.query, request.top_k, request.mode, request.filters)
 
-    @routes.get("/search", response_model=SearchAnswer, dependencies=[once(SearchParameters)])
+    @routes.get("/search", response_model=SearchResponse, dependencies=[once(SearchParameters)])
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()],
     ) -> JsonResponse:
@@ -61,13 +61,13 @@ content_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
 
 
 # `:path`, because ids may contain slashes.
-@content_routes.get("/chunks/{chunk_id:path}", response_model=ChunkAnswer)
+@content_routes.get("/chunks/{chunk_id:path}", response_model=ChunkRecord)
 async def chunk(chunk_id: str) -> JsonResponse:
     """One passage, verbatim."""
     record = current_index().find_chunk(chunk_id)
     if record is None:
         raise HTTPException(404, "There is no chunk with this id.")
-    return JsonResponse(record.to_json())
+    return JsonResponse(record)
 
 
 @content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
@@ -75,13 +75,7 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
     """The documents of the index, in the order of the index."""
     index = current_index()
     page = index.documents(parameters.offset, parameters.limit)
-    return JsonResponse(
-        {
-            "total": index.document_count,
-            "offset": parameters.offset,
-            "documents": [record.to_json() for record in page],
-        }
-    )
+    return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
 
 
 @content_routes.get(
@@ -101,28 +95,29 @@ async def document(
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
     contents = [
-        {"id": chunk.id, "section": chunk.section, "position": chunk.position}
+        ChunkPlace(chunk.id, chunk.section, chunk.position)
         for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
     ]
-    return JsonResponse({**record.to_json(), "contents": contents})
+    return JsonResponse(DocumentContents(**record.to_json(), contents=contents))
 
 
 @content_routes.get("/sources", response_model=SourceList)
 async def sources() -> JsonResponse:
     """Where the documents come from."""
-    return JsonResponse({"sources": [source.to_json() for source in current_index().sources()]})
+    return JsonResponse(SourceList(current_index().sources()))
 
 
 def health_routes(*parts: ReadinessPart) -> APIRouter:
     """GET /healthz and GET /readyz, which also asks `parts` other than the index."""
     routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+    readiness = readiness_of(*parts)
 
     @routes.get("/healthz", response_model=Health)
     async def healthz() -> JsonResponse:
         """Whether the process answers at all."""
-        return JsonResponse({"status": "ok"})
+        return JsonResponse(Health("ok"))
 
-    @routes.get("/readyz", response_model=readiness_of(*parts))
+    @routes.get("/readyz", response_model=readiness)
     async def readyz() -> JsonResponse:
         """Whether the index is open, and every file of it is as it should be; 503 until then.
 
@@ -145,15 +140,15 @@ def health_routes(*parts: ReadinessPart) -> APIRouter:
         problems = [served.state.problem, *(answer.get("detail") for answer in answers.values())]
         problem = next(filter(None, problems), None)
         return JsonResponse(
-            {
-                "status": "degraded" if problem else "ok",
-                "problem": problem,
-                "verified": served.state.verified,
-                "index_version": index.version,
-                "chunks": index.chunk_count,
-                "documents": index.document_count,
+            readiness(
+                status="degraded" if problem else "ok",
+                problem=problem,
+                verified=served.state.verified,
+                index_version=index.version,
+                chunks=index.chunk_count,
+                documents=index.document_count,
                 **answers,
-            }
+            )
         )
 
     return routes

@@ -1,15 +1,17 @@
 """The engine, as `/readyz` shows it, and what callers are told while it does not answer."""
 
 import logging
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from fastapi import Request
 from starlette.responses import Response
 
 from ..index.reader import Index
+from ..index.records import Record
 from ..store.lanes import StoredDenseLane
 from ..store.store import StoreError
-from .answers import AnswerModel, ReadinessPart
+from .answers import ReadinessPart
 from .problems import problem_response
 
 RETRY_SECONDS = 5
@@ -17,7 +19,8 @@ RETRY_SECONDS = 5
 _logger = logging.getLogger(__name__)
 
 
-class EngineAnswer(AnswerModel):
+@dataclass(frozen=True, slots=True)
+class EngineAnswer(Record):
     """The engine, which holds the version that is served; without it there is no readiness."""
 
     status: Literal["ok"]

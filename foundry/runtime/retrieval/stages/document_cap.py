@@ -11,8 +11,8 @@ def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterat
     seen: Counter[str] = Counter()
     left_out = 0
     for hit in hits:
-        seen[hit.chunk.document_id] += 1
-        if seen[hit.chunk.document_id] <= most:
+        seen[hit.document_id] += 1
+        if seen[hit.document_id] <= most:
             yield hit
         else:
             left_out += 1

@@ -72,7 +72,7 @@ def merge_near_duplicates(
     def find_original(hit: Hit) -> int | None:
         """The number of the hit that this one resembles; None if it is the first of its kind."""
         nonlocal removed
-        found = Shingles.of(hit.chunk.text, tokenize)
+        found = Shingles.of(hit.text, tokenize)
         for number, other in enumerate(shingles):
             if found.resembles(other, similarity):
                 removed += 1
@@ -87,7 +87,7 @@ def merge_near_duplicates(
             kept.append(hit)
             duplicates.append([])
         else:
-            duplicates[original].append(hit.chunk.id)
+            duplicates[original].append(hit.id)
     for hit, ids in zip(kept, duplicates, strict=True):
         yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
     for hit in remaining:

@@ -21,7 +21,7 @@ def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Itera
     seen: set[tuple[str, int]] = set()
     merged = 0
     for hit in hits:
-        chunk = hit.chunk
+        chunk = hit
         if "parent_start" not in chunk.position:
             yield hit
             continue
