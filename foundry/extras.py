@@ -42,6 +42,8 @@ FEATURES = {
         Feature('[store] engine = "qdrant"', "qdrant", ("qdrant_client",)),
         Feature("[search.rerank]", "rerank", ("onnxruntime", "tokenizers")),
         Feature("--engine ray", "ray", ("ray",)),
+        Feature("[embedding] with a model", "models", ("scipy",)),
+        Feature('[build] duplicates = "near"', "near", ("datasketch",)),
     )
 }
 """By the name of the extra, which is that of the provider or engine, too."""
@@ -63,6 +65,16 @@ def require(names: Iterable[str]) -> None:
         f"{', and '.join(needs)}, which {are} not installed:"
         f" pip install '{DISTRIBUTION}[{extras}]'"
     )
+
+
+def of_build(config: Config, engine: str) -> Iterator[str]:
+    """Yield the features of a build that `engine` runs."""
+    yield config.embedding.provider
+    if config.embedding.provider not in {"static", "none"}:
+        yield "models"
+    if config.build.duplicates == "near":
+        yield "near"
+    yield engine
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:

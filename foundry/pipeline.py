@@ -90,11 +90,11 @@ def build(
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
     from foundry.building import build_index
-    from foundry.extras import require
+    from foundry.extras import of_build, require
     from foundry.locking import hold_lock
 
     config = _load_config(project)
-    require([config.embedding.provider, options.engine])
+    require(of_build(config, options.engine))
     with hold_lock(config):
         return build_index(config, reporter, options)
 
@@ -104,11 +104,11 @@ def dry_run(
 ) -> BuildPlan:
     """Read and split what has changed, and say what a build would do; nothing is kept."""
     from foundry.building import plan_build
-    from foundry.extras import require
+    from foundry.extras import of_build, require
     from foundry.locking import hold_lock
 
     config = _load_config(project)
-    require([config.embedding.provider, options.engine])
+    require(of_build(config, options.engine))
     with hold_lock(config):
         return plan_build(config, reporter, options)
 

@@ -155,7 +155,8 @@ class Reading:
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
     2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
     `aliases` other names of it that wikilinks may use; `hidden` counts what people do not see and
-    is not in `text`; `guessed` names the character sets that the bytes did not declare.
+    is not in `text`; `guessed` names the character sets that the bytes did not declare,
+    and `lacking` the extra of Foundry without which headings and blocks were not found.
     """
 
     text: str
@@ -172,6 +173,7 @@ class Reading:
     metadata: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[Finding, ...] = ()
     guessed: tuple[str, ...] = ()
+    lacking: str = ""
 
 
 @dataclass(frozen=True, slots=True)

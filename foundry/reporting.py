@@ -52,6 +52,7 @@ class BuildReport:
         self._skipped: list[Skipped] = []
         self._copies: list[dict[str, str]] = []
         self._findings: list[dict[str, str | int | None]] = []
+        self._lacking: dict[str, int] = {}
 
     def skip(self, skipped: Skipped) -> None:
         """Note an input that is not in the index."""
@@ -65,6 +66,8 @@ class BuildReport:
         """Note what was found in a document, whether it stays in the index or is a copy."""
         tally = self._tallies[document.source]
         tally.replaced += document.replaced
+        if document.reading.lacking:
+            _add(self._lacking, document.reading.lacking)
         tally.guessed += bool(document.reading.guessed)
         tally.secrets += sum(finding.count for finding in document.findings)
         for finding in document.reading.hidden:
@@ -113,6 +116,7 @@ class BuildReport:
             "skipped": [asdict(skipped) for skipped in self._skipped],
             "copies": self._copies,
             "findings": self._findings,
+            **({"lacking": self._lacking} if self._lacking else {}),
         }
 
 
@@ -204,6 +208,8 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
     if reasons:
         yield f"{sum(reasons.values()):,} skipped:"
         yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
+    for extra, count in report.get("lacking", {}).items():
+        yield f"{count:,} read as plain text; for their outline: pip install 'rag-foundry[{extra}]'"
     for group, heading in (
         (SECRET, "may be secrets (what they are is not shown):"),
         (HIDDEN, "not seen by people, and left out:"),

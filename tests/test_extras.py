@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
+from document_files import docx, paragraph
 
 from foundry.config import load_config
 from foundry.errors import MissingExtraError
 from foundry.extras import FEATURES, of_figures, of_server, require
+from foundry.readers import contract, read
+from foundry.records import Document, RawDocument, Skipped
+from foundry.reporting import BuildReport, format_report
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 QUESTIONS = {"./questions.jsonl": '{"query": "seal", "relevant": ["note.md"]}\n'}
@@ -33,6 +37,8 @@ CASES = [
     ("sentence_transformers", MODEL.format("sentence-transformers"), [["build"]]),
     ("fastembed", MODEL.format("fastembed"), [["build"], ["build", "--dry-run"]]),
     ("ray", "", [["build", "--engine", "ray"]]),
+    ("scipy", MODEL.format("openai"), [["build"]]),
+    ("datasketch", '[build]\nduplicates = "near"\n', [["build"], ["build", "--dry-run"]]),
     ("psycopg", STORE.format("pgvector"), [QUERY, EVAL, PUBLISH]),
     ("psycopg_pool", STORE.format("pgvector"), [PUBLISH]),
     ("qdrant_client", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),
@@ -119,3 +125,29 @@ def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) ->
     # The figures of such an export are those of keywords alone, which nothing reranks.
     assert list(of_figures(config, "model")) == []
     assert list(of_figures(config, "pieces")) == ["rerank"]
+
+
+@pytest.fixture
+def without_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contract, "_is_importable", lambda _: False)
+
+
+@pytest.mark.usefixtures("without_extras")
+def test_documents_that_an_extra_reads_are_skipped_with_its_name() -> None:
+    content = docx(paragraph("Replace the D40 seal."))
+    skipped = read(RawDocument("s", "a.docx", "a.docx", content))
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "to be read with pip install 'rag-foundry[office]'"
+
+
+@pytest.mark.usefixtures("without_extras")
+def test_code_is_read_as_text_where_its_parser_is_missing() -> None:
+    document = read(RawDocument("s", "b.py", "b.py", b"def seal():\n    return 1\n"))
+    assert isinstance(document, Document)
+    assert document.reading.lacking == "code"
+    assert not document.reading.headings
+    report = BuildReport(["s"])
+    report.read(document)
+    assert "1 read as plain text; for their outline: pip install 'rag-foundry[code]'" in (
+        format_report(report.to_json(), {})
+    )

@@ -8,7 +8,7 @@ import ast
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -26,6 +26,11 @@ PREPARING = "foundry.preparing.task"
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
 """Libraries that one imports, without requiring them, where they are installed."""
+
+_EXTRA = re.compile(r""";.*\bextra *== *['"]([\w.-]+)""")
+
+READING_EXTRAS = ("code", "office", "rst")
+"""The extras of Foundry that bring what reads documents."""
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 
@@ -127,9 +132,9 @@ def _executed(tree: ast.Module) -> Iterator[ast.AST]:
 
 @cache
 def _required_modules() -> dict[str, set[str]]:
-    """Of each library that Foundry requires and that is installed, its modules at the top."""
+    """Return the top modules of each library that Foundry requires to read, if it is installed."""
     found = {}
-    for name in _requirements(DISTRIBUTION):
+    for name in _requirements(DISTRIBUTION, READING_EXTRAS):
         with suppress(PackageNotFoundError):
             record = distribution(name).read_text("RECORD") or ""
             tops = re.findall(r"(?m)^(\w+)(?:/|(?:\.[\w-]+)*\.(?:py|so|pyd),)", record)
@@ -137,11 +142,12 @@ def _required_modules() -> dict[str, set[str]]:
     return found
 
 
-def _requirements(name: str) -> list[str]:
-    """What a library requires, without what only its extras do."""
+def _requirements(name: str, extras: Collection[str] = ()) -> list[str]:
+    """Return the names of what a library requires, by itself and with the `extras`."""
     try:
         metadata = distribution(name).read_text("METADATA") or ""
     except PackageNotFoundError:
         return []
     listed = re.findall(r"(?m)^Requires-Dist: *([\w.-]+)([^\n]*)", metadata.partition("\n\n")[0])
-    return [required for required, marker in listed if not re.search(r";.*\bextra\b", marker)]
+    asked = [(required, _EXTRA.search(marker)) for required, marker in listed]
+    return [required for required, extra in asked if extra is None or extra[1] in extras]

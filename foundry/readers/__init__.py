@@ -108,6 +108,8 @@ def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skip
             )
         elif kind is None and reader.kinds:
             return _skip(raw, "not what its name says")
+        elif not reader.is_installed():
+            return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
         else:
             reading = _read_apart(reader, raw.content, sandbox)
     except UnreadableError as error:
@@ -127,9 +129,11 @@ def _read_apart(reader: FileReader, content: bytes, sandbox: ReadsFiles | None) 
 
 
 def _outline(parser: FileReader, reading: Reading, sandbox: ReadsFiles | None) -> Reading:
-    """The reading with a parser's headings and blocks, or as it is where that gives up."""
+    """Return the reading with a parser's headings and blocks, or as it is where that gives up."""
     if len(reading.text) > MAX_OUTLINED_CHARS:
         return reading
+    if not parser.is_installed():
+        return replace(reading, lacking=parser.extra)
     try:
         outlined = _read_apart(parser, reading.text.encode(), sandbox)
     except UnreadableError:

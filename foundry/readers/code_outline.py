@@ -223,7 +223,14 @@ def _parser(language: str) -> "Parser":
 
 
 READERS = {
-    language: FileReader(f"code-{language}-outline/1", {}, {}, partial(read, language))
-    for language in GRAMMARS
+    language: FileReader(
+        f"code-{language}-outline/1",
+        {},
+        {},
+        partial(read, language),
+        ("tree_sitter", grammar.module),
+        "code",
+    )
+    for language, grammar in GRAMMARS.items()
 }
 """By language. They are asked by its reader, and not found by any name or media type."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 
 from foundry.records import Reading
 
@@ -41,9 +43,21 @@ class FileReader:
     `kinds` maps what `sniffing.document_kind` calls the bytes to a media type, whatever their name
     is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
     imports its libraries itself, so that only workers load them, and may raise anything.
+    Those that Foundry itself does not require are the modules `needs`, installed with `extra`.
     """
 
     version: str
     kinds: dict[str, str]
     media_types: dict[str, str]
     read: Callable[[bytes], Reading]
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+
+    def is_installed(self) -> bool:
+        """Return whether every module that it needs can be imported."""
+        return all(map(_is_importable, self.needs))
+
+
+@cache
+def _is_importable(module: str) -> bool:
+    return find_spec(module) is not None

@@ -42,4 +42,6 @@ def read(content: bytes) -> Reading:
     )
 
 
-READER = FileReader("docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read)
+READER = FileReader(
+    "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
+)

@@ -88,4 +88,6 @@ def _bracketed(address: str) -> str:
     return f"<{address}>" if "@" in address else ""
 
 
-READER = FileReader("outlook/1", {"Outlook message": _TYPE}, {".msg": _TYPE}, read)
+READER = FileReader(
+    "outlook/1", {"Outlook message": _TYPE}, {".msg": _TYPE}, read, ("olefile",), "office"
+)

@@ -87,4 +87,6 @@ def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
             yield shape
 
 
-READER = FileReader("pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read)
+READER = FileReader(
+    "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
+)

@@ -93,4 +93,6 @@ def _keep_what_is_unknown() -> None:
     roles.role = role  # type: ignore[assignment]
 
 
-READER = FileReader("rst/1", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read)
+READER = FileReader(
+    "rst/1", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read, ("docutils",), "rst"
+)

@@ -28,4 +28,6 @@ def read(content: bytes) -> Reading:
     )
 
 
-READER = FileReader("rtf/1", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read)
+READER = FileReader(
+    "rtf/1", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, ("striprtf",), "office"
+)

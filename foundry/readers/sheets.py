@@ -83,4 +83,6 @@ READER = FileReader(
     {"Excel": _XLSX, "OpenDocument spreadsheet": _ODS, "old Excel": _XLS},
     {".xlsx": _XLSX, ".xlsm": _XLSX, ".ods": _ODS, ".xls": _XLS},
     read,
+    ("python_calamine",),
+    "office",
 )

@@ -81,7 +81,7 @@ def check_reading(reading: Reading) -> Reading:
         offsets = [offset for span in spans for offset in (span.start, span.end)]
         _check_offsets(reading, offsets)
     _check_offsets(reading, list(reading.pages))
-    strings = [reading.title or "", reading.modified or "", reading.language or ""]
+    strings = [reading.title or "", reading.modified or "", reading.language or "", reading.lacking]
     strings += [*reading.tags, *reading.aliases, *reading.guessed]
     strings += [heading.text for heading in reading.headings]
     strings += [finding.kind for finding in reading.hidden]

@@ -200,7 +200,7 @@ def test_what_preparing_imports_is_what_is_hashed(make_project: MakeProject) -> 
 def test_libraries_of_readers_are_found() -> None:
     found = {name.lower() for name in libraries_of(PREPARING)}
     assert {
-        *("charset-normalizer", "datasketch", "defusedxml", "docutils", "html-to-markdown"),
+        *("charset-normalizer", "defusedxml", "docutils", "html-to-markdown"),
         *("mammoth", "markdown-it-py", "olefile", "pypdfium2", "python-calamine", "python-pptx"),
         *("pyyaml", "selectolax", "semantic-text-splitter", "striprtf", "tree-sitter"),
         *("tree-sitter-bash", "tree-sitter-typescript"),
