@@ -7,7 +7,7 @@ from small_indexes import Note, write_notes
 
 from foundry.published import open_index
 from foundry.runtime.chat.conversation import Turn, kind_of, query_of
-from foundry.runtime.chat.legend import read_legend
+from foundry.runtime.chat.openai_requests import read_legend
 from foundry.runtime.chat.words import LanguageWords
 from foundry.runtime.chat.words_french import WORDS as FRENCH
 from foundry.runtime.chat.words_german import WORDS as GERMAN

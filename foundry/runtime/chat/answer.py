@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 
 from ..index.served import current_index
-from ..model.client import LanguageModel, ModelError, Sampling, Usage
+from ..model.client import LanguageModel, ModelError, Usage
 from ..model.settings import ModelSettings, shared_budget
 from ..retrieval.filters import Filters
 from ..retrieval.results import SearchResponse
 from ..web.runner import AsyncSearch
-from .conversation import Turn, can_be_told, kind_of, query_of
+from .conversation import Kind, Turn, can_be_told, kind_of, query_of
 from .events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
 from .extract import extract
 from .prompt import answer_messages, condense_messages
@@ -70,33 +70,28 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Query:
-    """What is searched for, whose words it has, why the model did not write it, and its cost."""
-
-    text: str
-    origin: QueryOrigin
-    notice: str | None = None
-    spent: Usage | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
-    """What a query found."""
+    """What was found, whose words were searched for, and what the model did to them.
 
-    query: _Query
+    `notice` says why it did not rewrite a follow-up; `spent` is what it took to try.
+    """
+
     search: SearchResponse
     passages: list[NumberedPassage]
+    query_from: QueryOrigin
+    notice: str | None
+    spent: Usage | None
 
     def addressed(self) -> list[str]:
-        """The texts whose addresses an answer may hold."""
+        """Return the texts whose addresses an answer may hold."""
         return [part for passage in self.passages for part in (passage.text, passage.url)]
 
     def sources(self) -> Sources:
-        """The event that begins an answer."""
+        """Return the event that begins an answer."""
         return Sources(
             query=self.search.query,
-            query_from=self.query.origin,
-            query_notice=self.query.notice,
+            query_from=self.query_from,
+            query_notice=self.notice,
             mode=self.search.mode,
             reason=self.search.reason,
             degraded=self.search.degraded,
@@ -133,15 +128,14 @@ class Chat:
         Raises, before the first event, InvalidRequestError for a question that cannot be searched
         for, and HTTPException 503 if too many are being answered.
         """
-        if kind_of(asked.turns, current_index(), self._language) == "acknowledgement":
+        kind = kind_of(asked.turns, current_index(), self._language)
+        if kind == "acknowledgement":
             yield Sources()
             yield Delta(text=ACKNOWLEDGED)
             yield Done(mode="extractive", reason="acknowledgement")
             return
         async with place_among(self._places):
-            query = await self._query(asked)
-            response = await self._search(query.text, asked.top_k, filters=asked.filters)
-            found = _Found(query, response, number_passages(response.hits))
+            found = await self._find(asked, kind)
             yield found.sources()
             if self._model is None:
                 events = _extracts(found, "no_model")
@@ -157,35 +151,38 @@ class Chat:
             for event in events:
                 yield event
 
-    async def _query(self, asked: Conversation) -> _Query:
-        """Return what to search for: the question, or what the model or we make of a follow-up."""
+    async def _find(self, asked: Conversation, kind: Kind) -> _Found:
+        """Search for the question, or for what a follow-up is about."""
         turns, index = asked.turns, current_index()
-        query = _Query(turns[-1].content, "question")
-        follows_up = kind_of(turns, index, self._language) == "follow_up"
-        if follows_up:
-            query = _Query(query_of(turns, index, self._language), "conversation")
-        stands_alone = len(turns) == 1 or can_be_told(turns[-1].content, index, self._language)
-        if self._model is None or (stands_alone and not follows_up):
-            return query
-        spent = None
+        query, notice, spent = turns[-1].content, None, None
+        query_from: QueryOrigin = "question"
+        is_plain = len(turns) == 1 or can_be_told(query, index, self._language)
+        if kind == "follow_up":
+            query, query_from = query_of(turns, index, self._language), "conversation"
+        if self._model is not None and (kind == "follow_up" or not is_plain):
+            condensed, notice, spent = await self._condense(self._model, turns)
+            if condensed:
+                query, query_from = condensed, "model"
+        search = await self._search(query, asked.top_k, filters=asked.filters)
+        return _Found(search, number_passages(search.hits), query_from, notice, spent)
+
+    async def _condense(
+        self, model: LanguageModel, turns: Sequence[Turn]
+    ) -> tuple[str | None, str | None, Usage | None]:
+        """Return the query as the model writes it, else why it does not; and what it took."""
         if not self._budget.take_call():
-            notice = "The day's calls of the model are used up."
-        else:
-            try:
-                async with asyncio.timeout(CONDENSE_SECONDS):
-                    messages = condense_messages(turns)
-                    reply = await self._model.complete(messages, Sampling(CONDENSE_TOKENS))
-            except (TimeoutError, ModelError) as error:
-                failure = "took too long" if isinstance(error, TimeoutError) else error
-                _logger.warning("the language model did not condense a question: it %s", failure)
-                notice = f"The language model {failure}."
-            else:
-                spent = reply.usage
-                condensed = " ".join(reply.text.split())
-                if 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
-                    return _Query(condensed, "model", spent=spent)
-                notice = "The language model sent no usable query."
-        return _Query(query.text, query.origin, notice, spent)
+            return None, "The day's calls of the model are used up.", None
+        try:
+            async with asyncio.timeout(CONDENSE_SECONDS):
+                reply = await model.complete(condense_messages(turns), CONDENSE_TOKENS)
+        except (TimeoutError, ModelError) as error:
+            failure = str(error) or "took too long"
+            _logger.warning("the language model did not condense a question: it %s", failure)
+            return None, f"The language model {failure}.", None
+        condensed = " ".join(reply.text.split())
+        if 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
+            return condensed, None, reply.usage
+        return None, "The language model sent no usable query.", reply.usage
 
     async def _ask(
         self, model: LanguageModel, asked: Conversation, found: _Found
@@ -198,12 +195,17 @@ class Chat:
             found.search.unknown_identifiers,
         )
         most = model.settings.max_tokens
-        sampling = Sampling(min(asked.max_tokens or most, most), asked.temperature, asked.top_p)
+        chunks = model.stream(
+            messages,
+            min(asked.max_tokens or most, most),
+            temperature=asked.temperature,
+            top_p=asked.top_p,
+        )
         citations = CitationFilter(len(found.passages))
         markup = MarkupFilter(found.addressed())
         has_begun = False
         try:
-            async with aclosing(model.stream(messages, sampling)) as chunks:
+            async with aclosing(chunks):
                 async for chunk in chunks:
                     text = markup.feed(citations.feed(chunk.text))
                     if chunk.finish_reason:
@@ -219,7 +221,7 @@ class Chat:
             for event in _extracts(found, "model_failed", str(error)):
                 yield event
             return
-        usages = [usage for usage in (chunk.usage, found.query.spent) if usage]
+        usages = [usage for usage in (chunk.usage, found.spent) if usage]
         yield Done(
             mode="model",
             reason="default",

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
@@ -16,26 +16,16 @@ from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
 from .answer import Chat
 from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
-from .legend import legend
 from .openai_errors import OPENAI_ERROR_RESPONSES, openai_error
-from .openai_schema import (
-    Annotation,
-    CompletionAnswer,
-    CompletionChoice,
-    CompletionMessage,
-    CompletionRequest,
-    OpenAiModel,
-    OpenAiModelList,
-    UrlCitation,
-)
+from .openai_requests import CompletionRequest, legend
 from .routes import described_events
 
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _SEARCHED = {"query", "query_from", "query_notice", "sources"}
 """What an answer says of its search beside OpenAI's fields."""
 
-_CHUNKS = described_events(
-    "The answer; as server-sent events if `stream` is true.",
+_COMPLETION = described_events(
+    "A chat.completion as OpenAI describes it; if `stream` is true, as server-sent events.",
     data={"type": "string", "description": "A chat.completion.chunk, an error, or [DONE]."},
 )
 
@@ -45,19 +35,19 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
     routes = APIRouter(
         prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=OPENAI_ERROR_RESPONSES
     )
-    model = OpenAiModel(id=model_name, owned_by=model_name)
+    model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
-    @routes.get("/models", response_model=OpenAiModelList)
+    @routes.get("/models", response_class=JsonResponse)
     async def list_models() -> JsonResponse:
-        """The one model that there is."""
-        return JsonResponse(OpenAiModelList(data=[model]))
+        """The one model that there is, as OpenAI describes a list."""
+        return JsonResponse({"object": "list", "data": [model]})
 
-    @routes.get("/models/{name}", response_model=OpenAiModel)
+    @routes.get("/models/{name}", response_class=JsonResponse)
     async def describe_model(name: str) -> Response:
-        """The model of this name."""
+        """The model of this name, as OpenAI describes one."""
         return JsonResponse(model) if name == model_name else _no_such_model(name)
 
-    @routes.post("/chat/completions", response_model=CompletionAnswer, responses={200: _CHUNKS})
+    @routes.post("/chat/completions", response_class=JsonResponse, responses={200: _COMPLETION})
     async def complete_chat(completion: CompletionRequest, request: Request) -> Response:
         """Answer a question from the documents, streamed if the request says so."""
         if completion.model != model_name:
@@ -87,9 +77,7 @@ def _no_such_model(name: str) -> Response:
     )
 
 
-async def _collect(
-    answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
-) -> CompletionAnswer:
+async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]) -> dict[str, Any]:
     """Return the whole answer. Raises HTTPException 502 if it broke off."""
     text = ""
     async with aclosing(answer) as events:
@@ -103,17 +91,21 @@ async def _collect(
                     raise HTTPException(502, event.message)
                 case Done():
                     done = event
-    message = CompletionMessage(
-        content=text + legend(done.cited), annotations=_annotations(text, done.cited)
-    )
-    return CompletionAnswer(
+    message = {
+        "role": "assistant",
+        "content": text + legend(done.cited),
+        "refusal": None,
+        "annotations": _annotations(text, done.cited),
+    }
+    return {
         **head,
-        choices=[CompletionChoice(message=message, finish_reason=_finish_reason(done))],
-        usage=done.usage,
+        "object": "chat.completion",
+        "choices": [_choice("message", message, done)],
+        "usage": done.usage,
         **sources.model_dump(include=_SEARCHED),
-        mode=done.mode,
-        reason=done.reason,
-    )
+        "mode": done.mode,
+        "reason": done.reason,
+    }
 
 
 async def _stream(
@@ -127,9 +119,8 @@ async def _stream(
     def encode(**fields: object) -> bytes:
         return _event({**head, "object": "chat.completion.chunk", **fields})
 
-    def chunk(delta: dict[str, Any], finish_reason: str | None = None, **extra: object) -> bytes:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        return encode(choices=[choice], **extra)
+    def chunk(delta: dict[str, Any], done: Done | None = None, **extra: object) -> bytes:
+        return encode(choices=[_choice("delta", delta, done)], **extra)
 
     text = ""
     async with aclosing(answer) as events:
@@ -150,7 +141,7 @@ async def _stream(
                         yield chunk({"content": legend(event.cited)})
                     yield chunk(
                         {"annotations": _annotations(text, event.cited)},
-                        _finish_reason(event),
+                        event,
                         mode=event.mode,
                         reason=event.reason,
                     )
@@ -163,21 +154,24 @@ def _event(data: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=to_json(data).decode())
 
 
-def _finish_reason(done: Done) -> Literal["stop", "length"]:
-    return "length" if done.truncated else "stop"
+def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, Any]:
+    reason = None if done is None else "length" if done.truncated else "stop"
+    return {"index": 0, name: content, "logprobs": None, "finish_reason": reason}
 
 
-def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[Annotation]:
+def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
+    """Return where in the text passages are cited, in characters, with their addresses."""
     passages = {passage.number: passage for passage in cited}
     return [
-        Annotation(
-            url_citation=UrlCitation(
-                start_index=match.start(),
-                end_index=match.end(),
-                title=passage.title,
-                url=passage.url,
-            )
-        )
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": match.start(),
+                "end_index": match.end(),
+                "title": passage.title,
+                "url": passage.url,
+            },
+        }
         for match in _CITATION.finditer(text)
         if (passage := passages.get(int(match[1]))) is not None
     ]

@@ -72,16 +72,6 @@ class ModelChunk:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How an answer is drawn, and its form; None leaves it to the model."""
-
-    max_tokens: int
-    temperature: float | None = None
-    top_p: float | None = None
-    response_format: Mapping[str, Any] | None = None
-
-
 class LanguageModel:
     """Asks one model of one endpoint. Safe to share between the tasks of one event loop."""
 
@@ -114,32 +104,43 @@ class LanguageModel:
         if "_client" in self.__dict__:
             await self._client.aclose()
 
-    async def complete(self, messages: Sequence[Message], sampling: Sampling) -> ModelChunk:
-        """Return the whole reply as one chunk. Raises ModelError."""
+    async def complete(
+        self, messages: Sequence[Message], max_tokens: int, **options: object
+    ) -> ModelChunk:
+        """Return what `stream` yields as one chunk. Raises ModelError."""
         text = ""
-        async with aclosing(self.stream(messages, sampling)) as chunks:
+        async with aclosing(self.stream(messages, max_tokens, **options)) as chunks:
             async for chunk in chunks:
                 text += chunk.text
         return replace(chunk, text=text)
 
     async def stream(
-        self, messages: Sequence[Message], sampling: Sampling
+        self, messages: Sequence[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
         """Yield the reply as it comes; the last chunk says why it ended, and what it took if known.
 
-        A reply beyond its limits is cut, and ends with the reason `length`. Raises ModelError:
-        before the first text if there is no answer to be had, later if it breaks off. Closing the
-        generator closes the connection.
+        `options` are parameters such as `temperature`; None leaves one out. A reply beyond its
+        limits is cut, and ends with the reason `length`. Raises ModelError: before the first text
+        if there is no answer to be had, later if it breaks off. Closing the generator closes the
+        connection.
         """
         import httpx2
 
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds
         limit = min(clock() + self.settings.first_token_seconds, end)
-        max_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * sampling.max_tokens
+        parameters = {
+            "model": self.settings.model,
+            "messages": list(messages),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_tokens": max_tokens,
+            **{name: value for name, value in options.items() if value is not None},
+        }
+        max_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
         characters = 0
         last = ModelChunk()
-        async with aclosing(await self._send(messages, sampling, limit)) as response:
+        async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
             is_cut = False
             while not is_cut:
@@ -159,7 +160,7 @@ class LanguageModel:
                 chunk = _read_event(event.data)
                 characters += len(chunk.text)
                 is_cut = (
-                    characters > CHARACTERS_PER_TOKEN * sampling.max_tokens
+                    characters > CHARACTERS_PER_TOKEN * max_tokens
                     or response.num_bytes_downloaded > max_bytes
                 )
                 last = ModelChunk(
@@ -177,9 +178,7 @@ class LanguageModel:
             raise ModelError("broke off")
         yield last
 
-    async def _send(
-        self, messages: Sequence[Message], sampling: Sampling, limit: float
-    ) -> "httpx2.Response":
+    async def _send(self, parameters: Mapping[str, object], limit: float) -> "httpx2.Response":
         """Return a reply that has begun with 200, by the loop's time `limit`, after two attempts.
 
         The second leaves out the parameters that the endpoint refused. Raises ModelError.
@@ -188,7 +187,9 @@ class LanguageModel:
 
         refused = self._refused
         for is_last in (False, True):
-            payload = self._payload(messages, sampling, refused)
+            payload = {name: parameters[name] for name in parameters if name not in refused}
+            if "max_tokens" in refused:
+                payload["max_completion_tokens"] = parameters["max_tokens"]
             request = self._client.build_request(
                 "POST", f"{self.settings.base_url}/chat/completions", json=payload
             )
@@ -218,25 +219,6 @@ class LanguageModel:
             await response.aclose()
             raise ModelError("answered in an encoding that it was not offered")
         return response
-
-    def _payload(
-        self, messages: Sequence[Message], sampling: Sampling, refused: frozenset[str]
-    ) -> dict[str, Any]:
-        limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-        optional = {
-            limit: sampling.max_tokens,
-            "stream_options": {"include_usage": True},
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "response_format": sampling.response_format,
-        }
-        wanted = {
-            name: value
-            for name, value in optional.items()
-            if value is not None and name not in refused
-        }
-        model = self.settings.model
-        return {"model": model, "messages": list(messages), "stream": True, **wanted}
 
 
 async def _read_error(response: "httpx2.Response") -> str:

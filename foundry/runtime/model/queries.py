@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..retrieval.calls import CircuitBreaker
-from .client import LanguageModel, ModelError, Sampling
+from .client import LanguageModel, ModelError
 from .prompt import fenced_messages
 from .settings import ModelSettings, shared_budget
 
@@ -92,13 +92,10 @@ class QueryModel:
     def _call(self, request: Request, seconds: float) -> Mapping[str, Any]:
         messages = fenced_messages(request.instructions, request.query)
         schema = {"name": "query", "strict": True, "schema": json.loads(request.schema)}
-        sampling = Sampling(
-            MAX_TOKENS,
-            temperature=0,
-            response_format={"type": "json_schema", "json_schema": schema},
-        )
+        form = {"type": "json_schema", "json_schema": schema}
         reply = asyncio.run_coroutine_threadsafe(
-            self._model.complete(messages, sampling), self._running_loop()
+            self._model.complete(messages, MAX_TOKENS, temperature=0, response_format=form),
+            self._running_loop(),
         )
         try:
             return read_object(reply.result(seconds).text)

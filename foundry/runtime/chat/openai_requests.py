@@ -1,16 +1,20 @@
-"""What OpenAI's clients send and get, where it differs from POST /chat."""
+"""What OpenAI's clients send: questions, parameters, and earlier answers with their legends.
 
+The legend of an answer says what the numbers in its text stand for, for clients that show the text
+alone. They send it back, and it says what a follow-up refers to.
+"""
+
+import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..model.client import Usage
 from ..web.requests import WHOLE, RequestModel
 from .answer import Conversation
 from .conversation import Turn
-from .events import AnswerMode, AnswerReason, ChatData, QueryOrigin, SourceOfAnswer
-from .legend import read_legend
+from .events import CitedPassage
 from .routes import (
     DEFAULT_CHAT_TOP_K,
     LAST_TURN,
@@ -18,9 +22,12 @@ from .routes import (
     MAX_TURNS,
     check_last_turn,
 )
+from .safe_text import disarm, disarm_address
 
 MAX_WISHES_CHARACTERS = 8_000
 """Of all system messages together."""
+
+_ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TURN_CHARACTERS)]
 Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
@@ -68,12 +75,6 @@ class StreamOptions(RequestModel):
     include_obfuscation: Literal[False] | None = None
 
 
-class TextFormat(RequestModel):
-    """The one format of answers."""
-
-    type: Literal["text"]
-
-
 class CompletionRequest(RequestModel):
     """The body of POST /v1/chat/completions.
 
@@ -97,7 +98,7 @@ class CompletionRequest(RequestModel):
     frequency_penalty: Zero | None = None
     presence_penalty: Zero | None = None
     logprobs: Literal[False] | None = None
-    response_format: TextFormat | None = None
+    response_format: dict[Literal["type"], Literal["text"]] | None = None
     stop: Annotated[list[str], Field(max_length=0)] | None = None
     store: Literal[False] | None = None
     tool_choice: Literal["none"] | None = None
@@ -145,68 +146,23 @@ class CompletionRequest(RequestModel):
         return self
 
 
-class OpenAiModel(ChatData):
-    """A model as OpenAI describes one."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int = 0
-    owned_by: str
-
-
-class OpenAiModelList(ChatData):
-    """Every model: there is one."""
-
-    object: Literal["list"] = "list"
-    data: list[OpenAiModel]
+def legend(cited: Sequence[CitedPassage]) -> str:
+    """Return a line for each passage cited, below an empty one; nothing if none is."""
+    lines = []
+    for passage in cited:
+        title = disarm(" ".join(passage.title.split()) + ":")
+        lines.append(f"\n[{passage.number}] {title} {disarm_address(passage.url)}")
+    return "".join(["\n", *lines]) if lines else ""
 
 
-class UrlCitation(ChatData):
-    """Where in the answer a passage is cited, in characters, and its address."""
+def read_legend(answer: str) -> Turn:
+    """Return the answer as a turn: the text above its legend, and the titles in the legend.
 
-    start_index: int
-    end_index: int
-    title: str
-    url: str
-
-
-class Annotation(ChatData):
-    """A citation as OpenAI writes it."""
-
-    type: Literal["url_citation"] = "url_citation"
-    url_citation: UrlCitation
-
-
-class CompletionMessage(ChatData):
-    """The answer."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-    refusal: None = None
-    annotations: list[Annotation]
-
-
-class CompletionChoice(ChatData):
-    """The one choice."""
-
-    index: Literal[0] = 0
-    message: CompletionMessage
-    logprobs: None = None
-    finish_reason: Literal["stop", "length"]
-
-
-class CompletionAnswer(ChatData):
-    """A chat completion as OpenAI writes it, with the passages and how the answer came about."""
-
-    id: str
-    created: int
-    model: str
-    object: Literal["chat.completion"] = "chat.completion"
-    choices: list[CompletionChoice]
-    usage: Usage | None
-    query: str | None
-    query_from: QueryOrigin
-    query_notice: str | None
-    sources: list[SourceOfAnswer]
-    mode: AnswerMode
-    reason: AnswerReason
+    What the caller sends back is not trusted: the titles are searched for, and no more.
+    """
+    text, _, last = answer.rpartition("\n\n")
+    entries = [_ENTRY.fullmatch(line) for line in last.split("\n")]
+    titles = tuple(entry["title"] for entry in entries if entry)
+    if not text or len(titles) < len(entries):
+        return Turn("assistant", answer)
+    return Turn("assistant", text, titles)
