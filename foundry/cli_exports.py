@@ -27,15 +27,22 @@ _trust = click.option(
 _SAID = {
     "conflicts": "conflict, marked in the file",
     "beside": "not merged; the generated one is beside it as .new",
+    "aside": "its code was rewritten and is elsewhere now; your version is kept as {}",
+    "carried": "your edits are now in {}",
     "merged": "merged",
+    "followed": "its imports now lead to where modules moved",
     "kept": "kept as you edited it",
     "orphaned": "kept, though no longer part of the export",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",
+    "moved": "moved to {}",
     "added": "added",
     "replaced": "replaced",
 }
-"""What an update says of a file, what concerns its owner most first."""
+"""What an update says of a file, what concerns its owner most first; {} is where it is now."""
+
+_COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other folders"}
+"""What is said of all such files at once; a dry run names them."""
 
 
 @click.command()
@@ -128,12 +135,13 @@ def update(
     else:
         changes = {key: names for key, names in asdict(result).items() if names}
         for key in (key for key in _SAID if key in changes):
-            if key in {"replaced", "added"} and not dry_run:
+            if key in _COUNTED and not dry_run:
                 count = len(changes[key])
-                click.echo(f"{count:,} file{'s' if count != 1 else ''} {_SAID[key]}")
+                click.echo(f"{count:,} file{'s' if count != 1 else ''} {_COUNTED[key]}")
                 continue
             for name in changes[key]:
-                click.echo(f"{printable(name)}: {_SAID[key]}")
+                place = changes[key][name] if isinstance(changes[key], dict) else ""
+                click.echo(printable(f"{name}: {_SAID[key].format(place)}"))
         for line in result.unresolved:
             click.echo(printable(line))
         state = "up to date" if result.is_settled else "updated, but not settled"

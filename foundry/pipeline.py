@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from foundry.doctor import Finding
     from foundry.evaluating import EvaluationResult
     from foundry.evaluation.options import EvaluationOptions
-    from foundry.exporting.update import Update
+    from foundry.exporting.decisions import Update
     from foundry.inspection import Selection
     from foundry.progress import Reporter
     from foundry.runtime.index.layout import Manifest

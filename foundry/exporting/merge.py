@@ -15,10 +15,16 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A text with both sides' changes; `conflicts` counts the places where both stand, marked."""
+    """A text with both sides' changes.
+
+    Attributes:
+        conflicts: The number of places where both sides stand, marked.
+        longest: Lines of both sides of the longest conflict.
+    """
 
     text: str
     conflicts: int
+    longest: int
 
 
 def merge(base: str, yours: str, generated: str) -> Merged:
@@ -30,7 +36,7 @@ def merge(base: str, yours: str, generated: str) -> Merged:
     if carriage:
         yours = yours.replace("\r\n", "\n")
     lines: list[str] = []
-    conflicts = 0
+    conflicts = longest = 0
     for old, left, right in _stretches(_split(base), _split(yours), _split(generated)):
         if right == old or left == right:
             lines += left
@@ -38,9 +44,10 @@ def merge(base: str, yours: str, generated: str) -> Merged:
             lines += right
         else:
             conflicts += 1
+            longest = max(longest, len(left) + len(right))
             lines += [OPENING, *_ended(left), MIDDLE, *_ended(right), CLOSING]
     text = "".join(lines)
-    return Merged(text.replace("\n", "\r\n") if carriage else text, conflicts)
+    return Merged(text.replace("\n", "\r\n") if carriage else text, conflicts, longest)
 
 
 Stretch = tuple[Sequence[str], Sequence[str], Sequence[str]]

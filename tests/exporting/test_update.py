@@ -10,9 +10,10 @@ from processes import leftovers, snapshot
 
 from foundry.errors import ExportError
 from foundry.exporting.checksums import compare, read_checksums
+from foundry.exporting.decisions import Update
 from foundry.exporting.generated import GENERATED, encode_generated, read_generated
 from foundry.exporting.standing import examine
-from foundry.exporting.update import Update, update_export
+from foundry.exporting.update import update_export
 from foundry.exporting.write import Export, write_export
 
 TEXT = "".join(f"line {number}\n" for number in range(12))

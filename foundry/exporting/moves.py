@@ -1,0 +1,207 @@
+"""Where the modules of earlier exports went, and imports that follow them there.
+
+Up to revision 2975bdc all modules of a package lay side by side; now they lie in rooms.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from foundry.exporting.imports import follow_imports
+
+_WENT = {
+    "chat.answer": "chat_answer",
+    "chat.calls": "chat_calls",
+    "chat.citations": "chat_citations",
+    "chat.events": "chat_events",
+    "chat.extract": "chat_extract chat_sentences sentence_ends",
+    "chat.follow_ups": "chat_follow_ups",
+    "chat.legend": "chat_legend",
+    "chat.markup": "chat_markup",
+    "chat.openai": "web_openai",
+    "chat.openai_errors": "web_openai_errors",
+    "chat.passages": "chat_passages",
+    "chat.prompt": "chat_prompt",
+    "chat.requests": "web_chat_requests",
+    "chat.routes": "web_chat web_chat_answers",
+    "chat.words": "chat_words",
+    "cli": "commands",
+    "evaluation.asking": "evaluation",
+    "evaluation.command": "evaluation_command",
+    "evaluation.figures": "evaluation_figures",
+    "evaluation.metrics": "evaluation_metrics",
+    "evaluation.questions": "evaluation_questions",
+    "index.arrays": "arrays quantising vocabulary",
+    "index.errors": "errors",
+    "index.hybrid": "hybrid_index",
+    "index.layout": "layout",
+    "index.reader": "index",
+    "index.records": "document_text records",
+    "index.reloading": "reloading",
+    "index.served": "served",
+    "index.state": "state",
+    "index.values": "filter_values",
+    "mcp.envelope": "mcp_envelope",
+    "mcp.http": "mcp_http",
+    "mcp.server": "mcp_server",
+    "mcp.stdio": "mcp_stdio",
+    "mcp.tools": "mcp_tools",
+    "model.budget": "call_budget",
+    "model.client": "chat_model",
+    "model.queries": "query_model",
+    "model.replies": "chat_reply",
+    "model.settings": "chat_settings",
+    "retrieval.calls": "circuit_breaker deadlines",
+    "retrieval.candidates": "candidates",
+    "retrieval.completion": "hybrid_candidates",
+    "retrieval.dense_lane": "dense_lane",
+    "retrieval.embedding.cohere": "embedding_cohere",
+    "retrieval.embedding.fastembed": "embedding_fastembed",
+    "retrieval.embedding.folders": "embedding_folders",
+    "retrieval.embedding.http": "embedding_http",
+    "retrieval.embedding.live": "live_query_encoder",
+    "retrieval.embedding.local": "local_query_encoder",
+    "retrieval.embedding.openai": "embedding_openai",
+    "retrieval.embedding.recent": "recent_vectors",
+    "retrieval.embedding.replies": "embedding_replies",
+    "retrieval.embedding.sentence_transformers": "embedding_sentence_transformers",
+    "retrieval.embedding.settings": "embedding_settings",
+    "retrieval.encoder": "encoder",
+    "retrieval.filters": "filters",
+    "retrieval.fusion.linear": "fusion_linear",
+    "retrieval.fusion.rrf": "fusion_rrf",
+    "retrieval.hooks": "hooks",
+    "retrieval.identifiers": "identifiers",
+    "retrieval.keyword_lane": "keyword_lane",
+    "retrieval.lanes": "lanes",
+    "retrieval.passages": "passages",
+    "retrieval.pattern_cost": "pattern_cost",
+    "retrieval.printing": "json_output result_explanation result_text text_table",
+    "retrieval.probe": "query_probe",
+    "retrieval.query_encoder": "query_encoder",
+    "retrieval.results": "passage results",
+    "retrieval.settings": "settings",
+    "retrieval.spelling": "spelling",
+    "retrieval.stages.adaptive_weights": "adaptive_weights",
+    "retrieval.stages.anchors": "anchors",
+    "retrieval.stages.cross_encoder": "cross_encoder",
+    "retrieval.stages.document_cap": "document_cap",
+    "retrieval.stages.expansion": "expansion",
+    "retrieval.stages.extraction": "feature_extraction",
+    "retrieval.stages.feedback": "feedback",
+    "retrieval.stages.heuristics": "heuristics",
+    "retrieval.stages.links": "links",
+    "retrieval.stages.minimum_score": "minimum_score",
+    "retrieval.stages.near_duplicates": "near_duplicates",
+    "retrieval.stages.parents": "parent_expansion",
+    "retrieval.stages.recency": "recency",
+    "retrieval.stages.recency_decay": "recency_decay",
+    "retrieval.stages.recency_tiers": "recency_tiers",
+    "retrieval.stages.rerank": "rerank",
+    "retrieval.stages.rewriting": "query_rewriting",
+    "retrieval.stages.understanding": "query_understanding",
+    "retrieval.timing": "stages",
+    "retrieval.token_patterns": "token_patterns",
+    "retrieval.tokens": "tokens",
+    "retrieval.unknown_identifiers": "unknown_identifiers",
+    "retrieval.weights": "weights",
+    "store.engine": "store_engine",
+    "store.pgvector": "store_pgvector",
+    "store.pgvector_connections": "store_pgvector_connections",
+    "store.qdrant": "store_qdrant",
+    "store.qdrant_client": "store_qdrant_client",
+    "store.settings": "store_settings",
+    "store.store": "store",
+    "store.versions": "store_versions",
+    "verification.files": "package_files",
+    "verification.running": "verification",
+    "web.access": "web_access",
+    "web.admission": "web_admission",
+    "web.answers": "web_answers",
+    "web.authorisation": "web_hooks",
+    "web.citation_paths": "citation_paths",
+    "web.citations": "citations",
+    "web.embedder": "web_embedder",
+    "web.embedder_service": "web_embedder_service",
+    "web.embedder_stored": "web_embedder_stored",
+    "web.event_stream": "web_event_stream",
+    "web.framework": "web_loading",
+    "web.guard": "web_guard",
+    "web.json": "web_json",
+    "web.llms": "web_agents",
+    "web.loading": "loading",
+    "web.log": "web_log",
+    "web.metrics": "web_metrics",
+    "web.observer": "web_observer",
+    "web.page": "web_page",
+    "web.page_chat": "web_page_chat",
+    "web.page_data": "web_page_data",
+    "web.problems": "web_problems",
+    "web.protocol": "web_protocol",
+    "web.rates": "web_rates",
+    "web.requests": "web_requests",
+    "web.routes": "web_routes",
+    "web.runner": "web_runner",
+    "web.server": "web_server",
+    "web.serving": "web_serving",
+    "web.store": "web_store",
+    "web.tracing": "web_tracing",
+    "web.workers": "web_workers",
+}
+"""Module of an export -> modules of earlier exports whose code went there, or most of it."""
+
+GONE: Mapping[str, str] = {}
+"""Module of earlier exports that none replaces -> why."""
+
+MOVED: Mapping[str, str] = {old: new for new, olds in _WENT.items() for old in olds.split()}
+"""Module of earlier exports -> the module where its code is now; both as the package imports them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What lies elsewhere after an update.
+
+    Attributes:
+        modules: Whole dotted name of a module before the update -> the same after it.
+    """
+
+    modules: Mapping[str, str]
+
+    @classmethod
+    def between(cls, package: str, old: Collection[str], new: Collection[str]) -> "Moves":
+        """Compare the paths of an export's files with those of the export to come."""
+        return cls(
+            {
+                f"{package}.{module}": f"{package}.{place}"
+                for module, place in MOVED.items()
+                if (name := f"{package}/{module}.py") in old and name not in new
+                if _path_of(f"{package}.{place}") in new
+            }
+        )
+
+    def place_of(self, name: str) -> str | None:
+        """The path that the code of the module at path `name` has now; None if it has none."""
+        place = self.modules.get(_module_of(name))
+        return _path_of(place) if place and name.endswith(".py") else None
+
+    def follow(self, name: str, text: str) -> str:
+        """Let the imports of the file at path `name` lead to where modules are after the update."""
+        if not self.modules or not name.endswith(".py"):
+            return text
+        return follow_imports(text, _module_of(name), self.modules)
+
+    def follow_bytes(self, name: str, content: bytes) -> bytes:
+        """Do the same with what may be no text at all."""
+        try:
+            return self.follow(name, content.decode()).encode()
+        except UnicodeDecodeError:
+            return content
+
+
+def _module_of(name: str) -> str:
+    return ".".join(PurePosixPath(name).with_suffix("").parts)
+
+
+def _path_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
