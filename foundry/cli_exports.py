@@ -32,6 +32,7 @@ _SAID = {
     "merged": "merged",
     "followed": "its imports now lead to where modules moved",
     "kept": "kept as you edited it",
+    "gone": "kept, though no longer part of the export: {}",
     "orphaned": "kept, though no longer part of the export",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",

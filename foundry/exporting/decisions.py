@@ -48,6 +48,7 @@ class Update:
         carried: Edited, and merged with what is new at another path: the same.
         aside: Edited, at another path now and not to be merged there: the path that it had -> that
             of the owner's version, beside the generated one.
+        gone: Orphaned modules whose code is nowhere now -> why.
         followed: The owner's own, whose imports now lead to where modules moved.
         unresolved: A line for each import that then leads nowhere: of a file, and what it imports.
     """
@@ -64,6 +65,7 @@ class Update:
     moved: dict[str, str] = field(default_factory=dict)
     carried: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
     followed: list[str] = field(default_factory=list)
     unresolved: list[str] = field(default_factory=list)
 
@@ -94,7 +96,7 @@ def decide(
             content = _decide_edited(update, contents, moves, name, new, base, path)
         if content is not None:
             contents[name] = content
-    if moves.modules:
+    if moves.modules or moves.gone:
         _leave_old_places(update, contents, moves, standing)
         _carry_edits(update, contents, moves, standing)
         _follow_moves(update, contents, moves, standing, target)
@@ -178,6 +180,9 @@ def _carry_edits(
     """Merge edited modules that moved with what is new at their new places."""
     for name in list(update.orphaned):
         place = moves.place_of(name)
+        if reason := moves.gone.get(name):
+            update.orphaned.remove(name)
+            update.gone[name] = reason
         if place is None or name not in contents:
             continue
         update.orphaned.remove(name)
@@ -219,7 +224,9 @@ def _follow_moves(
         yours = path.read_bytes()
         if (followed := moves.follow_bytes(name, yours)) != yours:
             contents[name] = followed
-    for name in sorted({*standing.added, *update.kept, *update.orphaned} & contents.keys()):
+    for name in sorted(
+        {*standing.added, *update.kept, *update.orphaned, *update.gone} & contents.keys()
+    ):
         if contents[name] != (target / name).read_bytes():
             update.followed.append(name)
 

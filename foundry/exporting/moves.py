@@ -10,20 +10,18 @@ from pathlib import PurePosixPath
 from foundry.exporting.imports import follow_imports
 
 _WENT = {
-    "chat.answer": "chat_answer",
-    "chat.calls": "chat_calls",
-    "chat.citations": "chat_citations",
+    "chat.answer": "chat_answer chat_calls",
+    "chat.conversation": "chat_follow_ups",
     "chat.events": "chat_events",
     "chat.extract": "chat_extract chat_sentences sentence_ends",
-    "chat.follow_ups": "chat_follow_ups",
     "chat.legend": "chat_legend",
-    "chat.markup": "chat_markup",
     "chat.openai": "web_openai",
     "chat.openai_errors": "web_openai_errors",
-    "chat.passages": "chat_passages",
+    "chat.openai_schema": "web_chat_answers web_chat_requests",
     "chat.prompt": "chat_prompt",
-    "chat.requests": "web_chat_requests",
-    "chat.routes": "web_chat web_chat_answers",
+    "chat.routes": "web_chat",
+    "chat.safe_text": "chat_citations chat_markup",
+    "chat.sources": "chat_passages",
     "chat.words": "chat_words",
     "cli": "commands",
     "evaluation.asking": "evaluation",
@@ -33,24 +31,20 @@ _WENT = {
     "evaluation.questions": "evaluation_questions",
     "index.arrays": "arrays quantising vocabulary",
     "index.errors": "errors",
-    "index.hybrid": "hybrid_index",
     "index.layout": "layout",
     "index.reader": "index",
     "index.records": "document_text records",
     "index.reloading": "reloading",
-    "index.served": "served",
-    "index.state": "state",
+    "index.served": "served state",
     "index.values": "filter_values",
     "mcp.envelope": "mcp_envelope",
     "mcp.http": "mcp_http",
     "mcp.server": "mcp_server",
     "mcp.stdio": "mcp_stdio",
     "mcp.tools": "mcp_tools",
-    "model.budget": "call_budget",
-    "model.client": "chat_model",
+    "model.client": "chat_model chat_reply",
     "model.queries": "query_model",
-    "model.replies": "chat_reply",
-    "model.settings": "chat_settings",
+    "model.settings": "call_budget chat_settings",
     "retrieval.calls": "circuit_breaker deadlines",
     "retrieval.candidates": "candidates",
     "retrieval.completion": "hybrid_candidates",
@@ -74,11 +68,9 @@ _WENT = {
     "retrieval.identifiers": "identifiers",
     "retrieval.keyword_lane": "keyword_lane",
     "retrieval.lanes": "lanes",
-    "retrieval.passages": "passages",
     "retrieval.pattern_cost": "pattern_cost",
     "retrieval.printing": "json_output result_explanation result_text text_table",
     "retrieval.probe": "query_probe",
-    "retrieval.query_encoder": "query_encoder",
     "retrieval.results": "passage results",
     "retrieval.settings": "settings",
     "retrieval.spelling": "spelling",
@@ -105,25 +97,19 @@ _WENT = {
     "retrieval.tokens": "tokens",
     "retrieval.unknown_identifiers": "unknown_identifiers",
     "retrieval.weights": "weights",
-    "store.engine": "store_engine",
     "store.pgvector": "store_pgvector",
     "store.pgvector_connections": "store_pgvector_connections",
     "store.qdrant": "store_qdrant",
     "store.qdrant_client": "store_qdrant_client",
     "store.settings": "store_settings",
-    "store.store": "store",
-    "store.versions": "store_versions",
-    "verification.files": "package_files",
-    "verification.running": "verification",
+    "store.store": "store store_versions",
+    "verification": "verification",
     "web.access": "web_access",
     "web.admission": "web_admission",
     "web.answers": "web_answers",
     "web.authorisation": "web_hooks",
-    "web.citation_paths": "citation_paths",
-    "web.citations": "citations",
-    "web.embedder": "web_embedder",
-    "web.embedder_service": "web_embedder_service",
-    "web.embedder_stored": "web_embedder_stored",
+    "web.citations": "citation_paths citations",
+    "web.embedder": "web_embedder_service web_embedder",
     "web.event_stream": "web_event_stream",
     "web.framework": "web_loading",
     "web.guard": "web_guard",
@@ -150,12 +136,19 @@ _WENT = {
 }
 """Module of an export -> modules of earlier exports whose code went there, or most of it."""
 
-GONE: Mapping[str, str] = {}
+_CHOSEN = "what was chosen of it is constructed in search.py and app.py"
+
+GONE: Mapping[str, str] = {
+    "package_files": "foundry verify and foundry update read the files of a package themselves",
+    **dict.fromkeys(
+        ("hybrid_index", "passages", "query_encoder", "store_engine", "web_embedder_stored"),
+        _CHOSEN,
+    ),
+}
 """Module of earlier exports that none replaces -> why."""
 
 MOVED: Mapping[str, str] = {old: new for new, olds in _WENT.items() for old in olds.split()}
-"""Module of earlier exports -> the module where its code is now; both as the package imports them.
-"""
+"""Module of earlier exports -> the module that has its code now, both as the package knows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +157,23 @@ class Moves:
 
     Attributes:
         modules: Whole dotted name of a module before the update -> the same after it.
+        gone: Path of a module that none replaces -> why.
     """
 
     modules: Mapping[str, str]
+    gone: Mapping[str, str]
 
     @classmethod
     def between(cls, package: str, old: Collection[str], new: Collection[str]) -> "Moves":
         """Compare the paths of an export's files with those of the export to come."""
-        return cls(
-            {
-                f"{package}.{module}": f"{package}.{place}"
-                for module, place in MOVED.items()
-                if (name := f"{package}/{module}.py") in old and name not in new
-                if _path_of(f"{package}.{place}") in new
-            }
-        )
+        paths = {module: f"{package}/{module}.py" for module in [*MOVED, *GONE]}
+        left = {module for module, path in paths.items() if path in old and path not in new}
+        modules = {
+            f"{package}.{module}": f"{package}.{MOVED[module]}"
+            for module in left & MOVED.keys()
+            if _path_of(f"{package}.{MOVED[module]}") in new
+        }
+        return cls(modules, {paths[module]: GONE[module] for module in left & GONE.keys()})
 
     def place_of(self, name: str) -> str | None:
         """The path that the code of the module at path `name` has now; None if it has none."""
