@@ -22,8 +22,8 @@ from raw_http import read_all
 from servers import get, in_checkout, post
 from waiting import wait_until
 
+from foundry.runtime.index.files import HASHED_AT_ONCE_BYTES
 from foundry.runtime.index.layout import manifest_bytes
-from foundry.runtime.index.reader import HASHED_AT_ONCE_BYTES
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40

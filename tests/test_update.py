@@ -116,8 +116,8 @@ def edit(path: Path, old: str, new: str) -> None:
 @pytest.mark.slow
 def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) -> None:
     near, far = older / "notes" / "app.py", older / "README.md"
-    mine = "    app.include_router(health_routes)  # mine\n"
-    edit(near, "    app.include_router(health_routes)\n", mine)
+    mine = "        docs_url=None,  # mine\n"
+    edit(near, "        docs_url=None,\n", mine)
     edit(far, "# notes\n", "# notes, as we know them\n")
     (older / "scripts").mkdir()
     (older / "scripts" / "deploy.sh").write_text("#!/bin/sh\n")
