@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foundry.config_file import FieldsSection, SearchSection, SourceSection, Strategy
+from foundry.config_patterns import check_pattern
 from foundry.features.choosing import Parents
 from foundry.features.ranking import Expansion
 from foundry.features.stage import Stage, Surroundings
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
-from foundry.runtime.retrieval.identifiers import compile_patterns
 from foundry.runtime.retrieval.weights import rest
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -52,7 +52,7 @@ def find_problems(
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:
-            compile_patterns([pattern])
+            check_pattern(pattern)
         except ValueError as error:
             problems.append(f"search.identifier_patterns[{number}]: {error}")
     surroundings = Surroundings(has_vectors, {*EXTRACTABLE, *search.filterable})

@@ -20,6 +20,7 @@ LEAVES = {
     "config_changes",
     "config_embedding",
     "config_file",
+    "config_patterns",
     "config_problems",
     "config_search",
     "config_sources",

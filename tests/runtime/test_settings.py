@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_model, reading
+from foundry.runtime.retrieval.settings import read_model, read_settings, reading
 from foundry.runtime.retrieval.weights import read_weights, trying_weight, weights
 
 SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
@@ -35,6 +35,14 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, content: bytes) -> N
         values["a"]["b"].keys()
     assert str(file) in caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("pattern", ["(unclosed", "a{99999999999}", 7])
+def test_an_identifier_pattern_that_is_none_is_refused(tmp_path: Path, pattern: object) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"identifier_patterns": [pattern]}))
+    with pytest.raises(ConfigurationError, match="unusable"):
+        read_settings(file)
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ from foundry.runtime.index.arrays import Vocabulary
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
-from foundry.runtime.retrieval.identifiers import compile_patterns, identifier_share
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import Journal
-from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights
+from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 from foundry.runtime.retrieval.stages.anchors import boost_anchors
 from foundry.runtime.retrieval.stages.recency import ages, today
 from foundry.runtime.retrieval.stages.recency_decay import boost_recency as boost_by_decay
@@ -53,7 +52,7 @@ def test_share_of_identifiers(query: str, share: float) -> None:
 
 def test_own_patterns_are_identifiers() -> None:
     tokens = tokenizer.tokenize("reset widget")
-    assert identifier_share(tokens, compile_patterns(["wid.*"])) == 0.5
+    assert identifier_share(tokens, [re.compile("wid.*")]) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Identifiers that an index has, and those that it does not have though it has their parts."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,14 @@ from small_indexes import Note, write_notes
 
 from foundry.published import open_index
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT, compile_patterns
-from foundry.runtime.retrieval.lanes import LaneHits
-from foundry.runtime.retrieval.tokens import query_terms
-from foundry.runtime.retrieval.unknown_identifiers import (
+from foundry.runtime.retrieval.identifiers import (
+    MAX_PATTERN_INPUT,
     find_unknown_identifiers,
     finds_identifier,
     score_against_unknown,
 )
+from foundry.runtime.retrieval.lanes import LaneHits
+from foundry.runtime.retrieval.tokens import query_terms
 
 NOTES = [
     Note("Region D40", ("Behind region D4, under 30 CFR 75.1725, in 2024, on page 11 of 99.",)),
@@ -39,7 +40,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 def unknown(index: Index, query: str, *patterns: str) -> tuple[str, ...]:
     _, tokens = index.tokenizer.tokenize_query(query)
-    return find_unknown_identifiers(index, query, tokens, compile_patterns(patterns))
+    return find_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)])
 
 
 @pytest.mark.parametrize(

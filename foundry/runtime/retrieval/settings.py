@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ..index.errors import ConfigurationError
-from .identifiers import compile_patterns
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -82,7 +81,15 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
     """The JSON of an exported file; what is wrong with it within is a ConfigurationError."""
     try:
         yield json.loads(file.read_bytes())
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        re.error,
+        OverflowError,
+    ) as error:
         raise ConfigurationError(
             f"{file}: unusable: {error!r}",
             hint="export the server again, or restore the file from a trusted copy",
@@ -102,7 +109,7 @@ def read_model(section: str, variable: str, file: Path = SETTINGS_FILE) -> str:
 def read_settings(file: Path) -> Settings:
     """Read settings from a file and the environment. Raises ConfigurationError."""
     with reading(file) as values:
-        patterns = compile_patterns(values["identifier_patterns"])
+        patterns = tuple(map(re.compile, values.get("identifier_patterns", ())))
         return Settings(
             name=str(values["name"]),
             title=str(values["title"]),

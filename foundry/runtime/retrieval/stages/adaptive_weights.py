@@ -7,7 +7,7 @@ identifiers among the meaningful tokens of a query says which of the two to trus
 import re
 from collections.abc import Sequence
 
-from ..identifiers import identifier_share
+from ..identifiers import is_identifier
 from ..results import Journal
 from ..tokens import Token
 
@@ -42,3 +42,21 @@ def adapt_weights(
     keyword = round(1 - semantic, 6)
     journal.note("adaptive_weights", semantic=semantic, keyword=keyword)
     return semantic, keyword
+
+
+def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
+    """The share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
+
+    What may accompany an identifier belongs to one that it stands beside: `30 CFR 75.1725` is three
+    tokens of an identifier.
+    """
+    meaningful = [token for token in tokens if token.terms]
+    belonging = 0
+    run: list[bool] = []
+    for token in (*meaningful, None):
+        if token is not None and (is_identifier(token, patterns) or token.may_accompany):
+            run.append(is_identifier(token, patterns))
+            continue
+        belonging += len(run) if any(run) else 0
+        run = []
+    return belonging / len(meaningful) if meaningful else 0.0

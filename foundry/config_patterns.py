@@ -1,4 +1,4 @@
-"""What a regular expression costs at the most, read off the expression itself.
+"""Refuses identifier patterns that could hang a search: reads off a pattern what it may cost.
 
 Python's `re` tries one way after the other: `(?:[A-Z]+-?)+\\d+` has 2^n ways to cut n letters, and
 fails only when all are tried. Here every place of choice (how often to repeat, which alternative to
@@ -13,6 +13,8 @@ and what is behind an assertion counts as possible.
 import re
 from dataclasses import dataclass
 from typing import Any
+
+from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
 
 codes: Any = re._constants  # type: ignore[attr-defined]
 parser: Any = re._parser  # type: ignore[attr-defined]
@@ -49,11 +51,22 @@ class _Part:
     has_repeat: bool = False
 
 
-def check_cost(pattern: str, longest: int) -> None:
-    """Raise ValueError, with the reason, if a pattern may take long on `longest` characters.
+def check_pattern(pattern: str) -> None:
+    """Raise ValueError, with the reason, for what is no pattern and for what may take long.
 
-    Also for what `re` refuses, and for what cannot be estimated, such as a reference to a group.
+    Also for what cannot be estimated, such as a reference to a group.
     """
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"not a regular expression: {pattern!r}: {error}") from None
+    try:
+        _check_cost(pattern, MAX_PATTERN_INPUT)
+    except ValueError as error:
+        raise ValueError(f"may take too long on some queries: {pattern!r}: {error}") from None
+
+
+def _check_cost(pattern: str, longest: int) -> None:
     tree = parser.parse(pattern)
     # A pattern is matched from end to end, so that nothing follows.
     part = _Estimate(longest).sequence(list(tree), 0, tree.state.flags, in_repeat=False)
