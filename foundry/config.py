@@ -256,11 +256,13 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         limits=Limits(
             connections=parsed.server.max_connections,
             searches=parsed.server.concurrent_searches,
-            chats=parsed.server.concurrent_chats,
-            mcp_calls=parsed.server.concurrent_mcp_calls,
             streams=parsed.server.concurrent_streams,
             requests_per_minute=parsed.server.requests_per_minute,
-            chat_requests_per_minute=parsed.server.chat_requests_per_minute,
+            chats=parsed.server.concurrent_chats if parsed.server.chat else None,
+            chat_requests_per_minute=(
+                parsed.server.chat_requests_per_minute if parsed.server.chat else None
+            ),
+            mcp_calls=parsed.server.concurrent_mcp_calls if parsed.server.mcp else None,
         ),
         mcp=parsed.server.mcp,
         chat=parsed.server.chat,

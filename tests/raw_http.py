@@ -16,18 +16,15 @@ import asyncio, json, sys, time
 from types import SimpleNamespace
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
-from foundry.runtime.web import guard as web_guard
-from foundry.runtime.web import protocol as web_protocol
+from foundry.runtime.web import connections as web_connections
+from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.admission import Admission
-from foundry.runtime.web.guard import Guard
 from foundry.runtime.web.json import JsonResponse, JsonRoute
-from foundry.runtime.web.metrics import metrics_routes
-from foundry.runtime.web.observer import Observer
-from foundry.runtime.web.problems import PROBLEM_HANDLERS
-from foundry.runtime.web.rates import RateLimits
+from foundry.runtime.web.middleware import Middleware
+from foundry.runtime.web.observing import metrics_routes
+from foundry.runtime.web.problems import Problems
 from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.requests import SearchRequest
 
@@ -35,9 +32,9 @@ options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
                    "requests_per_minute": 0, "chat_requests_per_minute": 0,
                    **options.get("limits", {})})
-web_protocol.HEAD_SECONDS = options["head_seconds"]
-web_guard.BODY_SECONDS = options["body_seconds"]
-web_protocol.READING_SECONDS = options["reading_seconds"]
+web_connections.HEAD_SECONDS = options["head_seconds"]
+web_middleware.BODY_SECONDS = options["body_seconds"]
+web_connections.READING_SECONDS = options["reading_seconds"]
 web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
 web_serving.served = SimpleNamespace(
@@ -47,7 +44,7 @@ web_serving.Reloader.start = lambda self: None
 
 
 def create_app():
-    app = FastAPI(redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
+    app = FastAPI(redirect_slashes=False, exception_handlers=Problems().handlers)
     app.router.route_class = JsonRoute
 
     @app.post("/search")
@@ -89,11 +86,10 @@ def create_app():
         return StreamingResponse(pieces(), media_type="text/event-stream")
 
     app.include_router(health_routes())
-    app.include_router(metrics_routes)
-    app.add_middleware(Admission, limits=limits, by_token=False)
-    app.add_middleware(RateLimits, limits=limits, by_token=False)
-    app.add_middleware(Guard, policy=AccessPolicy(frozenset(), ()), max_body_bytes=262144)
-    app.add_middleware(Observer)
+    app.include_router(metrics_routes())
+    app.add_middleware(
+        Middleware, policy=AccessPolicy(frozenset(), ()), limits=limits, max_body_bytes=262144
+    )
     return app
 
 

@@ -62,7 +62,7 @@ print(json.dumps({{
 """
 DEFERRED = """
 import json
-from notes.web.framework import load_fastapi
+from notes.web.loading import load_fastapi
 load_fastapi()
 from fastapi.openapi.models import OpenAPI
 from starlette.testclient import TestClient

@@ -155,9 +155,17 @@ def test_a_new_index_is_served_without_a_restart(
     # And back.
     publish(published, "v1")
     served.ready(lambda answer: answer["index_version"] == first["index_version"])
-    metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
-    assert 'index_reloads_total{result="ok"} 2.0' in metrics
-    assert f'index_served{{version="{first["index_version"]}"}} 1.0' in metrics
+
+    # Counted as soon as it is served.
+    def is_counted() -> bool:
+        metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
+        assert f'index_served{{version="{second["index_version"]}"}}' in metrics
+        return (
+            'index_reloads_total{result="ok"} 2.0' in metrics
+            and f'index_served{{version="{first["index_version"]}"}} 1.0' in metrics
+        )
+
+    wait_until(is_counted)
 
 
 def flip_a_bit(index: Path) -> None:

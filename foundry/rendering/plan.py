@@ -173,10 +173,13 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
         "port": config.port,
         "allowed_hosts": list(config.allowed_hosts),
         "max_body_bytes": config.max_body_bytes,
-        "limits": asdict(config.limits),
+        "limits": {
+            name: limit for name, limit in asdict(config.limits).items() if limit is not None
+        },
         "identifier_patterns": list(config.identifier_patterns),
-        "chat_instructions": config.chat_instructions,
     }
+    if config.chat:
+        values["chat_instructions"] = config.chat_instructions
     if query_encoder.kind != "none":
         values["semantic_weight"] = config.semantic_weight
         values["keyword_weight"] = config.keyword_weight

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 
-from foundry.runtime.web.protocol import ConnectionState
+from foundry.runtime.web.connections import Connections
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ class Unread:
 
 
 def test_answers_that_nobody_reads_take_32_mib_at_most() -> None:
-    state = ConnectionState(1000)
+    state = Connections(1000)
     connections: list[Any] = [Unread() for _ in range(100)]
     for connection in connections:
         state.keep_unread(connection, 1 << 20)

@@ -18,6 +18,7 @@ from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceSum
 from foundry.runtime.index.served import ServedState
 from foundry.runtime.retrieval.filters import Filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
+from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
@@ -27,8 +28,9 @@ from foundry.runtime.web.answers import (
     Readiness,
     SourceList,
 )
-from foundry.runtime.web.guard import SECURITY_HEADERS, Guard
-from foundry.runtime.web.problems import PROBLEM_HANDLERS
+from foundry.runtime.web.limits import SECURITY_HEADERS
+from foundry.runtime.web.middleware import Middleware
+from foundry.runtime.web.problems import Problems
 from foundry.runtime.web.runner import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
@@ -129,13 +131,14 @@ def make_client(search: Search) -> TestClient:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers=PROBLEM_HANDLERS,
+        exception_handlers=Problems().handlers,
     )
     app.include_router(web_routes.search_routes(in_event_loop(search)))
     app.include_router(web_routes.content_routes)
     app.include_router(web_routes.health_routes())
     policy = AccessPolicy(frozenset(), ())
-    app.add_middleware(Guard, policy=policy, max_body_bytes=262_144)
+    limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
+    app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=262_144)
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 

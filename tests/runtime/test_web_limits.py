@@ -1,26 +1,19 @@
-"""Who gets a turn, who waits and who is refused: the gate alone, then real servers under load."""
+"""Who gets a turn, who waits and who is refused: slots alone, then real servers under load."""
 
 import asyncio
 import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
-from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import admission as web_admission
-from foundry.runtime.web.admission import (
-    Admission,
-    Answer,
-    Gate,
-    Streams,
-    StreamTooSlowError,
-    kind_of_work,
-)
+from foundry.runtime.web import limits as web_limits
+from foundry.runtime.web.limits import Answer, AnswerEndedError, Slots, StreamSlots
+from foundry.runtime.web.observing import REGISTRY, REQUESTS_WAITING, REQUESTS_WORKING, Outcome
 
 CLOSE = b"\r\nConnection: close\r\n\r\n"
 
@@ -29,62 +22,49 @@ def chat(path: str) -> bytes:
     return get(path, method="POST")
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/healthz", None),
-        ("/readyz", None),
-        ("/metrics", None),
-        ("/search", "search"),
-        ("/documents/a", "search"),
-        ("/nowhere", "search"),
-        ("/healthz/", "search"),
-        ("/chat", "chat"),
-        ("/v1/chat/completions", "chat"),
-        ("/mcp", "mcp"),
-        ("/mcp/", "mcp"),
-        ("/mcpx", "search"),
-    ],
-)
-def test_kinds_of_work(path: str, kind: str | None) -> None:
-    assert kind_of_work("POST", path) == kind
-    assert kind_of_work("GET", path) == ("search" if kind == "chat" else kind)
+def working(name: str = "test") -> float | None:
+    return REGISTRY.get_sample_value("http_requests_working", {"kind": name})
+
+
+def waiters() -> float | None:
+    return REGISTRY.get_sample_value("http_requests_waiting", {"kind": "test"})
 
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
     async def check() -> None:
-        gate = Gate(2)
+        slots = Slots("test", 2)
         order: list[int] = []
-        most = 0
+        most = done = 0
 
         async def work(number: int) -> None:
-            nonlocal most
-            assert await gate.enter()
+            nonlocal most, done
+            assert await slots.take()
             order.append(number)
-            most = max(most, gate.working)
+            most = max(most, len(order) - done)
             await asyncio.sleep(0.001)
-            gate.leave()
+            done += 1
+            slots.give_back()
 
         await asyncio.gather(*(work(number) for number in range(50)))
         assert order == list(range(50))
         assert most == 2
         await asyncio.sleep(0)
-        assert (gate.working, gate.waiting) == (0, 0)
+        assert (working(), waiters()) == (0, 0)
 
     asyncio.run(check())
 
 
 def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
     async def check() -> None:
-        gate = Gate(1)
+        slots = Slots("test", 1)
         done = 0
         seen = []
 
         async def work() -> None:
             nonlocal done
-            assert await gate.enter()
+            assert await slots.take()
             done += 1
-            gate.leave()
+            slots.give_back()
 
         tasks = [asyncio.create_task(work()) for _ in range(100)]
         while done < 100:
@@ -98,32 +78,32 @@ def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
 
 
 def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(web_limits, "WAIT_SECONDS", 0.05)
 
     async def check() -> None:
-        gate = Gate(1)
-        assert await gate.enter()
-        assert not await gate.enter()
-        assert gate.waiting == 0
-        gate.leave()
+        slots = Slots("test", 1)
+        assert await slots.take()
+        assert not await slots.take()
+        assert waiters() == 0
+        slots.give_back()
         await asyncio.sleep(0)
-        assert await gate.enter()
+        assert await slots.take()
 
     asyncio.run(check())
 
 
 def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(web_limits, "WAIT_SECONDS", 60.0)
 
     async def check() -> None:
-        gate = Gate(1)
-        assert await gate.enter()
-        waiting = [asyncio.create_task(gate.enter()) for _ in range(1025)]
+        slots = Slots("test", 1)
+        assert await slots.take()
+        waiting = [asyncio.create_task(slots.take()) for _ in range(1025)]
         await asyncio.sleep(0)
-        assert gate.waiting == 1024
+        assert waiters() == 1024
         assert not await waiting.pop()
         for task in waiting:
-            gate.leave()
+            slots.give_back()
             assert await task
 
     asyncio.run(check())
@@ -131,21 +111,30 @@ def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cancelled_waiters_lose_no_slot() -> None:
     async def check() -> None:
-        gate = Gate(1)
-        assert await gate.enter()
-        patient, impatient = (asyncio.create_task(gate.enter()) for _ in range(2))
+        slots = Slots("test", 1)
+        assert await slots.take()
+        patient, impatient = (asyncio.create_task(slots.take()) for _ in range(2))
         await asyncio.sleep(0)
         patient.cancel()
-        gate.leave()
+        slots.give_back()
         await asyncio.sleep(0)
         # Cancelled just when its turn has come.
         impatient.cancel()
         await asyncio.gather(patient, impatient, return_exceptions=True)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert (gate.working, gate.waiting) == (0, 0)
+        assert (working(), waiters()) == (0, 0)
 
     asyncio.run(check())
+
+
+@pytest.fixture(autouse=True)
+def no_gauges() -> Iterator[None]:
+    """Gauges are of the process; a test may leave slots taken."""
+    yield
+    for name in ("test", "stream"):
+        REQUESTS_WORKING.labels(name).set(0)
+        REQUESTS_WAITING.labels(name).set(0)
 
 
 @pytest.fixture(scope="module")
@@ -291,63 +280,52 @@ def test_slow_readers_of_anything_leave_search_alone() -> None:
 
 def test_one_caller_has_half_of_the_streams() -> None:
     async def check() -> None:
-        streams = Streams(4)
-        assert [await streams.enter(b"a") for _ in range(4)] == [True, True, False, False]
-        assert [await streams.enter(b"b") for _ in range(3)] == [True, True, False]
-        streams.leave(b"a")
+        streams = StreamSlots(4)
+        assert [await streams.take(b"a") for _ in range(4)] == [True, True, False, False]
+        assert [await streams.take(b"b") for _ in range(3)] == [True, True, False]
+        streams.give_back(b"a")
         await asyncio.sleep(0)
-        assert await streams.enter(b"a")
-        assert streams.gate.working == 4
+        assert await streams.take(b"a")
+        assert working("stream") == 4
 
     asyncio.run(check())
 
 
 @pytest.mark.parametrize(("slots", "share"), [(1, 1), (2, 1), (3, 1), (6, 3), (7, 3)])
 def test_streams_of_a_caller_are_counted(slots: int, share: int) -> None:
-    async def is_refused_at_once(streams: Streams) -> bool:
-        asked = asyncio.create_task(streams.enter(b"a"))
+    async def is_refused_at_once(streams: StreamSlots) -> bool:
+        asked = asyncio.create_task(streams.take(b"a"))
         await asyncio.sleep(0)
         done = asked.done()
         asked.cancel()
         return done and not asked.result()
 
     async def check() -> None:
-        streams = Streams(slots)
-        assert all([await streams.enter(b"a") for _ in range(share)])
+        streams = StreamSlots(slots)
+        assert all([await streams.take(b"a") for _ in range(share)])
         for _ in range(3):
             assert await is_refused_at_once(streams)
-            streams.leave(b"a")
+            streams.give_back(b"a")
             await asyncio.sleep(0)
-            assert await streams.enter(b"a")
+            assert await streams.take(b"a")
         for _ in range(share):
-            streams.leave(b"a")
+            streams.give_back(b"a")
             await asyncio.sleep(0)
-        assert streams.gate.working == 0
+        assert working("stream") == 0
 
     asyncio.run(check())
 
 
-def test_what_is_no_request_needs_no_slot() -> None:
-    seen = []
-
-    async def application(scope: Any, receive: Any, send: Any) -> None:
-        seen.append(scope)
-
-    admission = Admission(application, limits=Limits(9, 9, 9, 9, 9, 0, 0), by_token=False)
-    asyncio.run(admission({"type": "lifespan"}, cast(Any, None), cast(Any, None)))
-    assert seen == [{"type": "lifespan"}]
-
-
 def test_a_stream_that_finds_no_slot_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_admission, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(web_limits, "WAIT_SECONDS", 0.01)
 
     async def check() -> None:
-        streams = Streams(2)
-        assert await streams.enter(b"a") and await streams.enter(b"b")
-        assert not await streams.enter(b"c")
-        streams.leave(b"a")
+        streams = StreamSlots(2)
+        assert await streams.take(b"a") and await streams.take(b"b")
+        assert not await streams.take(b"c")
+        streams.give_back(b"a")
         await asyncio.sleep(0)
-        assert await streams.enter(b"c")
+        assert await streams.take(b"c")
 
     asyncio.run(check())
 
@@ -372,15 +350,18 @@ def test_a_stream_must_be_read_at_some_rate(
             nonlocal now
             now += wait_seconds if message["type"] == "http.response.body" else 0
 
-        answer = Answer(send, Gate(1), Streams(2), b"a")
-        await answer.send({"type": "http.response.start"})
+        answer = Answer({"method": "GET"}, send, Outcome(), b"1")
+        slots = Slots("test", 1)
+        assert await slots.take()
+        answer.begin_work(slots, StreamSlots(2), b"a")
+        await answer.send({"type": "http.response.start", "status": 200, "headers": []})
         sent = 0
         try:
             for _ in range(500):
                 body = b"x" * piece_bytes
                 await answer.send({"type": "http.response.body", "body": body, "more_body": True})
                 sent += 1
-        except StreamTooSlowError:
+        except AnswerEndedError:
             assert sent + 1 == taken
         else:
             assert taken is None

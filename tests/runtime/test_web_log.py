@@ -21,7 +21,7 @@ from foundry.runtime.web.log import (
     TextFormatter,
     configure_logging,
 )
-from foundry.runtime.web.observer import observe_search
+from foundry.runtime.web.observing import observe_search
 
 
 def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:

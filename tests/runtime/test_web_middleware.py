@@ -5,13 +5,18 @@ from collections import deque
 from typing import Any
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.web import guard as web_guard
+from foundry.runtime.retrieval.hooks import Caller
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.guard import MAX_BODY_MESSAGES, Guard
+from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware
+from foundry.runtime.web.problems import Problem, Problems
 
+LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
 TOKEN = "t" * 32
 OTHER_TOKEN = "o" * 40
 Headers = list[tuple[bytes, bytes]]
@@ -34,7 +39,7 @@ class Client:
     """One request at a time, straight into the middleware: no library tidies it up."""
 
     def __init__(self, policy: AccessPolicy, limit: int = 1000, address: str = "10.1.2.3") -> None:
-        self._guard = Guard(echo, policy=policy, max_body_bytes=limit)
+        self.middleware = Middleware(echo, policy=policy, limits=LIMITS, max_body_bytes=limit)
         self._address = address
         self.received = 0
         self.headers: dict[bytes, bytes] = {}
@@ -78,7 +83,7 @@ class Client:
             "headers": headers,
             "server": (self._address, 8000),
         }
-        asyncio.run(self._guard(scope, receive, send))
+        asyncio.run(self.middleware(scope, receive, send))
         return status
 
 
@@ -274,7 +279,7 @@ def test_body_is_limited_in_pieces() -> None:
 
 
 def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_guard, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(web_middleware, "BODY_SECONDS", 0.05)
     client = Client(AccessPolicy.from_environment([]))
     headers = [*with_host("localhost"), (b"content-length", b"10")]
     assert client.request(headers, [b"0123"], stalls=True) == 408
@@ -295,7 +300,12 @@ def test_too_many_headers() -> None:
     assert client.request(headers[:100]) == 200
 
 
-def run(guard: Guard, method: str, headers: Headers) -> list[Message]:
+def in_front_of(application: ASGIApp) -> Middleware:
+    policy = AccessPolicy.from_environment([])
+    return Middleware(application, policy=policy, limits=LIMITS, max_body_bytes=4)
+
+
+def run(middleware: Middleware, method: str, headers: Headers) -> list[Message]:
     """What is sent for a request whose body has come in two pieces."""
     sent: list[Message] = []
     pieces = [
@@ -310,8 +320,7 @@ def run(guard: Guard, method: str, headers: Headers) -> list[Message]:
         sent.append(message)
 
     scope = {"type": "http", "method": method, "path": "/x", "headers": headers, "server": None}
-    asyncio.run(guard(scope, receive, send))
-    assert scope["route"] == "the route"
+    asyncio.run(middleware(scope, receive, send))
     return sent
 
 
@@ -329,7 +338,6 @@ def test_application_gets_a_body_whole(
     method: str, fields: Headers, received: list[tuple[bytes, bool]]
 ) -> None:
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = "the route"
         assert scope["method"] == ("POST" if method == "POST" else "GET")
         messages = []
         while (message := await receive())["type"] == "http.request":
@@ -338,8 +346,8 @@ def test_application_gets_a_body_whole(
         await send({"type": "http.response.start", "status": 201, "headers": []})
         await send({"type": "http.response.body", "body": b"answer"})
 
-    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
-    start, body = run(guard, method, [*with_host("localhost"), *fields])
+    middleware = in_front_of(application)
+    start, body = run(middleware, method, [*with_host("localhost"), *fields])
     assert start["status"] == 201
     assert body["body"] == (b"" if method == "HEAD" else b"answer")
 
@@ -349,7 +357,6 @@ def test_head_ends_with_the_first_piece(pieces: int) -> None:
     taken = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = "the route"
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for number in range(1, pieces):
             taken.append(number)
@@ -357,8 +364,8 @@ def test_head_ends_with_the_first_piece(pieces: int) -> None:
         await send({"type": "http.response.body", "body": b"last"})
         taken.append("whole")
 
-    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
-    _, *rest = run(guard, "HEAD", with_host("localhost"))
+    middleware = in_front_of(application)
+    _, *rest = run(middleware, "HEAD", with_host("localhost"))
     assert rest == [{"type": "http.response.body", "body": b"", "more_body": False}]
     assert taken == (["whole"] if pieces == 1 else [1])
 
@@ -368,18 +375,18 @@ def test_an_error_is_an_answer_only_if_none_has_begun(
     started: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["route"] = "the route"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
         if started:
-            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"piece", "more_body": True})
         raise ZeroDivisionError
 
-    guard = Guard(application, policy=AccessPolicy.from_environment([]), max_body_bytes=4)
+    middleware = in_front_of(application)
     if started:
         with pytest.raises(ZeroDivisionError):
-            run(guard, "GET", with_host("localhost"))
+            run(middleware, "GET", with_host("localhost"))
         assert caplog.messages == []
         return
-    start, body = run(guard, "GET", with_host("localhost"))
+    start, body = run(middleware, "GET", with_host("localhost"))
     assert (start["status"], b'"The server failed."' in body["body"]) == (500, True)
     assert caplog.messages == ["GET '/x' failed"]
 
@@ -391,7 +398,93 @@ def test_headers_of_the_application_are_kept() -> None:
         await send({"type": "http.response.body", "body": b""})
 
     client = Client(AccessPolicy.from_environment([]))
-    client._guard = Guard(page, policy=AccessPolicy.from_environment([]), max_body_bytes=10)
+    client.middleware = in_front_of(page)
     assert client.request(with_host("localhost")) == 200
     assert client.headers[b"content-security-policy"] == b"default-src 'self'"
     assert client.headers[b"x-content-type-options"] == b"nosniff"
+
+
+def test_what_is_no_request_passes() -> None:
+    seen = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope)
+
+    nothing: Any = None
+    asyncio.run(in_front_of(application)({"type": "lifespan"}, nothing, nothing))
+    assert seen == [{"type": "lifespan"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/healthz", None),
+        ("/readyz", None),
+        ("/metrics", None),
+        ("/search", "search"),
+        ("/documents/a", "search"),
+        ("/nowhere", "search"),
+        ("/healthz/", "search"),
+        ("/chat", "chat"),
+        ("/v1/chat/completions", "chat"),
+        ("/mcp", "mcp"),
+        ("/mcp/", "mcp"),
+        ("/mcpx", "search"),
+    ],
+)
+def test_kinds_of_work(path: str, kind: str | None) -> None:
+    def kind_of(method: str, **limits: int) -> str | None:
+        middleware = Middleware(
+            echo,
+            policy=AccessPolicy(frozenset(), ()),
+            limits=Limits(connections=9, searches=9, streams=9, requests_per_minute=0, **limits),
+            max_body_bytes=4,
+        )
+        return middleware.kind_of_work({"method": method, "path": path})
+
+    assert kind_of("POST", chats=9, mcp_calls=9) == kind
+    assert kind_of("GET", chats=9, mcp_calls=9) == ("search" if kind == "chat" else kind)
+    # Doors that are left out have no queue of their own.
+    assert kind_of("POST") == (kind and "search")
+
+
+def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
+    asked: list[Caller] = []
+
+    def authorise(caller: Caller) -> bool:
+        asked.append(caller)
+        return caller.headers.get("x-who") == "me"
+
+    client = Client(AccessPolicy.from_environment([]))
+    client.middleware = Middleware(
+        echo,
+        policy=AccessPolicy.from_environment([]),
+        limits=LIMITS,
+        max_body_bytes=10,
+        authorise=authorise,
+    )
+    for path in ("/search", "/metrics", "/mcp"):
+        assert client.request(with_host("localhost"), path=path) == 403
+        assert client.request([*with_host("localhost"), (b"x-who", b"me")], path=path) == 200
+    assert client.request(with_host("evil.example")) == 421
+    assert [(caller.method, caller.path) for caller in asked[:2]] == [("POST", "/search")] * 2
+    asked.clear()
+    assert client.request(with_host("localhost"), path="/healthz") == 200
+    assert asked == []
+
+
+def test_refusals_have_the_shape_of_their_path() -> None:
+    def shape(problem: Problem) -> Response:
+        return PlainTextResponse(f"{problem.status} {problem.detail}", 418)
+
+    client = Client(AccessPolicy.from_environment([]))
+    client.middleware = Middleware(
+        echo,
+        policy=AccessPolicy.from_environment([]),
+        limits=LIMITS,
+        max_body_bytes=10,
+        problems=Problems({"/v1/": shape}),
+    )
+    assert client.request(with_host("evil.example"), path="/v1/models") == 418
+    assert client.body.startswith(b"421 This server")
+    assert client.request(with_host("evil.example"), path="/search") == 421

@@ -19,22 +19,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import TypeAdapter
+from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
 from foundry.published import open_index
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks
+from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import citations
 from foundry.runtime.web import llms as web_agents
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web import page_chat as web_page_chat
 from foundry.runtime.web import page_data as web_page_data
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.guard import Guard
+from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.page import FOLDER, Page, is_page
 from foundry.runtime.web.page_data import About, DocumentPassages
-from foundry.runtime.web.problems import PROBLEM_HANDLERS
+from foundry.runtime.web.problems import Problems
 
 PAGES = ["search.html", "chat.html", "document.html", "docs.html"]
 ASSETS = {*web_page.ASSETS, *web_page_chat.ASSETS}
@@ -282,11 +284,12 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
 
 
 def make_client(policy: AccessPolicy) -> TestClient:
-    app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=PROBLEM_HANDLERS)
+    app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=Problems().handlers)
     app.include_router(web_page.page_routes(web_page_chat.chat_page()))
     app.include_router(web_page_data.page_data_routes(chat=True))
     app.include_router(web_agents.agent_routes)
-    app.add_middleware(Guard, policy=policy, max_body_bytes=1000)
+    limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
+    app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=1000)
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
@@ -466,5 +469,7 @@ def test_pages_are_open_and_data_is_not(
 def test_without_the_pages_nothing_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)
     policy = AccessPolicy.from_environment([])
-    assert not policy.is_open({"method": "GET", "path": "/", "headers": []})
+    headers = [(b"host", b"localhost")]
+    with pytest.raises(HTTPException, match="401"):
+        policy.check({"method": "GET", "path": "/", "headers": headers})
     assert replace(policy, is_open=is_page).is_open({"method": "GET", "path": "/", "headers": []})

@@ -1,7 +1,7 @@
 """How often a caller may ask: the bucket with a clock of its own, then a real server."""
 
 import asyncio
-from typing import cast
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -11,11 +11,18 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import rates as web_rates
-from foundry.runtime.web.rates import RateLimit, RateLimits
+from foundry.runtime.web import limits as web_limits
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.limits import RateLimit
+from foundry.runtime.web.middleware import Middleware
+
+
+def some_limits(*, requests_per_minute: int = 0, chat_requests_per_minute: int = 0) -> Limits:
+    """Nothing but the rates matters."""
+    return Limits(9, 9, 9, requests_per_minute, 9, chat_requests_per_minute, 9)
 
 
 class Clock:
@@ -72,7 +79,7 @@ def test_waiting_as_long_as_told_is_enough() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_rates, "MAX_CALLERS", 100)
+    monkeypatch.setattr(web_limits, "MAX_CALLERS", 100)
     limit = RateLimit(1, Clock())
     assert limit.take(b"mine") == 0.0
     for number in range(99):
@@ -83,21 +90,23 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(limit._buckets) == 100
 
 
-def client(by_token: bool, **limits: int) -> TestClient:
+def client(tokens: str = "", **limits: int) -> TestClient:
     async def answer(_: object) -> PlainTextResponse:
         return PlainTextResponse("ok")
 
     paths = ("/search", "/mcp", "/chat", "/healthz", "/metrics")
     app = Starlette(routes=[Route(path, answer, methods=["GET", "POST"]) for path in paths])
-    defaults = {"requests_per_minute": 0, "chat_requests_per_minute": 0}
     app.add_middleware(
-        RateLimits, limits=Limits(9, 9, 9, 9, 9, **{**defaults, **limits}), by_token=by_token
+        Middleware,
+        policy=AccessPolicy(frozenset(), tuple(sha256(t.encode() * 32).digest() for t in tokens)),
+        limits=some_limits(**limits),
+        max_body_bytes=1000,
     )
-    return TestClient(app)
+    return TestClient(app, base_url="http://localhost")
 
 
 def test_searches_and_tools_share_a_limit_and_chats_have_another() -> None:
-    asking = client(by_token=False, requests_per_minute=2, chat_requests_per_minute=1)
+    asking = client(requests_per_minute=2, chat_requests_per_minute=1)
     assert [asking.get(path).status_code for path in ("/search", "/mcp", "/search", "/mcp")] == [
         200,
         200,
@@ -110,12 +119,12 @@ def test_searches_and_tools_share_a_limit_and_chats_have_another() -> None:
 
 
 def test_zero_is_no_limit() -> None:
-    asking = client(by_token=False)
+    asking = client()
     assert {asking.post(path).status_code for path in ("/search", "/chat") * 100} == {200}
 
 
 def test_callers_are_told_apart_by_token_if_there_are_tokens() -> None:
-    asking = client(by_token=True, requests_per_minute=1)
+    asking = client("ab", requests_per_minute=1)
     one, two = ({"Authorization": f"Bearer {name * 32}"} for name in "ab")
     again = {"Authorization": f"bearer  {'a' * 32} "}
     codes = [asking.get("/search", headers=sent).status_code for sent in (one, two, one, again)]
@@ -123,7 +132,7 @@ def test_callers_are_told_apart_by_token_if_there_are_tokens() -> None:
 
 
 def test_inventing_tokens_does_not_help_where_none_are_checked() -> None:
-    asking = client(by_token=False, requests_per_minute=1)
+    asking = client(requests_per_minute=1)
     codes = [
         asking.get("/search", headers={"Authorization": f"Bearer {number}"}).status_code
         for number in range(3)
@@ -135,20 +144,25 @@ def test_callers_are_told_apart_by_address() -> None:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         asked.append(scope)
 
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
     async def refuse(message: object) -> None:
         pass
 
     asked: list[Scope] = []
-    limits = RateLimits(answer, limits=Limits(9, 9, 9, 9, 9, 1, 1), by_token=True)
-    search = {"type": "http", "method": "GET", "path": "/search", "headers": []}
-    scopes: list[Scope] = [
-        {"type": "lifespan"},
-        *({**search, "client": client} for client in (("10.0.0.1", 5), ("10.0.0.2", 5), None)),
-    ]
+    middleware = Middleware(
+        answer,
+        policy=AccessPolicy(frozenset(), ()),
+        limits=some_limits(requests_per_minute=1),
+        max_body_bytes=1000,
+    )
+    head = {"method": "GET", "path": "/search", "headers": [(b"host", b"localhost")]}
+    search: Scope = {"type": "http", **head}
+    scopes = [{**search, "client": client} for client in (("10.0.0.1", 5), ("10.0.0.2", 5), None)]
     for scope in (*scopes, *scopes, {**search, "client": ("10.0.0.1", 6)}):
-        asyncio.run(limits(scope, cast(Receive, None), refuse))
-    # Whatever is no request is never refused.
-    assert asked == [*scopes, scopes[0]]
+        asyncio.run(middleware(scope, receive, refuse))
+    assert asked == scopes
 
 
 def test_refusal_says_when_to_come_back() -> None:

@@ -12,7 +12,6 @@ from fastapi import FastAPI
 from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import serving as web_serving
-from foundry.runtime.web.metrics import Metrics
 from foundry.runtime.web.serving import serve
 
 TOKEN = "t" * 32
@@ -30,13 +29,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
     monkeypatch.setattr(uvicorn.Server, "run", run)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    counts = SimpleNamespace(document_count=1, chunk_count=2)
+    counts = SimpleNamespace(document_count=1, chunk_count=2, version="v1")
     monkeypatch.setattr(web_serving, "load", lambda **_: counts)
     monkeypatch.setattr(web_serving.Reloader, "start", lambda _: None)
     known = SimpleNamespace(current=lambda: counts, verify_meanwhile=lambda _: None)
     monkeypatch.setattr(web_serving, "served", known)
-    monkeypatch.setattr(web_serving, "metrics", Metrics())
-    limits = Limits(100, 8, 8, 8, 8, 0, 0)
+    limits = Limits(connections=100, searches=8, streams=8, requests_per_minute=0)
     settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
     monkeypatch.setattr(web_serving, "settings", lambda: settings)
     yield addresses

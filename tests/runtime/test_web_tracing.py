@@ -8,7 +8,10 @@ from pathlib import Path
 PROGRAM = """
 import asyncio, json, sys, time
 from foundry.runtime.retrieval.timing import stage
-from foundry.runtime.web.observer import Observer
+from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.middleware import Middleware
+from foundry.runtime.web.observing import observe_search
 
 @stage("keyword")
 def work():
@@ -19,16 +22,22 @@ async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 503, "headers": []})
     await send({"type": "http.response.body", "body": b"secret"})
 
+async def receive():
+    return {"type": "http.disconnect"}
+
 async def send(message):
     pass
 
-def ask(observer):
+def ask(middleware):
     scope = {
         "type": "http", "method": "GET", "path": "/search", "scheme": "http",
         "query_string": b"q=secret", "client": ("127.0.0.1", 1),
-        "headers": [(b"traceparent", b"00-" + b"a" * 32 + b"-" + b"b" * 16 + b"-01")],
+        "headers": [
+            (b"host", b"localhost"),
+            (b"traceparent", b"00-" + b"a" * 32 + b"-" + b"b" * 16 + b"-01"),
+        ],
     }
-    asyncio.run(observer(scope, None, send))
+    asyncio.run(middleware(scope, receive, send))
 
 if sys.argv[1] == "sdk":
     from opentelemetry import trace
@@ -39,16 +48,18 @@ if sys.argv[1] == "sdk":
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
-    ask(Observer(app))
+    policy = AccessPolicy(frozenset(), ())
+    limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
+    observe_search(work)
+    ask(Middleware(app, policy=policy, limits=limits, max_body_bytes=9))
     print(json.dumps([json.loads(span.to_json()) for span in exporter.get_finished_spans()]))
 else:
-    from foundry.runtime.web.tracing import request_span
-    scope = {"type": "http", "method": "GET", "scheme": "http", "headers": []}
-    request_span(scope)
+    from foundry.runtime.web.observing import observed_request
+    scope = {"type": "http", "method": "GET", "scheme": "http", "path": "/", "headers": []}
     begun = time.process_time()
     for _ in range(10_000):
-        with request_span(scope) as span:
-            assert span is None
+        with observed_request(scope, "1"):
+            pass
     print((time.process_time() - begun) / 10_000)
     print("opentelemetry.sdk" in sys.modules)
 """

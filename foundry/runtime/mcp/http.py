@@ -41,7 +41,7 @@ class McpRoute(Route):
 
 
 class McpDoor:
-    """The ASGI application behind the endpoint; it expects `web_guard.Guard` in front of it."""
+    """The ASGI application behind the endpoint; it expects `web.middleware` in front of it."""
 
     def __init__(
         self, search: AsyncSearch, version: str, find_passage: FindPassage | None = None

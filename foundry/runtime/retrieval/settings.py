@@ -34,7 +34,8 @@ class Limits:
     Attributes:
         connections: Open connections; beyond them the one that is idle longest is closed.
         searches, chats, mcp_calls: Requests of each kind that are worked on at a time; others wait
-            for a second at most. Reading a chunk or a document counts as a search.
+            for a second at most. Reading a chunk or a document counts as a search. None for what
+            this server does not offer.
         streams: Answers that are sent in pieces at a time, chats aside; one caller has half.
         requests_per_minute: Requests of one caller (token, or address without tokens), chats
             aside; 0 for any number.
@@ -43,11 +44,11 @@ class Limits:
 
     connections: int
     searches: int
-    chats: int
-    mcp_calls: int
     streams: int
     requests_per_minute: int
-    chat_requests_per_minute: int
+    chats: int | None = None
+    chat_requests_per_minute: int | None = None
+    mcp_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def read_settings(file: Path) -> Settings:
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=patterns,
-            chat_instructions=str(values["chat_instructions"]),
+            chat_instructions=str(values.get("chat_instructions", "")),
         )
 
 

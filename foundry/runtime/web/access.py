@@ -28,11 +28,6 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
-def nothing_else(_scope: Scope) -> bool:
-    """No request beside those for OPEN_PATHS goes without a token."""
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """Which hosts the server answers for, and the SHA-256 of each token that opens it.
@@ -43,11 +38,11 @@ class AccessPolicy:
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]
-    is_open: Callable[[Scope], bool] = nothing_else
+    is_open: Callable[[Scope], bool] | None = None
 
     @classmethod
     def from_environment(
-        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] = nothing_else
+        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] | None = None
     ) -> "AccessPolicy":
         """Read ALLOWED_HOSTS, in addition to `allowed_hosts`, and API_TOKENS: comma separated.
 
@@ -57,8 +52,7 @@ class AccessPolicy:
         for host in hosts:
             if not HOST.fullmatch(host):
                 raise ConfigurationError(
-                    f"ALLOWED_HOSTS: {host!r} is not a host name",
-                    hint=HOSTS_HINT,
+                    f"ALLOWED_HOSTS: {host!r} is not a host name", hint=HOSTS_HINT
                 )
         tokens = _listed("API_TOKENS")
         if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
@@ -71,48 +65,37 @@ class AccessPolicy:
 
     def check(self, scope: Scope) -> None:
         """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may go on."""
-        headers = scope["headers"]
-        if len(headers) > MAX_HEADERS:
+        if len(scope["headers"]) > MAX_HEADERS:
             raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
-        host = self._check_host(headers, scope.get("server"))
-        self._check_origin(headers, host)
-        is_open = scope["path"] in OPEN_PATHS or self.is_open(scope)
-        if self.token_digests and not is_open:
-            self._check_token(headers)
+        host = self._check_host(scope)
+        for origin in _values(scope, b"origin"):
+            scheme, _, sender = origin.decode("latin-1").lower().partition("://")
+            if scheme not in {"http", "https"} or (
+                sender != host and sender not in self.allowed_hosts
+            ):
+                raise HTTPException(403, "Pages of this Origin may not use this server.")
+        if self.token_digests and not self._is_open(scope):
+            self._check_token(scope)
 
-    def _check_host(
-        self, headers: Iterable[tuple[bytes, bytes]], server: tuple[str, int | None] | None
-    ) -> str:
-        values = [value for name, value in headers if name == b"host"]
+    def _check_host(self, scope: Scope) -> str:
+        values = _values(scope, b"host")
         if len(values) != 1:
             raise HTTPException(400, "A request needs exactly one Host header.")
         host = values[0].decode("latin-1").lower()
-        authority = HOST.fullmatch(host)
-        if authority:
-            name = authority["name"]
-            address = server[0] if server else None
-            if (
-                name in LOOPBACK_NAMES
-                or name.strip("[]") == address
-                or name in self.allowed_hosts
-                or host in self.allowed_hosts
-            ):
+        if authority := HOST.fullmatch(host):
+            name, server = authority["name"], scope.get("server")
+            own = LOOPBACK_NAMES | self.allowed_hosts
+            if name in own or host in own or (server and name.strip("[]") == server[0]):
                 return host
         raise HTTPException(
             421, "This server does not answer for this Host; its owner can allow it."
         )
 
-    def _check_origin(self, headers: Iterable[tuple[bytes, bytes]], host: str) -> None:
-        for name, value in headers:
-            if name == b"origin":
-                scheme, _, origin = value.decode("latin-1").lower().partition("://")
-                if scheme not in {"http", "https"} or (
-                    origin != host and origin not in self.allowed_hosts
-                ):
-                    raise HTTPException(403, "Pages of this Origin may not use this server.")
+    def _is_open(self, scope: Scope) -> bool:
+        return scope["path"] in OPEN_PATHS or (self.is_open is not None and self.is_open(scope))
 
-    def _check_token(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        values = [value for name, value in headers if name == b"authorization"]
+    def _check_token(self, scope: Scope) -> None:
+        values = _values(scope, b"authorization")
         scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
         challenge = "Bearer"
         if scheme.lower() == b"bearer":
@@ -128,20 +111,17 @@ class AccessPolicy:
             headers={"WWW-Authenticate": challenge},
         )
 
+    def caller(self, scope: Scope) -> bytes:
+        """Tell callers whose requests were checked apart: by token, else by address."""
+        if self.token_digests and (values := _values(scope, b"authorization")):
+            # A digest, so that no token stays in memory.
+            return hashlib.sha256(values[0].partition(b" ")[2].strip()).digest()
+        client = scope.get("client")
+        return str(client[0]).encode() if client else b""
 
-def caller_of(scope: Scope, *, by_token: bool) -> bytes:
-    """Who sends a request: a digest of the token, or the client's address without tokens.
 
-    With `by_token`, tokens must have been checked before.
-    """
-    if by_token:
-        for name, value in scope["headers"]:
-            if name == b"authorization":
-                # A digest, so that no token stays in memory.
-                return hashlib.sha256(value.partition(b" ")[2].strip()).digest()
-    # Some requests need no token, such as those for pages.
-    client = scope.get("client")
-    return str(client[0]).encode() if client else b""
+def _values(scope: Scope, name: bytes) -> list[bytes]:
+    return [value for field, value in scope["headers"] if field == name]
 
 
 def _listed(variable: str) -> list[str]:

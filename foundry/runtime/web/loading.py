@@ -5,6 +5,15 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from tempfile import TemporaryDirectory
+
+from ..index.errors import ServerError
+
+COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Read by prometheus-client when it is imported."""
+
+MEMORY = "/dev/shm"
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted: 128 and the number of SIGINT."""
@@ -40,3 +49,41 @@ def loading() -> Iterator[None]:
 
 def _end(_number: int, _frame: object) -> None:
     os._exit(INTERRUPTED)
+
+
+def load_fastapi() -> None:
+    """Import FastAPI; its own models build their validators when they are first used.
+
+    That saves a sixth of the time that it takes: most of them describe parts of an OpenAPI
+    document, which wait for somebody to ask for that. The switch is Pydantic's own, which models
+    inherit; models that are defined later are not concerned.
+    """
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    try:
+        import_module("fastapi")
+    finally:
+        del BaseModel.model_config["defer_build"]
+
+
+@contextmanager
+def shared_counts(workers: int) -> Iterator[None]:
+    """Have several workers count where each of them can add up what all have counted.
+
+    Enter before anything of `web` is imported. Raises ServerError if no folder can be made.
+    """
+    if workers < 2 or COUNTS_VARIABLE in os.environ:
+        yield
+        return
+    try:
+        folder = TemporaryDirectory(
+            prefix="counts-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None
+        )
+    except OSError as error:
+        raise ServerError(
+            f"several workers need a folder to count in: {error}",
+            hint="set TMPDIR to a folder that can be written, or serve with one worker",
+        ) from None
+    with folder as os.environ[COUNTS_VARIABLE]:
+        yield

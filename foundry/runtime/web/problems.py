@@ -1,8 +1,9 @@
-"""Errors as RFC 9457 problem documents: one shape and one media type for every failure."""
+"""Errors as RFC 9457 problem documents, or in the shape that callers of some paths know."""
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -55,33 +56,73 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 _logger = logging.getLogger(__name__)
 
 
-def problem_response(
-    status: int,
-    detail: str,
-    *,
-    errors: Sequence[tuple[str, str]] = (),
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """A problem document; `errors` are pairs of field and message."""
-    problem: dict[str, object] = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-    }
-    if errors:
-        problem["errors"] = [{"field": field, "message": message} for field, message in errors]
-    # Escaped to ASCII because a message may quote input that has no UTF-8 form.
-    return Response(
-        json.dumps(problem, separators=(",", ":")),
-        status_code=status,
-        headers=headers,
-        media_type=PROBLEM_MEDIA_TYPE,
-    )
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request was refused or failed; `errors` are pairs of field and message."""
+
+    status: int
+    detail: str
+    errors: Sequence[tuple[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        """Answer with a problem document."""
+        document: dict[str, object] = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            document["errors"] = [
+                {"field": name, "message": message} for name, message in self.errors
+            ]
+        # Escaped to ASCII because a message may quote input that has no UTF-8 form.
+        return Response(
+            json.dumps(document, separators=(",", ":")),
+            status_code=self.status,
+            headers=self.headers,
+            media_type=PROBLEM_MEDIA_TYPE,
+        )
 
 
-async def _on_http_exception(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+Shape = Callable[[Problem], Response]
+Describe = Callable[[Request, Any], Problem]
+
+
+class Problems:
+    """Answers for every failure of an application, in one shape for each part of its paths.
+
+    Attributes:
+        handlers: The exception handlers of the application.
+    """
+
+    def __init__(
+        self,
+        shapes: Mapping[str, Shape] | None = None,
+        others: Mapping[type[Exception], Describe] | None = None,
+    ) -> None:
+        """Shape problems by the beginning of a path; describe `others`, kinds of exceptions."""
+        self._shapes = shapes or {}
+        self.handlers: dict[int | type[Exception], Any] = {
+            kind: self._handler(describe) for kind, describe in {**_KNOWN, **(others or {})}.items()
+        }
+
+    def response(self, path: str, problem: Problem) -> Response:
+        """Answer a request for a path."""
+        for beginning, shape in self._shapes.items():
+            if path.startswith(beginning):
+                return shape(problem)
+        return problem.response()
+
+    def _handler(self, describe: Describe) -> Callable[[Request, Exception], Any]:
+        async def answer(request: Request, error: Exception) -> Response:
+            return self.response(request.scope["path"], describe(request, error))
+
+        return answer
+
+
+def _describe_http_exception(request: Request, error: HTTPException) -> Problem:
     headers = dict(error.headers or {})
     detail = error.detail
     if error.status_code == HTTPStatus.NOT_FOUND and detail == HTTPStatus.NOT_FOUND.phrase:
@@ -90,12 +131,12 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         allowed = ", ".join(_allowed_methods(request.app.routes, request.scope))
         headers["Allow"] = allowed
         detail = f"This path answers {allowed}."
-    return problem_response(error.status_code, detail, headers=headers)
+    return Problem(error.status_code, detail, headers=headers)
 
 
 def _allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> list[str]:
-    # A router names only the methods of the first route that matches the path, and `web_guard`
-    # answers HEAD wherever there is GET.
+    # A router names only the methods of the first route that matches the path, and HEAD is
+    # answered wherever there is GET.
     return [
         method
         for method, answered_by in (("GET", "GET"), ("HEAD", "GET"), ("POST", "POST"))
@@ -103,44 +144,37 @@ def _allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> list[str]:
     ]
 
 
-async def _on_invalid_request(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    errors = [_describe(found) for found in error.errors()]
-    return _unprocessable(errors)
+def _describe_invalid_request(_request: Request, error: RequestValidationError) -> Problem:
+    return _unprocessable([_describe_field(found) for found in error.errors()])
 
 
-def _describe(error: Mapping[str, Any]) -> tuple[str, str]:
+def _describe_field(error: Mapping[str, Any]) -> tuple[str, str]:
     place, *path = error["loc"]
     if error["type"] == UNKNOWN_FIELD:
         path.append(error["ctx"]["field"])
-    message = error["msg"]
-    if error["type"] == "missing":
-        message = "required, but missing"
-    field = ".".join(str(part) for part in path) or str(place)
-    return field, message[:1].lower() + message[1:]
+    message = "required, but missing" if error["type"] == "missing" else error["msg"]
+    name = ".".join(str(part) for part in path) or str(place)
+    return name, message[:1].lower() + message[1:]
 
 
-async def _on_server_error(request: Request, error: Exception) -> Response:
+def _describe_server_error(request: Request, error: ServerError) -> Problem:
     if isinstance(error, InvalidRequestError):
         # A query string has the filters beside the query, a body has them in an object.
-        field = error.field.removeprefix("filters.") if request.method == "GET" else error.field
-        return _unprocessable([(field, error.message)])
-    assert isinstance(error, ServerError)
+        name = error.field.removeprefix("filters.") if request.method == "GET" else error.field
+        return _unprocessable([(name, error.message)])
     # The message names files of this machine, which is for its owner alone.
     _logger.error("%s (%s)", error.message, error.hint)
     if isinstance(error, HookError):
-        return problem_response(500, "The server failed.")
-    return problem_response(503, "The index cannot be used now.", headers={"Retry-After": "5"})
+        return Problem(500, "The server failed.")
+    return Problem(503, "The index cannot be used now.", headers={"Retry-After": "5"})
 
 
-def _unprocessable(errors: Sequence[tuple[str, str]]) -> Response:
-    detail = "; ".join(f"{field}: {message}" for field, message in errors)
-    return problem_response(422, detail, errors=errors)
+def _unprocessable(errors: Sequence[tuple[str, str]]) -> Problem:
+    return Problem(422, "; ".join(f"{name}: {message}" for name, message in errors), errors)
 
 
-PROBLEM_HANDLERS: dict[int | type[Exception], Any] = {
-    HTTPException: _on_http_exception,
-    RequestValidationError: _on_invalid_request,
-    ServerError: _on_server_error,
+_KNOWN: dict[type[Exception], Describe] = {
+    HTTPException: _describe_http_exception,
+    RequestValidationError: _describe_invalid_request,
+    ServerError: _describe_server_error,
 }
-"""Exception handlers of the application; `web_guard` answers what none of them expects."""

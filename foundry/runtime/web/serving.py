@@ -2,12 +2,18 @@
 
 import ipaddress
 import logging
+import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from typing import NoReturn
 
 from fastapi import FastAPI
+from prometheus_client.multiprocess import mark_process_dead
 
 from ..index.errors import ConfigurationError, ServerError
 from ..index.reloading import Reloader
@@ -15,14 +21,19 @@ from ..index.served import load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
 from .citations import announce
+from .connections import BACKLOG, Server
 from .loading import loading
 from .log import configure_logging, log_always
-from .metrics import metrics
-from .server import BACKLOG, Server
-from .workers import Board, Workers
+from .observing import INDEX_RELOADS, INDEX_SERVED
 
 MAX_WORKERS = 256
+RESTART_SECONDS = 1.0
+"""A worker that dies sooner than this is not replaced before."""
 
+PARENT_SECONDS = 1.0
+"""How often a worker looks whether the process that started it is still there."""
+
+_STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
 _logger = logging.getLogger(__name__)
 
 
@@ -49,7 +60,8 @@ def serve(
             f"{workers} workers cannot be", hint=f"--workers takes 1 to {MAX_WORKERS}"
         )
     policy = AccessPolicy.from_environment(settings().allowed_hosts)
-    if not (_is_loopback(address[0]) or policy.token_digests or insecure_no_auth):
+    is_loopback = ipaddress.ip_address(address[0].partition("%")[0]).is_loopback
+    if not (is_loopback or policy.token_digests or insecure_no_auth):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and no API_TOKENS are set",
             hint="set API_TOKENS to one or more tokens, separated by commas;"
@@ -60,35 +72,36 @@ def serve(
         index = load(verify=False)
         app = create_app()
     with _listen(family, address, host) as listener:
-        announce(address[0], listener.getsockname()[1])
-        shown = f"[{address[0]}]" if family == socket.AF_INET6 else address[0]
+        port = listener.getsockname()[1]
+        announce(address[0], port)
         log_always(
             "Serving %s on http://%s:%d (%d documents, %d chunks)",
             settings().title,
-            shown,
-            listener.getsockname()[1],
+            f"[{address[0]}]" if family == socket.AF_INET6 else address[0],
+            port,
             index.document_count,
             index.chunk_count,
         )
         if workers == 1:
             _run(app, listener)
         else:
-            _run_workers(workers, app, listener)
+            # A connection to a socket that no worker listens on any more would wait for nothing.
+            work = partial(_work, app, listener, os.getpid())
+            Workers(workers, work, stop=listener.close).run()
     _logger.info("stopped")
 
 
-def _run_workers(count: int, app: FastAPI, listener: socket.socket) -> None:
-    board = Board(count)
+def _work(app: FastAPI, listener: socket.socket, parent: int) -> None:
+    # Opened again, because what an index holds open, such as connections, is for one process.
+    load(verify=False)
+    threading.Thread(target=_stop_without, args=(parent,), name="parent", daemon=True).start()
+    _run(app, listener)
 
-    def work(worker: int) -> None:
-        # Opened anew, because what an index holds open, such as connections, is for one process.
-        load(verify=False)
-        metrics.add_others(board.others)
-        board.keep_posted(worker, metrics.dump)
-        _run(app, listener)
 
-    # A connection to a socket that no worker listens on any more would wait for nothing.
-    Workers(count, work, stop=listener.close).run()
+def _stop_without(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _run(app: FastAPI, listener: socket.socket) -> None:
@@ -97,11 +110,86 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
     # it ends this process with 0.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)
-    metrics.gauge("index_served", lambda: {(served.current().version,): 1})
+    version = served.current().version
+    INDEX_SERVED.labels(version).set(1)
+
+    def count_reload(result: str) -> None:
+        nonlocal version
+        INDEX_RELOADS.labels(result).inc()
+        if result == "ok":
+            INDEX_SERVED.labels(version).set(0)
+            version = served.current().version
+            INDEX_SERVED.labels(version).set(1)
+
     # Not before: a thread does not survive the fork that makes a worker.
     served.verify_meanwhile(served.current())
-    Reloader(served, partial(metrics.count, "index_reloads")).start()
+    Reloader(served, count_reload).start()
     server.run(sockets=[listener])
+
+
+class Workers:
+    """Keeps `count` forked processes at work, replacing those that die, until SIGTERM or SIGINT.
+
+    They share the memory of what was loaded before. `work` returns when its process has been told
+    to stop; `stop` is called, in this process, when they are told.
+    """
+
+    def __init__(self, count: int, work: Callable[[], None], stop: Callable[[], None]) -> None:
+        self._count = count
+        self._work = work
+        self._on_stop = stop
+        self._started: dict[int, float] = {}
+        self._stopping = False
+
+    def run(self) -> None:
+        """Start the workers, and return when all have stopped."""
+        for number in _STOP_SIGNALS:
+            signal.signal(number, self._stop)
+        for _ in range(self._count):
+            self._fork()
+        while self._started:
+            pid, status = os.wait()
+            alive = time.monotonic() - self._started.pop(pid)
+            mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if not self._stopping:
+                fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
+                _logger.error("a worker died", extra={"fields": fields})
+                time.sleep(max(0.0, RESTART_SECONDS - alive))
+            # A signal may have come while it slept.
+            if not self._stopping:
+                self._fork()
+
+    def _fork(self) -> None:
+        # Held back, so that a signal that comes meanwhile finds the new worker in the table.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+        pid = os.fork()
+        if pid == 0:
+            self._run_worker()
+        self._started[pid] = time.monotonic()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+
+    def _run_worker(self) -> NoReturn:
+        code = 1
+        try:
+            for number in _STOP_SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+            self._work()
+            code = 0
+        except BaseException:
+            _logger.exception("a worker failed")
+        finally:
+            # Not further up: what the parent would do when it ends is not the worker's to do.
+            os._exit(code)
+
+    def _stop(self, _number: int, _frame: object) -> None:
+        if not self._stopping:
+            self._stopping = True
+            self._on_stop()
+        for pid in self._started:
+            # It may have ended a moment ago.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
 
 
 def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
@@ -118,10 +206,6 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int
     # because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return family, (str(address[0]), port)
-
-
-def _is_loopback(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def _listen(family: socket.AddressFamily, address: tuple[str, int], host: str) -> socket.socket:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fastapi import Request
-from starlette.responses import Response
 
 from ..index.reader import Index
 from ..index.records import Record
 from ..store.lanes import StoredDenseLane
 from ..store.store import StoreError
 from .answers import ReadinessPart
-from .problems import problem_response
+from .problems import Describe, Problem
 
 RETRY_SECONDS = 5
 
@@ -39,12 +38,11 @@ def _describe(index: Index) -> dict[str, Any]:
 ENGINE = ReadinessPart("engine", EngineAnswer, _describe)
 
 
-async def _on_store_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, StoreError)
+def _describe_store_error(_request: Request, error: StoreError) -> Problem:
     # The message may name machines, which is for the owner alone.
     _logger.error("%s (%s)", error.message, error.hint)
-    return problem_response(503, error.reason, headers={"Retry-After": str(RETRY_SECONDS)})
+    return Problem(503, error.reason, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
-STORE_PROBLEMS: dict[int | type[Exception], Any] = {StoreError: _on_store_error}
-"""Exception handlers of the application, beside those of `web_problems`."""
+STORE_PROBLEMS: dict[type[Exception], Describe] = {StoreError: _describe_store_error}
+"""Errors that the application answers, beside those that `problems` knows."""
