@@ -1,7 +1,7 @@
 import gzip
 from pathlib import Path
 
-from foundry.embedding.training_text import (
+from training_text import (
     SOURCES,
     Passage,
     description_passages,

@@ -2,7 +2,7 @@
 
     pip install "rag-foundry[train]"
     apt-get update -o Acquire::Languages=en
-    python -m foundry.embedding.train_static --work /tmp/static-en
+    python tools/static_en/train.py --work /tmp/static-en
 
 Needs a Debian system with apt (packages are unpacked, not installed) and pip. Whatever was fetched
 or computed is kept in the work folder, so that an interrupted run goes on where it stopped. The
@@ -19,15 +19,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.embedding.training_text import (
+import foundry
+from foundry.embedding.vector_cache import VectorCache
+from foundry.runtime.retrieval.encoder import CONTINUATION
+from training_text import (
     SOURCES,
     description_passages,
     draw_passages,
     read_passages,
     training_texts,
 )
-from foundry.embedding.vector_cache import VectorCache
-from foundry.runtime.retrieval.encoder import CONTINUATION
 
 try:
     from scipy import sparse
@@ -43,12 +44,13 @@ try:
         unit_rows,
         write_encoder,
     )
-    from foundry.embedding.refine import Pairs, RefineOptions, refine
-    from foundry.embedding.teacher import WHEEL, Teacher
+    from refine import Pairs, RefineOptions, refine
+    from teacher import WHEEL, Teacher
 except ImportError as missing:
     raise SystemExit(f"{missing}; training needs: pip install 'rag-foundry[train]'") from None
 
 NAME = "static-en"
+MODELS = Path(foundry.__file__).parent / "models"
 DIMENSIONS = 256
 MINIMUM_COVERAGE = 0.6
 COMMON = 0.3
@@ -197,7 +199,7 @@ def main() -> None:
     """Parse, build, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="downloads and vectors are kept")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "models" / NAME)
+    parser.add_argument("--output", type=Path, default=MODELS / NAME)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--texts", type=int, default=212_992, help="how many to learn from")
     arguments = parser.parse_args()

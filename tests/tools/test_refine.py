@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from foundry.embedding.distill import count_pieces, unit_rows
-from foundry.embedding.refine import Pairs, RefineOptions, refine
-from foundry.embedding.training_text import Passage
+from refine import Pairs, RefineOptions, refine
+from training_text import Passage
 
 TOPICS = 24
 PIECES = [f"{kind}{chr(97 + n)}" for kind in ("query", "answer") for n in range(TOPICS)]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from foundry.embedding.distill import Adam, Matrix, count_pieces, distillation_gradient
-from foundry.embedding.training_text import Passage, sentences
+from training_text import Passage, sentences
 
 BM25_K1 = 1.5
 BM25_B = 0.75
