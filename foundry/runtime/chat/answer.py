@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
@@ -12,10 +13,18 @@ from ..index.served import current_index
 from ..model.client import LanguageModel, ModelError, Usage
 from ..model.settings import ModelSettings, shared_budget
 from ..retrieval.filters import Filters
-from ..retrieval.results import SearchResponse
 from ..web.runner import AsyncSearch
 from .conversation import Kind, Turn, can_be_told, kind_of, query_of
-from .events import AnswerReason, ChatEvent, Delta, Done, Failed, QueryOrigin, Sources
+from .events import (
+    AnswerReason,
+    ChatEvent,
+    Delta,
+    Done,
+    Failed,
+    QueryOrigin,
+    SourceOfAnswer,
+    Sources,
+)
 from .extract import extract
 from .prompt import answer_messages, condense_messages
 from .safe_text import CitationFilter, MarkupFilter, disarm
@@ -36,18 +45,11 @@ MAX_CONDENSED_CHARACTERS = 500
 NOTHING_FOUND = "Nothing was found in the documents about this."
 NOT_MENTIONED = "The documents do not mention {}."
 ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
-_NOTICES: dict[AnswerReason, str] = {
-    "no_model": "Extracted from the documents; no language model is configured.",
-    "model_failed": "Extracted from the documents; the language model {}.",
-    "budget_spent": "Extracted from the documents; the day's calls of the model are used up.",
-    "nothing_found": "No passage is near enough to the question.",
+_WHY_EXTRACTS: dict[AnswerReason, str] = {
+    "no_model": "no language model is configured",
+    "model_failed": "the language model {}",
+    "budget_spent": "the day's calls of the model are used up",
 }
-_SILENT: dict[AnswerReason, str] = {
-    "model_failed": "The language model {}, and no sentence of the documents answers by itself.",
-    "budget_spent": "The day's calls of the model are used up,"
-    " and no sentence of the documents answers by itself.",
-}
-"""Where nothing can be extracted: the passages may hold the answer all the same."""
 
 _logger = logging.getLogger(__name__)
 
@@ -69,36 +71,16 @@ class Conversation:
     top_p: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What was found, whose words were searched for, and what the model did to them.
+class _Found(NamedTuple):
+    """What an answer is made from; `spent` is what the model took to rewrite the question."""
 
-    `notice` says why it did not rewrite a follow-up; `spent` is what it took to try.
-    """
-
-    search: SearchResponse
+    sources: Sources
     passages: list[NumberedPassage]
-    query_from: QueryOrigin
-    notice: str | None
     spent: Usage | None
 
     def addressed(self) -> list[str]:
         """Return the texts whose addresses an answer may hold."""
-        return [part for passage in self.passages for part in (passage.text, passage.url)]
-
-    def sources(self) -> Sources:
-        """Return the event that begins an answer."""
-        return Sources(
-            query=self.search.query,
-            query_from=self.query_from,
-            query_notice=self.notice,
-            mode=self.search.mode,
-            reason=self.search.reason,
-            degraded=self.search.degraded,
-            unknown_identifiers=list(self.search.unknown_identifiers),
-            stages=dict(self.search.stages),
-            sources=[passage.source() for passage in self.passages],
-        )
+        return [part for passage in self.passages for part in (passage.text, passage.source.url)]
 
 
 class Chat:
@@ -136,7 +118,7 @@ class Chat:
             return
         async with place_among(self._places):
             found = await self._find(asked, kind)
-            yield found.sources()
+            yield found.sources
             if self._model is None:
                 events = _extracts(found, "no_model")
             elif not found.passages:
@@ -164,7 +146,19 @@ class Chat:
             if condensed:
                 query, query_from = condensed, "model"
         search = await self._search(query, asked.top_k, filters=asked.filters)
-        return _Found(search, number_passages(search.hits), query_from, notice, spent)
+        passages = number_passages(search.hits)
+        sources = Sources(
+            query=search.query,
+            query_from=query_from,
+            query_notice=notice,
+            mode=search.mode,
+            reason=search.reason,
+            degraded=search.degraded,
+            unknown_identifiers=list(search.unknown_identifiers),
+            stages=dict(search.stages),
+            sources=[passage.source for passage in passages],
+        )
+        return _Found(sources, passages, spent)
 
     async def _condense(
         self, model: LanguageModel, turns: Sequence[Turn]
@@ -192,7 +186,7 @@ class Chat:
             found.passages,
             self._instructions,
             asked.wishes,
-            found.search.unknown_identifiers,
+            found.sources.unknown_identifiers,
         )
         most = model.settings.max_tokens
         chunks = model.stream(
@@ -225,7 +219,7 @@ class Chat:
         yield Done(
             mode="model",
             reason="default",
-            cited=[found.passages[number - 1].cited() for number in citations.cited],
+            cited=[found.passages[number - 1].source for number in citations.cited],
             truncated=chunk.finish_reason == "length",
             usage=sum(usages[1:], usages[0]) if usages else None,
         )
@@ -254,24 +248,26 @@ async def place_among(places: asyncio.Semaphore | None) -> AsyncIterator[None]:
 
 def _extracts(found: _Found, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
     """Return an answer of the passages' own sentences, which says that it is one."""
-    cited: list[NumberedPassage] = []
-    if found.search.unknown_identifiers:
+    why = _WHY_EXTRACTS.get(reason, "").format(failure)
+    cited: list[SourceOfAnswer] = []
+    if found.sources.unknown_identifiers:
         # Sentences that are near such a question are about something else.
-        text = notice = NOT_MENTIONED.format(", ".join(found.search.unknown_identifiers))
+        text = notice = NOT_MENTIONED.format(", ".join(found.sources.unknown_identifiers))
         reason = "nothing_found"
-    elif extracts := extract(found.search.query, found.passages, current_index()):
+    elif extracts := extract(found.sources.query or "", found.passages, current_index()):
         text = ""
         for passage, sentence in extracts:
-            text += f"{disarm(sentence, found.addressed())} [{passage.number}]\n\n"
-            if passage not in cited:
-                cited.append(passage)
-        notice = _NOTICES[reason].format(failure)
+            text += f"{disarm(sentence, found.addressed())} [{passage.source.number}]\n\n"
+            if passage.source not in cited:
+                cited.append(passage.source)
+        notice = f"Extracted from the documents; {why}."
         text += notice
-    elif reason in _SILENT:
-        text = notice = _SILENT[reason].format(failure)
+    elif reason in ("model_failed", "budget_spent"):
+        # The passages may hold the answer all the same.
+        why = why[0].upper() + why[1:]
+        text = notice = f"{why}, and no sentence of the documents answers by itself."
     else:
         text, reason = NOTHING_FOUND, "nothing_found"
-        notice = _NOTICES[reason]
-    citations = [passage.cited() for passage in cited]
-    done = Done(mode="extractive", reason=reason, notice=notice, cited=citations)
+        notice = "No passage is near enough to the question."
+    done = Done(mode="extractive", reason=reason, notice=notice, cited=list(cited))
     return [Delta(text=text), done]

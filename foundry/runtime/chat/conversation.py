@@ -127,14 +127,15 @@ class _Message:
 
     def _refers_back(self) -> bool:
         """Return whether the first pronoun has nothing in the message to stand for."""
-        has_own = has_name = has_clause = False
-        for position, (word, is_own) in enumerate(zip(self.words, self.own, strict=True)):
-            if self._is_pronoun(position):
-                return not (has_clause or (has_name and word in self.language.possessives))
-            has_clause |= has_own and (word in self.language.clauses or not word[0].isalnum())
-            has_own |= is_own
-            has_name |= is_own and word in self.names
-        return False
+        words, clauses = self.words, self.language.clauses
+        place = next(filter(self._is_pronoun, range(len(words))), None)
+        if place is None:
+            return False
+        ends = [n for n in range(place) if words[n] in clauses or not words[n][0].isalnum()]
+        if any(self.own[: max(ends, default=0)]):
+            return False
+        own = {words[n] for n in range(place) if self.own[n]}
+        return words[place] not in self.language.possessives or own.isdisjoint(self.names)
 
     def _is_pronoun(self, position: int) -> bool:
         language, word = self.language, self.words[position]

@@ -40,22 +40,18 @@ class SourceOfAnswer(CitedPassage):
     score: float
 
 
-class SearchedFor(ChatData):
-    """What was searched for: null for a message that asks nothing, such as a thank-you.
+class Sources(ChatData):
+    """First: the passages that the answer may cite, and how POST /search finds the same.
 
-    `query_from` says whose words it has: the question's, the conversation's for a question that
-    follows up, or those of the model that rewrote it; `query_notice` why the model did not.
+    `query` is null for a message that asks nothing, such as a thank-you. `query_from` says whose
+    words it has: the question's, the conversation's for a question that follows up, or those of
+    the model that rewrote it; `query_notice` why the model did not.
     """
 
+    event: ClassVar = "sources"
     query: str | None = None
     query_from: QueryOrigin = "none"
     query_notice: str | None = None
-
-
-class Sources(SearchedFor):
-    """First: the passages that the answer may cite, and how POST /search finds the same."""
-
-    event: ClassVar = "sources"
     mode: Mode | None = None
     reason: Reason | None = None
     degraded: bool = False

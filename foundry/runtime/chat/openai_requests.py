@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..web.requests import WHOLE, RequestModel
@@ -41,8 +41,8 @@ class TextPart(RequestModel):
     text: Text
 
 
-class CompletionTurn(RequestModel):
-    """A message as OpenAI's clients send it, with what they send back of earlier answers.
+class CompletionTurn(BaseModel):
+    """A message as OpenAI's clients send it; other fields of earlier answers are let be.
 
     `system` and `developer` are taken for wishes of the caller, never as instructions.
     """
@@ -53,12 +53,6 @@ class CompletionTurn(RequestModel):
     content: Text | Annotated[list[TextPart], Field(max_length=MAX_TURNS)]
     tool_calls: Literal[None] = None
     function_call: Literal[None] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def refuse_unknown_fields(cls, values: object) -> object:
-        """Let unknown fields be: clients send back whole messages of earlier answers."""
-        return values
 
     @property
     def text(self) -> str:

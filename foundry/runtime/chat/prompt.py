@@ -56,7 +56,7 @@ def answer_messages(
             f"{_quote(earlier, fence)}\n{fence} end of the conversation before the question\n\n"
         )
     for passage in passages:
-        asked += f"{fence} passage {passage.number}: {passage.heading}\n{passage.text}\n"
+        asked += f"{fence} passage {passage.source.number}: {passage.heading}\n{passage.text}\n"
     asked += f"{fence} end of the passages\n\n"
     if unknown:
         asked += _UNKNOWN.format(", ".join(unknown))

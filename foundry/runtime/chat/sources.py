@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..index.records import ChunkRecord
 from ..retrieval.results import Hit
 from ..web.citations import document_url
-from .events import CitedPassage, SourceOfAnswer
+from .events import SourceOfAnswer
 
 PASSAGES_CHARACTERS = 16_000
 """Of all passages together: about 4,000 tokens of English."""
@@ -21,33 +21,14 @@ EXCERPT_CHARACTERS = 400
 class NumberedPassage:
     """A hit under its number, from 1; `text` is as much of it as there is room for."""
 
-    number: int
     hit: Hit
     text: str
-    url: str
+    source: SourceOfAnswer
 
     @property
     def heading(self) -> str:
         """The title and the headings above the passage, on one line."""
         return heading_of(self.hit)
-
-    def cited(self) -> CitedPassage:
-        """Return the passage as an answer cites it."""
-        hit = self.hit
-        return CitedPassage(number=self.number, id=hit.id, title=hit.title, url=self.url)
-
-    def source(self) -> SourceOfAnswer:
-        """Return the passage as a source, with the same id and score as in a search."""
-        hit = self.hit
-        return SourceOfAnswer(
-            **dict(self.cited()),
-            document_id=hit.document_id,
-            section=hit.section,
-            path=hit.path,
-            position=hit.position,
-            text=shorten(hit.text, EXCERPT_CHARACTERS),
-            score=hit.score,
-        )
 
 
 def heading_of(chunk: ChunkRecord) -> str:
@@ -63,9 +44,20 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
         whole = hit.text if hit.passage is None else hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
-        text = shorten(whole, left)
-        passages.append(NumberedPassage(number, hit, text, document_url(hit)))
-        left -= len(text)
+        source = SourceOfAnswer(
+            number=number,
+            id=hit.id,
+            title=hit.title,
+            url=document_url(hit),
+            document_id=hit.document_id,
+            section=hit.section,
+            path=hit.path,
+            position=hit.position,
+            text=shorten(hit.text, EXCERPT_CHARACTERS),
+            score=hit.score,
+        )
+        passages.append(NumberedPassage(hit, shorten(whole, left), source))
+        left -= len(passages[-1].text)
     return passages
 
 
