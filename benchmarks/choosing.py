@@ -25,7 +25,7 @@ import numpy as np
 from common import Search, build, load_server, machine, make_project
 from stages_corpora import Made
 
-from foundry.runtime.evaluation.questions import read_questions
+from foundry.evaluation.questions import read_questions
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SUBJECTS = (

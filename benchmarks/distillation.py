@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from common import Collection, build, machine, make_project, read_collection
-from quality import DEPTH, ndcg
+from quality import DEPTH
 
 from foundry.config import load_config
 from foundry.embedding.batching import BatchedModel
@@ -38,6 +38,7 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.overlap import RankingOverlap
 from foundry.published import open_index
+from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import candidate_count, keyword_candidates
@@ -84,7 +85,7 @@ class Bench:
             ranked = self._rank(lane, query, vector)
             documents = [self.index.chunk(number).document_id for number in ranked]
             ranked_documents = list(dict.fromkeys(documents))
-            scores.append(ndcg(ranked_documents, self.collection.relevant[key]))
+            scores.append(ndcg(ranked_documents, self.collection.relevant[key], 10))
         return float(np.mean(scores))
 
     def _rank(self, lane: str, query: str, vector: Vectors) -> list[int]:

@@ -30,7 +30,7 @@ from foundry.evaluating import EvaluationResult
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.progress import Reporter
 from foundry.published import open_index
-from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation import ndcg
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.results import MAX_TOP_K
 
@@ -41,8 +41,6 @@ OWN = ("keyword", "semantic", "linear", "rrf")
 COLUMNS = ("bm25s", "bm25s + dense", "same tokens", *OWN)
 LANGUAGES = {"de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}
 STOP_WORDS = {"english": "en", "german": "de", "spanish": "es", "russian": "ru"}
-
-ndcg = METRICS[HEADLINE]
 
 
 def language_of(folder: Path) -> str:
@@ -95,7 +93,8 @@ class Peers:
         values = []
         for query, ranked in zip(self._collection.queries, rankings, strict=True):
             documents = [self._chunks[number].document_id for number in ranked[:DEPTH]]
-            values.append(ndcg(list(dict.fromkeys(documents)), self._collection.relevant[query]))
+            ranked_documents = list(dict.fromkeys(documents))
+            values.append(ndcg(ranked_documents, self._collection.relevant[query], 10))
         return float(np.mean(values))
 
     def _weighted_texts(self) -> list[str]:

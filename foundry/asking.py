@@ -1,4 +1,4 @@
-"""Rendered servers, asked by their own command `eval`: what is evaluated is what ships."""
+"""Renders servers and asks them in interpreters of their own: what is evaluated is what ships."""
 
 import json
 import tempfile
@@ -7,17 +7,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import foundry
 from foundry.config import Config
 from foundry.config_search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
+from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED
-from foundry.exporting.running import model_variables, run_server
+from foundry.exporting.running import model_variables, run_python
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.runtime.evaluation.figures import Figures
 
 Report = Mapping[str, Any]
-"""What a server's `eval --json` prints."""
+"""See `in_server.ask_server`."""
+
+_RECORDED = ("corpus", "metrics", "questions", "questions_sha256")
+
+_ASK = (
+    "import sys; sys.path.insert(0, {server!r}); sys.path.append({foundry!r});"
+    " from foundry.evaluation.in_server import main; main()"
+)
+"""Foundry's folder comes last, since other things may lie beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +61,37 @@ def render_variant(config: Config, query_encoder: QueryEncoder) -> Server:
 def ask(
     server: Server,
     index_folder: Path,
-    questions: Path | None,
+    asked: QuestionSet,
     weights: Iterable[float] = (),
     *,
     with_model: bool = True,
 ) -> Report:
-    """Ask a server questions, its own if no file is given; also with other semantic weights.
+    """Ask a server questions; also with other semantic weights.
 
     `with_model` lets it ask the language model that the environment names, if it has a use for it.
     """
     config = server.config
-    arguments = ["eval", "--json"]
-    if questions is not None:
-        arguments += ["--questions", str(questions)]
-    for mode in server.modes:
-        arguments += ["--mode", mode]
-    for weight in weights:
-        arguments += ["--semantic-weight", str(weight)]
+    job = {
+        "package": config.package,
+        "kind": asked.kind,
+        "questions": [(question.query, question.relevant) for question in asked.questions],
+        "modes": server.modes,
+        "weights": tuple(weights),
+    }
     # What foundry.toml says is measured, whatever the environment of this process says.
     variables = {
+        "INDEX_DIR": str(index_folder),
         "SEMANTIC_WEIGHT": str(config.semantic_weight),
         "KEYWORD_WEIGHT": str(config.keyword_weight),
         **(model_variables() if with_model else {}),
     }
-    done = run_server(
-        server.folder,
-        config.package,
-        arguments,
-        index_dir=index_folder,
-        variables=variables,
-        time_limit=None,
-    )
+    code = _ASK.format(server=str(server.folder), foundry=str(Path(foundry.__file__).parents[1]))
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch, "job.json")
+        file.write_text(json.dumps(job), encoding="utf-8")
+        done = run_python(
+            server.folder / config.package, code, [str(file)], variables=variables, time_limit=None
+        )
     try:
         report = json.loads(done.stdout)
     except ValueError:
@@ -93,7 +102,11 @@ def ask(
 
 
 def record_figures(
-    config: Config, query_encoder: QueryEncoder, files: Mapping[str, bytes], index: Path
+    config: Config,
+    query_encoder: QueryEncoder,
+    files: Mapping[str, bytes],
+    index: Path,
+    asked: QuestionSet,
 ) -> bytes:
     """What the questions come to in a planned server, to travel with its export.
 
@@ -107,10 +120,6 @@ def record_figures(
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        report = ask(Server(config, folder, modes), index, None, with_model=False)
-    return Figures(
-        corpus=report["corpus"],
-        questions_sha256=report["questions_sha256"],
-        questions=report["questions"],
-        metrics=report["metrics"],
-    ).to_bytes()
+        report = ask(Server(config, folder, modes), index, asked, with_model=False)
+    figures = {name: report[name] for name in _RECORDED}
+    return json.dumps(figures, indent=2, sort_keys=True).encode() + b"\n"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,15 @@ from foundry.config import Config
 from foundry.config_sources import QUESTIONS_NAME
 from foundry.errors import FoundryError
 from foundry.evaluation.known_items import make_known_items
-from foundry.evaluation.limits import Comparison, compare, read_baseline
+from foundry.evaluation.limits import (
+    Comparison,
+    compare,
+    find_shortfalls,
+    parse_minimum,
+    read_baseline,
+)
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
-from foundry.evaluation.questions import Judged, read_beir
+from foundry.evaluation.questions import Judged, read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep, Values
 from foundry.evaluation.summary import describe_evaluation
@@ -26,9 +31,7 @@ from foundry.evaluation.variants import vary_stages
 from foundry.progress import Reporter
 from foundry.published import open_index
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.runtime.evaluation.figures import find_shortfalls, parse_minimum
-from foundry.runtime.evaluation.metrics import METRICS
-from foundry.runtime.evaluation.questions import read_questions, write_questions
+from foundry.runtime.evaluation import METRICS
 from foundry.runtime.index.layout import IndexLayout
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
@@ -136,18 +139,15 @@ def _ask_all(
     has_weights = query_encoder.kind != "none"
     reports: dict[str, Report] = {}
     candidates: list[Candidate] = []
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress,
-    ):
-        file = Path(scratch) / QUESTIONS_NAME
-        file.write_bytes(write_questions(judged.questions))
+    with reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress:
         for name, server in servers.items():
             coarse = options.weights if name == CONFIGURED and has_weights else ()
-            reports[name] = ask(server, index, file, FINE_SWEEP if options.tune else coarse)
+            reports[name] = ask(
+                server, index, judged.questions, FINE_SWEEP if options.tune else coarse
+            )
             progress.advance()
         for changed, variant in variants:
-            report = ask(render_variant(variant, query_encoder), index, file)
+            report = ask(render_variant(variant, query_encoder), index, judged.questions)
             candidates.append(Candidate(changed, _values(report, "hybrid")[METRIC]))
             progress.advance()
     return reports, candidates

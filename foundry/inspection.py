@@ -14,7 +14,7 @@ from foundry.runtime.index.arrays import Vocabulary, open_array, open_bytes
 from foundry.runtime.index.layout import FORMAT_VERSION
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
-from foundry.runtime.retrieval.printing import format_json
+from foundry.runtime.printing import format_json
 
 MAX_CANDIDATES = 5
 """Documents of the same path that an error names."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foundry.runtime.retrieval.printing import format_table, printable
+from foundry.runtime.printing import format_table, printable
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:

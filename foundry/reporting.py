@@ -7,7 +7,7 @@ from typing import Any
 
 from foundry.errors import StrictBuildError
 from foundry.records import Chunk, Document, Finding, KnownItemFigures, Skipped
-from foundry.runtime.retrieval.printing import format_table
+from foundry.runtime.printing import format_table
 from foundry.secrets import find_secrets
 
 MAX_LISTED = 50

@@ -12,6 +12,7 @@ from foundry.config_sources import CONFIG_NAME
 from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderError, TrustError
 from foundry.evaluating import own_questions
+from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.exporting.check import diff_folder, digests_of
 from foundry.exporting.checksums import CHECKSUMS, format_checksums, is_owners
 from foundry.exporting.corpus import CORPUS, format_corpus
@@ -25,7 +26,6 @@ from foundry.files import templates_folder
 from foundry.published import built_index, check_index, open_index, refuse_stale
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
-from foundry.runtime.evaluation.questions import read_questions
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.stages.expansion import ExpansionWords
 from foundry.runtime.store.store import HELD_FILES
@@ -51,8 +51,11 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
     # An index of other options or versions is refused here.
     opened = open_index(index, vectors=query_encoder.kind == "pieces")
     _check_search_options(config, opened)
-    questions = _questions(config)
-    if questions is not None:
+    file = own_questions(config)
+    # What is wrong with them is said with the line of this file, not of the export's copy.
+    asked = None if file is None else read_questions(file)
+    questions = None if file is None else askable_lines(file)
+    if asked is not None:
         require(of_figures(config, query_encoder.kind))
     if config.templates is not None and not trust:
         raise TrustError(
@@ -62,13 +65,13 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         )
     check_numbers(index)
     files = plan_server(config, query_encoder, questions, templates=config.templates)
-    if questions is not None:
+    if asked is not None:
         measured = files
         if not config.store.is_embedded:
             # An export needs no engine: the answers are the same without one.
             embedded = replace(config, store=StoreOptions())
             measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
-        figures = record_figures(config, query_encoder, measured, index)
+        figures = record_figures(config, query_encoder, measured, index, asked)
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)
     left_out = frozenset() if config.store.is_embedded else HELD_FILES
@@ -115,15 +118,6 @@ def _check_search_options(config: Config, index: Index) -> None:
         )
     if "expansion" in config.stages:
         index.part(ExpansionWords.open)
-
-
-def _questions(config: Config) -> bytes | None:
-    file = own_questions(config)
-    if file is None:
-        return None
-    # What is wrong with them is said with the line of this file, not of the export's copy.
-    read_questions(file)
-    return file.read_bytes()
 
 
 def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 from conftest import MakeProject, Project
 
 from foundry.published import open_index
-from foundry.runtime.evaluation.questions import Question, resolve
+from foundry.runtime.evaluation import Question, resolve
 
 CONFIG = """
 [project]

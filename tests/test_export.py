@@ -21,7 +21,6 @@ from servers import check_with_own_tools, get, in_checkout, serving
 import foundry as installed
 from foundry.cli import main
 from foundry.exporting.checksums import compare
-from foundry.exporting.running import run_server
 from foundry.rendering.plan import RUNTIME
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
@@ -318,9 +317,6 @@ def test_export_without_vectors_knows_no_weights(make_project: MakeProject) -> N
         assert b"SEMANTIC_WEIGHT" not in content and b"KEYWORD_WEIGHT" not in content, path
     settings = json.loads((export / "notes/settings.json").read_text())
     assert not {"semantic_weight", "keyword_weight"} & set(settings)
-    refused = run_server(export, "notes", ["eval", "--semantic-weight", "0.5"])
-    assert refused.returncode == 2
-    assert "unrecognized arguments: --semantic-weight" in refused.stderr
 
 
 def test_export_without_vectors_answers(make_project: MakeProject) -> None:

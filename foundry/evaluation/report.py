@@ -19,7 +19,7 @@ from foundry.evaluation.charts import (
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.evaluation.summary import HEADLINE, count_questions, describe_notes
 from foundry.evaluation.tuning import Tuning
-from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation import METRICS
 
 WORST = 25
 """Questions that are shown with what was found for them."""

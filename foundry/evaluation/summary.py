@@ -1,10 +1,10 @@
 """An evaluation for people who read it in a terminal."""
 
+from foundry.evaluation.questions import describe_skipped
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.records import KnownItemFigures
-from foundry.runtime.evaluation.metrics import METRICS
-from foundry.runtime.evaluation.questions import describe_skipped
-from foundry.runtime.retrieval.printing import format_table
+from foundry.runtime.evaluation import METRICS
+from foundry.runtime.printing import format_table
 
 HEADLINE = "nDCG@10"
 

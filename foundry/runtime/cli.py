@@ -5,16 +5,19 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
-from .evaluation import command as evaluation_command
+from .evaluation import QUESTIONS, compare, describe, evaluate, read_questions
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.served import current_index
+from .printing import explain_response, format_json, format_response
 from .retrieval.filters import read_pairs
-from .retrieval.printing import explain_response, format_json, format_response
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import settings
 from .verification import verify
+
+MODES = ("hybrid", "semantic", "keyword")
 
 EXIT_CODES = """\
 exit codes:
@@ -39,15 +42,13 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
-    try_weight: evaluation_command.TryWeight | None = None,
 ) -> int:
     """Run one command and return its exit code; the one place where errors are printed.
 
-    There is a command `mcp` if `serve_mcp` is given, and `eval` tries other weights of the lanes if
-    `try_weight` is.
+    There is a command `mcp` if `serve_mcp` is given.
     """
     try:
-        parser = _parser(name, version, mcp=serve_mcp is not None, weights=try_weight is not None)
+        parser = _parser(name, version, mcp=serve_mcp is not None)
         chosen = parser.parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -66,7 +67,7 @@ def run(
         if chosen.command == "search":
             return _search(chosen, search)
         if chosen.command == "eval":
-            return _evaluate(chosen, search, try_weight)
+            return _evaluate(chosen, search)
         return _verify(chosen, search)
     except BrokenPipeError:
         # Whoever read the output has gone; without this, flushing at exit would fail again.
@@ -87,7 +88,7 @@ def run(
         return 1
 
 
-def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.ArgumentParser:
+def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -112,7 +113,7 @@ def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.Ar
     search = commands.add_parser("search", help="print the best passages for a query")
     search.add_argument("query", type=_text, metavar="QUERY")
     search.add_argument("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (10)")
-    search.add_argument("--mode", choices=("hybrid", "semantic", "keyword"), default="hybrid")
+    search.add_argument("--mode", choices=MODES, default="hybrid")
     search.add_argument("--source", action="append", help="only from this source; repeatable")
     search.add_argument("--tag", action="append", help="only with this tag; repeatable")
     search.add_argument("--modified-after", metavar="DATE", help="only modified then or later")
@@ -129,8 +130,26 @@ def _parser(name: str, version: str, *, mcp: bool, weights: bool) -> argparse.Ar
         "--explain", action="store_true", help="print how each score came about, and the mode"
     )
 
-    evaluate = commands.add_parser("eval", help="ask the questions that came along, and measure")
-    evaluation_command.add_arguments(evaluate, weights=weights)
+    asking = commands.add_parser("eval", help="ask the questions that came along, and measure")
+    asking.add_argument(
+        "--questions", type=Path, metavar="FILE", help="other questions than those that came along"
+    )
+    asking.add_argument(
+        "--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)"
+    )
+    asking.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.01,
+        metavar="T",
+        help="how far a mean may be below the recorded one (%(default)s)",
+    )
+    asking.add_argument(
+        "--any-corpus",
+        action="store_true",
+        help="compare with the recorded figures although they are of other documents",
+    )
+    asking.add_argument("--json", action="store_true", help="print everything as JSON")
 
     verifying = commands.add_parser(
         "verify", help="check that files are whole, and that what is known is found"
@@ -165,13 +184,18 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
     return 0
 
 
-def _evaluate(
-    chosen: argparse.Namespace,
-    search: Callable[..., SearchResponse],
-    try_weight: evaluation_command.TryWeight | None,
-) -> int:
-    report, text = evaluation_command.evaluate(chosen, search, current_index(), try_weight)
-    _print(format_json(report) if chosen.json else text)
+def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+    index = current_index()
+    if newest := index.filters.newest_date():
+        # Where age counts, it is counted from here: figures must not change with the calendar.
+        os.environ.setdefault("REFERENCE_DATE", newest)
+    modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
+    questions = read_questions(chosen.questions or QUESTIONS)
+    report, _ = evaluate(search, index, questions, tuple(dict.fromkeys(modes)))
+    report["recorded"], report["failures"] = compare(
+        report, chosen.tolerance, any_corpus=chosen.any_corpus
+    )
+    _print(format_json(report) if chosen.json else describe(report))
     return 1 if report["failures"] else 0
 
 

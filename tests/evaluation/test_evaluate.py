@@ -13,7 +13,7 @@ from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
 from foundry.published import open_index
-from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation import METRICS
 
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",
@@ -142,9 +142,11 @@ def test_what_cannot_be_asked_is_left_out_and_counted(make_project: MakeProject)
     said = "2 queries cannot be asked: 1 empty, 1 over 2,000 characters"
     assert said in project.succeed("eval", "--quiet").stdout
     export = project.export()
-    assert said in ask_export(export).stdout
-    asked = json.loads(ask_export(export, "--json").stdout)
-    assert (asked["questions"], asked["skipped"]) == (1, {"empty": 1, "too_long": 1})
+    assert (export / "notes" / "questions.jsonl").read_text() == lines[0] + "\n"
+    assert json.loads(ask_export(export, "--json").stdout)["questions"] == 1
+    refused = ask_export(export, "--questions", str(project.root / "questions.jsonl"))
+    assert refused.returncode == 2
+    assert "at most 2000 characters" in refused.stderr
     tests = [sys.executable, "-m", "pytest", "-q", "tests/test_search.py", "-k", "question"]
     tried = subprocess.run(tests, cwd=export, capture_output=True, text=True, check=False)
     assert tried.returncode == 0, tried.stdout
@@ -279,20 +281,19 @@ def test_export_says_when_there_is_nothing_to_compare(
 
 
 @pytest.mark.slow
-def test_export_without_questions_asks_known_items(built: Project) -> None:
-    (built.root / "questions.jsonl").unlink()
+def test_export_without_questions_asks_those_of_a_file(built: Project) -> None:
+    questions = shutil.move(built.root / "questions.jsonl", built.root / "mine.jsonl")
     export = built.export("--output", str(built.root / "dist" / "other"))
     assert not (export / "notes" / "figures.json").exists()
-    done = ask_export(export, "--json")
-    report = json.loads(done.stdout)
-    assert report["kind"] == "known-item"
-    assert report["metrics"]["keyword"]["hit@1"] == 1
-    assert "known-item queries" in ask_export(export).stdout
+    refused = ask_export(export)
+    assert refused.returncode == 2
+    assert "name a file with --questions" in refused.stderr
+    assert "no figures were recorded" in ask_export(export, "--questions", questions).stdout
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--min", "x=1"], ["--semantic-weight", "2"], ["--questions", "none.jsonl"]],
+    [["--tolerance", "x"], ["--mode", "x"], ["--questions", "none.jsonl"]],
 )
 def test_impossible_options_of_the_server(arguments: list[str], prepared: Project) -> None:
     done = ask_export(prepared.root / "dist" / "notes", *arguments)

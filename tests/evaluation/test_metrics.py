@@ -9,7 +9,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.evaluation.metrics import METRICS, Grades, measure, ndcg, r_precision
+from foundry.runtime.evaluation import METRICS, Grades, measure
 
 ORACLE = {
     "nDCG@10": "ndcg_cut_10",
@@ -52,7 +52,7 @@ def test_agrees_with_trec_eval(seed: int) -> None:
     # Few different scores, so most documents tie.
     ranked = rank_with_ties({document: chance.randint(0, 4) / 4 for document in found})
     expected = ask_trec_eval(ranked, grades)
-    assert expected.keys() == METRICS.keys()
+    assert expected.keys() == set(METRICS)
     assert measure(ranked, grades) == pytest.approx(expected, abs=1e-4)
 
 
@@ -79,7 +79,7 @@ def test_depth_ends_where_it_says() -> None:
 def test_grades_of_nothing_are_not_relevant() -> None:
     values = measure(["a", "b"], {"a": 0.0, "b": -1.0, "c": 1.0})
     assert set(values.values()) == {0.0}
-    assert r_precision(["a"], {}) == ndcg(["a"], {}, depth=10) == 0.0
+    assert set(measure(["a"], {}).values()) == {0.0}
 
 
 @given(

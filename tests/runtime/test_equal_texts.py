@@ -88,6 +88,7 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
 
 
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
-    evaluation = importlib.import_module(f"{server.__name__}.evaluation.asking")
+    evaluation = importlib.import_module(f"{server.__name__}.evaluation")
+    index = importlib.import_module(f"{server.__name__}.index.served").current_index()
     response = server.search_hybrid(WARNING, 10)
-    assert {"d0", "d1", "d3"} <= set(evaluation.rank_documents(response))
+    assert {"d0", "d1", "d3"} <= set(evaluation.rank_documents(index, response.hits))

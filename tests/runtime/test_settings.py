@@ -7,7 +7,7 @@ import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.settings import read_model, read_settings, reading
-from foundry.runtime.retrieval.weights import read_weights, trying_weight, weights
+from foundry.runtime.retrieval.weights import read_weights
 
 SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
 
@@ -102,23 +102,3 @@ def test_impossible_weights_are_refused(
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=message):
         read_weights(weighted)
-
-
-def test_weights_are_those_of_the_server_unless_others_are_tried(
-    weighted: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "foundry.runtime.retrieval.weights._configured", lambda: read_weights(weighted)
-    )
-    assert weights() == (7, 3)
-    with trying_weight(0.25):
-        assert weights() == (0.25, 0.75)
-    assert weights() == (7, 3)
-
-
-def test_a_weight_is_tried_for_a_while() -> None:
-    with trying_weight(0.35):
-        assert weights() == (0.35, 0.65)
-        with trying_weight(1):
-            assert weights() == (1, 0)
-        assert weights() == (0.35, 0.65)

@@ -2,8 +2,6 @@
 
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,23 +17,10 @@ class Weights(NamedTuple):
     keyword: float
 
 
-_tried: list[Weights] = []
-"""Weights that an evaluation tries in place of those that the server has."""
-
-
+@cache
 def weights() -> Weights:
     """Return the weights of a hybrid search, read once. Raises ConfigurationError."""
-    return _tried[-1] if _tried else _configured()
-
-
-@contextmanager
-def trying_weight(semantic: float) -> Iterator[None]:
-    """Have searches within use another semantic weight, from 0 to 1; the rest is the keywords'."""
-    _tried.append(Weights(semantic, rest(semantic)))
-    try:
-        yield
-    finally:
-        _tried.pop()
+    return read_weights(SETTINGS_FILE)
 
 
 def rest(weight: float) -> float:
@@ -64,11 +49,6 @@ def read_weights(file: Path) -> Weights:
             "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
         )
     return Weights(semantic, keyword)
-
-
-@cache
-def _configured() -> Weights:
-    return read_weights(SETTINGS_FILE)
 
 
 def _rest(variable: str, weight: float, other: str) -> float:

@@ -1,1 +1,0 @@
-"""Questions whose answers are known, asked and compared with what was measured."""
