@@ -41,7 +41,6 @@ _TARGET_FILES: dict[Target, set[str]] = {
 _CHAT_FILES = {"tests/test_chat.py"}
 _MCP_FILES = {"server.json", "tests/test_mcp.py"}
 _PAGE_FILES = {"tests/test_page.py"}
-_STORE_FILES = {"tests/conftest.py"}
 
 
 def plan_server(
@@ -150,8 +149,6 @@ def _render_templates(
         unwanted |= _MCP_FILES
     if not config.page:
         unwanted |= _PAGE_FILES
-    if config.store.is_embedded:
-        unwanted |= _STORE_FILES
     files = {}
     for path in sorted(root.rglob(f"*{SUFFIX}")):
         parts = path.relative_to(root).with_suffix("").parts
