@@ -41,8 +41,12 @@ from foundry.published import open_index
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.candidates import candidate_count, keyword_candidates
-from foundry.runtime.retrieval.completion import complete_lanes, semantic_candidates
+from foundry.runtime.retrieval.candidates import (
+    candidate_count,
+    complete_lanes,
+    keyword_candidates,
+    semantic_candidates,
+)
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion.linear import fuse_linear
 from foundry.runtime.retrieval.fusion.rrf import fuse_rrf

@@ -7,6 +7,7 @@ which the table cannot know: the index's encoder is the table with those weights
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -124,7 +125,7 @@ class StaticQueryEncoder:
     figures = QueryFigures("own", "documents and queries are embedded by the same table")
 
     def __init__(self, encoder: PieceEncoder, weights: NDArray[np.int32]) -> None:
-        self._encoder = encoder.reweighted(weights)
+        self._encoder = replace(encoder, weights=weights.astype(np.float64))
         self._weights = weights
 
     def encode(self, texts: Sequence[str]) -> Vectors:

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from foundry.config_search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import candidate_count
-from foundry.runtime.retrieval.completion import complete_lanes
+from foundry.runtime.retrieval.candidates import candidate_count, complete_lanes
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.fusion.linear import fuse_linear
 from foundry.runtime.retrieval.keyword_lane import KeywordLane

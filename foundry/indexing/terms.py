@@ -13,7 +13,14 @@ from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.index.records import telling_title
-from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK, Tokenizer, heading_terms
+from foundry.runtime.retrieval.tokens import (
+    HEADING_MARK,
+    SURFACE_MARK,
+    Token,
+    Tokenizer,
+    heading_term,
+    surface_term,
+)
 
 NAMED = 2
 """The count of a heading term but for that of what stands before a dash or a colon in a heading."""
@@ -24,6 +31,7 @@ MAX_CHUNK_PLACES = 10
 MAX_PATH_PARTS = 4
 """Of a path by which it is found; by the whole of it, it is found as well."""
 
+_ARTICLES = frozenset("ai")
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)")
 # A number, as in an id such as `75.1725`, is no ending.
 _ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
@@ -193,3 +201,25 @@ def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
         return document.tags
     value = document.metadata.get(name.removeprefix("metadata."))
     return (value,) if value else ()
+
+
+def heading_terms(tokens: Sequence[Token]) -> set[str]:
+    """The heading terms under which a heading can be found.
+
+    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
+    that is nothing but a name has one term more, and so comes before those that only hold the name.
+    A letter that may be an article (`Level A compliance`) may be left out.
+    """
+    groups: list[Sequence[Token]] = [tokens]
+    groups += [[token for token in tokens if token.text.casefold() not in _ARTICLES]]
+    run: list[Token] = []
+    for token in (*tokens, None):
+        if token is not None and (token.is_identifier or token.may_accompany):
+            run.append(token)
+            continue
+        identifiers = [[member] for member in run if member.is_identifier]
+        groups += [run, *identifiers] if identifiers else []
+        run = []
+    named = (surface_term(tokens), *map(heading_term, groups))
+    return {term for term in named if term is not None}

@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from foundry.runtime.retrieval.candidates import keyword_candidates
-from foundry.runtime.retrieval.completion import complete_lanes, semantic_candidates
+from foundry.runtime.retrieval.candidates import (
+    complete_lanes,
+    keyword_candidates,
+    semantic_candidates,
+)
 from foundry.runtime.retrieval.lanes import LaneHits
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])

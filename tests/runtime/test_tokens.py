@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.indexing.terms import heading_terms
 from foundry.runtime.retrieval.tokens import (
     ENGLISH_STOP_WORDS,
     LANGUAGES,
     Tokenizer,
     heading_term,
-    heading_terms,
     query_terms,
 )
 

@@ -1,12 +1,12 @@
 """Candidates: the chunks that a search has found, with every lane's score for each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .lanes import LaneHits
+from .lanes import LaneHits, TermLane, VectorLane, first_of_equals
 
 SCORE_DIGITS = 6
 """Decimal places of a score: what callers see is also what results are ordered by."""
@@ -35,23 +35,22 @@ class Candidates:
     keyword_worth: float = 1.0
 
     def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
-        """The same candidates under new scores (m,)."""
+        """Return the same candidates under new scores (m,)."""
         clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
     def boosted(
         self, name: str, factors: NDArray[np.float64], largest: float = 1.0
     ) -> "Candidates":
-        """Every score times its factor (m,), divided by the `largest` factor that there can be.
+        """Multiply each score by its factor (m,), and divide it by the `largest` possible one.
 
-        The order is that of the products; the division keeps scores in [0, 1], and the same for a
-        chunk whatever else was found.
+        The division keeps scores in [0, 1], and the same for a chunk whatever else was found.
         """
         scaled = self.with_scores(self.scores * (factors / largest))
         return replace(scaled, boosts={**self.boosts, name: factors})
 
     def at(self, places: NDArray[np.int64]) -> "Candidates":
-        """The candidates at ascending `places` (k,) among these, and no others."""
+        """Return the candidates at ascending `places` (k,) among these, and no others."""
         return Candidates(
             chunks=self.chunks[places],
             semantic=None if self.semantic is None else self.semantic[places],
@@ -66,27 +65,59 @@ class Candidates:
 
 
 def candidate_count(top_k: int) -> int:
-    """How many chunks each lane delivers for `top_k` results."""
+    """Return how many chunks each lane delivers for `top_k` results."""
     return max(100, 2 * top_k)
 
 
 def keyword_candidates(keyword: LaneHits) -> Candidates:
-    """The keyword lane's hits, scored by keywords alone."""
-    order = np.argsort(keyword.chunks)
-    chunks = keyword.chunks[order]
-    scores = keyword.scores[order] / keyword.full_score
+    """Return the keyword lane's hits, scored by keywords alone."""
+    chunks, scores, ranks = _ascending(keyword, keyword.scores / keyword.full_score)
+    none = np.zeros_like(ranks)
+    return Candidates(chunks, None, scores, none, ranks, scores).with_scores(scores)
+
+
+def semantic_candidates(semantic: LaneHits) -> Candidates:
+    """Return the dense lane's hits, scored by cosine alone."""
+    chunks, scores, ranks = _ascending(semantic, np.maximum(semantic.scores, 0.0))
+    none = np.zeros_like(ranks)
+    return Candidates(chunks, scores, None, ranks, none, scores).with_scores(scores)
+
+
+def complete_lanes(
+    keyword_lane: TermLane,
+    dense_lane: VectorLane,
+    terms: Sequence[str],
+    vector: NDArray[np.float32],
+    keyword: LaneHits,
+    semantic: LaneHits,
+) -> Candidates:
+    """Join the lanes' hits, with both exact scores for each.
+
+    A chunk's score then never depends on how deep a lane was read. The scores are 0 until fused.
+    """
+    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = found[first_of_equals(found)]
     return Candidates(
         chunks=chunks,
-        semantic=None,
-        keyword=scores,
-        semantic_ranks=np.zeros(len(chunks), dtype=np.int64),
-        keyword_ranks=lane_ranks(chunks, keyword),
+        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
+        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
+        semantic_ranks=_ranks_in(semantic, chunks),
+        keyword_ranks=_ranks_in(keyword, chunks),
         scores=np.zeros(len(chunks)),
-    ).with_scores(scores)
+        keyword_worth=keyword.worth,
+    )
 
 
-def lane_ranks(chunks: NDArray[np.int64], hits: LaneHits) -> NDArray[np.int64]:
-    """The rank (m,) of each of `chunks` (m,) in a lane's hits, from 1; 0 where it is absent."""
+def _ascending(
+    hits: LaneHits, scores: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """The hits' chunks (m,), ascending, with their scores and ranks."""
+    order = np.argsort(hits.chunks)
+    return hits.chunks[order], scores[order], order + 1
+
+
+def _ranks_in(hits: LaneHits, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rank (m,) of each of `chunks` (m,) among a lane's hits, from 1; 0 where it is none."""
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
     return ranks

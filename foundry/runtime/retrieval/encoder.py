@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from ..index.arrays import REBUILD_HINT, open_array
 from ..index.errors import IndexUnusableError
 from ..index.files import IndexFiles
-from .probe import find_difference
 from .spelling import american
 from .timing import stage
 
@@ -50,35 +49,27 @@ COUNT_UNIT = 2**8
 """The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
 
 LARGEST = 2.0**20
+PROBE_TOLERANCE = 1e-3
+"""Of each number of a vector: an index holds them rounded."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
 class EncoderLayout:
-    """The files of an encoder of V pieces and d dimensions under `root`."""
+    """The files of an encoder of V pieces and d dimensions under `root`.
 
-    root: Path
+    Attributes:
+        pieces: UTF-8, one piece a line; the line's number is the row's; see `CONTINUATION`.
+        table: int8 (V, d).
+        weights: int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
+        description: JSON: `EncoderDescription`.
+    """
 
-    @property
-    def pieces(self) -> Path:
-        """UTF-8, one piece a line; the line's number is the row's; see `CONTINUATION`."""
-        return self.root / "pieces.txt"
-
-    @property
-    def table(self) -> Path:
-        """int8 (V, d)."""
-        return self.root / "table.i8.npy"
-
-    @property
-    def weights(self) -> Path:
-        """int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale, fixed point."""
-        return self.root / "weights.npy"
-
-    @property
-    def description(self) -> Path:
-        """JSON: `EncoderDescription`."""
-        return self.root / "encoder.json"
+    def __init__(self, root: Path) -> None:
+        self.pieces = root / "pieces.txt"
+        self.table = root / "table.i8.npy"
+        self.weights = root / "weights.npy"
+        self.description = root / "encoder.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +171,12 @@ class PieceCutter:
 
 @dataclass(slots=True)
 class PieceEncoder:
-    """A table of pieces; any number of threads may share one."""
+    """A table of pieces (V, d) and their weights (V,), whole numbers; threads may share one."""
 
     description: EncoderDescription
-    _pieces: PieceCutter
-    _table: NDArray[np.int8]
-    _weights: NDArray[np.float64]
+    pieces: PieceCutter
+    table: NDArray[np.int8]
+    weights: NDArray[np.float64]
 
     @classmethod
     def open(
@@ -223,15 +214,6 @@ class PieceEncoder:
         """Length of the vectors."""
         return self.description.dimensions
 
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """The pieces' weights (V,), whole numbers."""
-        return self._weights
-
-    def reweighted(self, weights: NDArray[np.int32]) -> "PieceEncoder":
-        """The same table under other weights (V,)."""
-        return replace(self, _weights=weights.astype(np.float64))
-
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
         """The unit vector (dimensions,) of a text.
@@ -243,7 +225,7 @@ class PieceEncoder:
 
     def cut(self, text: str) -> list[Word]:
         """The words of a text, as `encode_words` takes them."""
-        return self._pieces.cut(text[:MAX_CHARACTERS])
+        return self.pieces.cut(text[:MAX_CHARACTERS])
 
     def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
         """What `encode` gives for a text of these words."""
@@ -257,11 +239,11 @@ class PieceEncoder:
         counts = Counter(chain.from_iterable([word.rows for word in words]))
         rows = np.array([*counts], dtype=np.intp)
         times = np.rint(np.sqrt(np.array([*counts.values()], dtype=np.float64)) * COUNT_UNIT)
-        factors = self._weights[rows] * times
+        factors = self.weights[rows] * times
         total = np.zeros(self.dimensions)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            total += factors[part] @ self._table[rows[part]].astype(np.float64)
+            total += factors[part] @ self.table[rows[part]].astype(np.float64)
         return _unit(total, self.description.common)
 
 
@@ -275,7 +257,10 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
             hint="export the server again for this index",
         )
     encoder = PieceEncoder.open(files.layout.encoder)
-    if find_difference(encoder.encode(dense.probe_text), dense):
+    expected = np.array(dense.probe_vector)
+    found = encoder.encode(dense.probe_text)
+    found = np.zeros(encoder.dimensions, dtype=np.float32) if found is None else found
+    if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
         raise IndexUnusableError(
             f"{root}: the query encoder does not answer its probe text as it did when the index"
             " was built",

@@ -1,4 +1,4 @@
-"""Times of the stages of a search, for those who ask: metrics and traces."""
+"""Times the stages of a search for metrics and traces."""
 
 import time
 from collections.abc import Callable

@@ -243,7 +243,6 @@ SURFACE_MARK = 2 * HEADING_MARK
 MAX_HEADING_TERMS = 24
 """A longer text is no heading, and a longer query names none."""
 
-_ARTICLES = frozenset("ai")
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
 
@@ -269,28 +268,6 @@ def surface_term(tokens: Iterable[Token]) -> str | None:
 def _named(tokens: Iterable[Token]) -> list[Token]:
     """The tokens with terms but for words that frame a question."""
     return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
-
-
-def heading_terms(tokens: Sequence[Token]) -> set[str]:
-    """The heading terms under which a heading can be found.
-
-    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
-    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
-    that is nothing but a name has one term more, and so comes before those that only hold the name.
-    A letter that may be an article (`Level A compliance`) may be left out.
-    """
-    groups: list[Sequence[Token]] = [tokens]
-    groups += [[token for token in tokens if token.text.casefold() not in _ARTICLES]]
-    run: list[Token] = []
-    for token in (*tokens, None):
-        if token is not None and (token.is_identifier or token.may_accompany):
-            run.append(token)
-            continue
-        identifiers = [[member] for member in run if member.is_identifier]
-        groups += [run, *identifiers] if identifiers else []
-        run = []
-    named = (surface_term(tokens), *map(heading_term, groups))
-    return {term for term in named if term is not None}
 
 
 def query_terms(tokens: Sequence[Token]) -> list[str]:

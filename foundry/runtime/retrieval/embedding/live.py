@@ -23,8 +23,8 @@ from ...index.errors import IndexUnusableError
 from ...index.files import IndexFiles
 from ...index.layout import DenseManifest, IndexLayout
 from ..calls import CircuitBreaker, call_within
-from ..probe import find_difference, require_model
 from ..timing import stage
+from .probe import find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
 from .settings import read_service_settings

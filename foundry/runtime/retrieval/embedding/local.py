@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...index.errors import IndexUnusableError
 from ...index.layout import DenseManifest, IndexLayout
-from ..probe import find_difference
 from ..timing import stage
+from .probe import find_difference
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.files import IndexFiles
-from ..probe import require_model
 from ..settings import read_model
 from .folders import find_folder, unusable
 from .local import LocalQueryEncoder
+from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
 
