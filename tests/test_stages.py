@@ -180,8 +180,7 @@ def test_every_door_gives_the_same(
     tools = importlib.import_module(f"{server.__name__}.mcp.tools")
     runner = importlib.import_module(f"{server.__name__}.web.runner")
     search = runner.in_event_loop(server.search_hybrid)
-    found = asyncio.run(tools.find_passages(search, body))
-    described = tools.describe_passages(found)
+    described = asyncio.run(tools.find_passages(search, body))
     assert described["stages"] == expected["stages"]
     for passage, result in zip(described["results"], expected["results"], strict=True):
         for name in ("id", "score", "scores", "boosts"):

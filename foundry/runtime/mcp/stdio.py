@@ -20,7 +20,7 @@ from ..retrieval.settings import settings
 from ..web.citations import announce_nowhere
 from ..web.loading import loading
 from ..web.runner import AsyncSearch
-from .envelope import INVALID_REQUEST, EnvelopeError, parse_message
+from .http import INVALID_REQUEST, EnvelopeError, parse_message
 
 FINISHING_SECONDS = 10.0
 """How long what is still being answered may take after input has ended."""

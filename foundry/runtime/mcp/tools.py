@@ -1,4 +1,4 @@
-"""What MCP clients can call: search, fetch and list_sources, as functions from JSON to JSON."""
+"""The tools that MCP clients call, as functions from JSON to JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -17,7 +17,6 @@ from ..retrieval.results import (
     Mode,
     Passage,
     Reason,
-    SearchResponse,
 )
 from ..web.answers import SourceList
 from ..web.citations import document_url
@@ -96,18 +95,14 @@ class FetchedText(Record):
     metadata: dict[str, Any]
 
 
-async def find_passages(search: AsyncSearch, arguments: Mapping[str, Any]) -> SearchResponse:
-    """What the search finds that the arguments ask for, which are those of POST /search.
+async def find_passages(search: AsyncSearch, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the hits of POST /search for the same arguments, with the same ids and scores.
 
     Raises ValidationError or InvalidRequestError for arguments that no search can answer.
     """
     request = SearchRequest.model_validate(arguments)
     filters = current_index().filters.parse(request.filters) if request.filters else None
-    return await search(request.query, request.top_k, mode=request.mode, filters=filters)
-
-
-def describe_passages(response: SearchResponse) -> dict[str, Any]:
-    """The answer to a search: the hits of POST /search, with the same ids and scores."""
+    response = await search(request.query, request.top_k, mode=request.mode, filters=filters)
     return FoundPassages(
         [_passage(hit) for hit in response.hits],
         response.mode,
@@ -118,10 +113,10 @@ def describe_passages(response: SearchResponse) -> dict[str, Any]:
     ).to_json()
 
 
-def fetch_text(
-    arguments: Mapping[str, Any], find_passage: FindPassage | None = None
+async def fetch_text(
+    find_passage: FindPassage | None, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One passage or one whole document, by its id.
+    """Return one passage or one whole document, by its id.
 
     Raises ValidationError, and InvalidRequestError where nothing has the id.
     """
@@ -134,8 +129,8 @@ def fetch_text(
     return FetchedText(record.id, record.title, text, document_url(record), metadata).to_json()
 
 
-def list_sources(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the documents come from, as GET /sources answers."""
+async def list_sources(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the documents come from, as GET /sources answers."""
     ListSourcesRequest.model_validate(arguments)
     return SourceList(current_index().sources()).to_json()
 
@@ -145,7 +140,7 @@ def read_record(
     record: ChunkRecord | DocumentRecord,
     find_passage: FindPassage | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """The text of a passage or a document of this index, and what is known about it.
+    """Return the text of a passage or a document of this index, and what is known about it.
 
     Of a document's text at most MAX_FETCHED_LENGTH characters; `truncated` says so.
     """
@@ -160,17 +155,14 @@ def read_record(
         passage = (find_passage and find_passage(index, record)) or record
         place = {"document_id": record.document_id, "section": passage.section}
         return passage.text, {**metadata, **place}
-    pieces: list[str] = []
-    length = 0
+    text, truncated = "", False
     for piece in read_document(index, record):
-        pieces.append(piece)
-        length += len(piece)
-        if length > MAX_FETCHED_LENGTH:
+        text += piece
+        if truncated := len(text) > MAX_FETCHED_LENGTH:
             break
-    truncated = length > MAX_FETCHED_LENGTH
-    text = "".join(pieces)[:MAX_FETCHED_LENGTH]
     # What the document says about itself must not stand in for what the index says.
-    return text, {**record.metadata, **metadata, "truncated": truncated}
+    metadata = {**record.metadata, **metadata, "truncated": truncated}
+    return text[:MAX_FETCHED_LENGTH], metadata
 
 
 def _passage(hit: Hit) -> FoundPassage:
