@@ -12,15 +12,13 @@ from foundry.exporting.imports import follow_imports
 _WENT = {
     "chat.answer": "chat_answer chat_calls",
     "chat.conversation": "chat_follow_ups",
-    "chat.events": "chat_events web_chat_answers",
+    "chat.events": "chat_events chat_passages web_chat_answers",
     "chat.extract": "chat_extract chat_sentences sentence_ends",
-    "chat.openai": "web_openai",
-    "chat.openai_errors": "web_openai_errors",
+    "chat.openai": "web_openai web_openai_errors",
     "chat.openai_requests": "chat_legend web_chat_requests",
     "chat.prompt": "chat_prompt",
     "chat.routes": "web_chat",
     "chat.safe_text": "chat_citations chat_markup",
-    "chat.sources": "chat_passages",
     "chat.words": "chat_words",
     "cli": "commands",
     "evaluation": (

@@ -1,8 +1,8 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
 from foundry.runtime.chat.conversation import Turn
+from foundry.runtime.chat.events import PASSAGES_CHARACTERS, number_passages, shorten
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
-from foundry.runtime.chat.sources import PASSAGES_CHARACTERS, number_passages, shorten
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 

@@ -21,14 +21,15 @@ from .events import (
     Delta,
     Done,
     Failed,
+    NumberedPassage,
     QueryOrigin,
     SourceOfAnswer,
     Sources,
+    number_passages,
 )
 from .extract import extract
 from .prompt import answer_messages, condense_messages
 from .safe_text import CitationFilter, MarkupFilter, disarm
-from .sources import NumberedPassage, number_passages
 from .words import ENGLISH, LanguageWords
 
 WAIT_SECONDS = 1.0

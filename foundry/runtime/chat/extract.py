@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..index.reader import Index
-from .sources import NumberedPassage
+from .events import NumberedPassage
 
 MIN_CHARACTERS = 20
 MAX_CHARACTERS = 400

@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 
 from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
+from ..web.problems import Problem
 from .answer import Chat
-from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
-from .openai_errors import OPENAI_ERROR_RESPONSES, openai_error
+from .events import ChatData, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
 from .openai_requests import CompletionRequest, legend
 from .routes import described_events
 
@@ -29,11 +29,33 @@ _COMPLETION = described_events(
     data={"type": "string", "description": "A chat.completion.chunk, an error, or [DONE]."},
 )
 
+_ERROR_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+
+
+class OpenAiErrorDetail(ChatData):
+    """Why a request was refused or failed; `param` is the field to mend."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class OpenAiError(ChatData):
+    """An error as OpenAI's clients read it."""
+
+    error: OpenAiErrorDetail
+
 
 def openai_routes(chat: Chat, model_name: str) -> APIRouter:
     """Return the doors, answered by `chat` under the one name that it has."""
+    errors = {"model": OpenAiError, "description": "The request was refused or failed."}
     routes = APIRouter(
-        prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=OPENAI_ERROR_RESPONSES
+        prefix="/v1", route_class=JsonRoute, tags=["openai"], responses={"default": errors}
     )
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
@@ -68,13 +90,25 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
     return routes
 
 
+def openai_problem(problem: Problem) -> Response:
+    """Answer a problem of /v1 as OpenAI does, with 400 where others get 422."""
+    status = 400 if problem.status == 422 else problem.status
+    param = problem.errors[0][0] if problem.errors else None
+    response = _error(status, problem.detail, param)
+    response.headers.update(problem.headers)
+    return response
+
+
 def _no_such_model(name: str) -> Response:
-    return openai_error(
-        404,
-        f"The model {name[:100]!a} does not exist; /v1/models names the one that does.",
-        param="model",
-        code="model_not_found",
-    )
+    message = f"The model {name[:100]!a} does not exist; /v1/models names the one that does."
+    return _error(404, message, "model", "model_not_found")
+
+
+def _error(status: int, message: str, param: str | None, code: str | None = None) -> Response:
+    default = "server_error" if status >= 500 else "invalid_request_error"
+    kind = _ERROR_TYPES.get(status, default)
+    detail = OpenAiErrorDetail(message=message, type=kind, param=param, code=code)
+    return JsonResponse(OpenAiError(error=detail), status_code=status)
 
 
 async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..model.prompt import Message, fence_line, messages_of
 from .conversation import Turn
-from .sources import MIN_PASSAGE_CHARACTERS, NumberedPassage, shorten
+from .events import MIN_PASSAGE_CHARACTERS, NumberedPassage, shorten
 
 HISTORY_CHARACTERS = 8_000
 """Of the turns before the question; what is older is left out."""

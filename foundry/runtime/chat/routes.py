@@ -17,8 +17,7 @@ from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import WHOLE, FilterValues, RequestModel
 from .answer import Chat, Conversation
 from .conversation import Turn
-from .events import ChatEvent, Delta, Done, Failed, Sources
-from .sources import heading_of
+from .events import ChatEvent, Delta, Done, Failed, Sources, heading_of
 
 MAX_TURNS = 64
 MAX_TURN_CHARACTERS = 16_000
