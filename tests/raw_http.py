@@ -38,9 +38,10 @@ web_connections.READING_SECONDS = options["reading_seconds"]
 web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
 web_serving.served = SimpleNamespace(
-    current=lambda: SimpleNamespace(version="v1"), verify_meanwhile=lambda index: None
+    current=lambda: SimpleNamespace(version="v1"),
+    verify_meanwhile=lambda index: None,
+    follow=lambda count: None,
 )
-web_serving.Reloader.start = lambda self: None
 
 
 def create_app():

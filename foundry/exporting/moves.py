@@ -24,14 +24,13 @@ _WENT = {
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
     ),
-    "index.arrays": "arrays quantising vocabulary",
+    "index.arrays": "arrays quantising",
     "index.errors": "errors",
     "index.layout": "layout",
     "index.reader": "index",
     "index.records": "document_text records",
-    "index.reloading": "reloading",
-    "index.served": "served state",
-    "index.values": "filter_values",
+    "index.served": "reloading served state",
+    "index.tables": "filter_values vocabulary",
     "mcp.http": "mcp_envelope mcp_http",
     "mcp.server": "mcp_server",
     "mcp.stdio": "mcp_stdio",

@@ -50,7 +50,7 @@ class DocumentColumns:
         write_array(layout.filter_tag_offsets, offsets_of([len(self._tags[tag]) for tag in tags]))
         write_array(layout.filter_tag_chunks, np.array(tag_chunks, dtype=np.uint32))
         write_array(layout.document_chunks, offsets_of(self._chunk_counts))
-        self._values.write(layout.root)
+        self._values.write(layout)
         self._links.write(layout)
         return {
             "sources": self._source_names,

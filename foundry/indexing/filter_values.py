@@ -1,14 +1,14 @@
 """Builds the table of filter values: which documents have which path, media type and metadata."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from foundry.indexing.files import write_array
 from foundry.indexing.postings import offsets_of
 from foundry.records import Document
-from foundry.runtime.index.values import ValueTableLayout, encode_value
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.tables import encode_value
 
 
 class ValueTableBuilder:
@@ -30,16 +30,15 @@ class ValueTableBuilder:
             if value := document.metadata.get(name):
                 self._put(name, value, number)
 
-    def write(self, root: Path) -> None:
+    def write(self, layout: IndexLayout) -> None:
         """Write the files."""
-        layout = ValueTableLayout(root)
         keys = sorted(self._documents)
-        layout.values.write_bytes(b"".join(keys))
-        write_array(layout.value_offsets, offsets_of([len(key) for key in keys]))
+        layout.filter_values.write_bytes(b"".join(keys))
+        write_array(layout.filter_value_offsets, offsets_of([len(key) for key in keys]))
         numbers = [self._documents[key] for key in keys]
-        write_array(layout.document_offsets, offsets_of([len(entry) for entry in numbers]))
+        write_array(layout.filter_document_offsets, offsets_of([len(entry) for entry in numbers]))
         flat = [number for entry in numbers for number in entry]
-        write_array(layout.documents, np.array(flat, dtype=np.uint32))
+        write_array(layout.filter_documents, np.array(flat, dtype=np.uint32))
 
     def _put(self, field: str, value: str, number: int) -> None:
         numbers = self._documents.setdefault(encode_value(field, value), [])

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
-from foundry.runtime.index.arrays import Vocabulary, open_array, open_bytes
+from foundry.runtime.index.arrays import open_array
 from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.index.tables import Vocabulary
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
@@ -52,7 +53,6 @@ class Content:
                 f"{index}: has no vectors, and an engine is to search by them",
                 hint="set embedding.provider in foundry.toml and build again",
             )
-        term_offsets = open_array(layout.term_offsets, np.uint64, (v + 1,))
         return cls(
             version=manifest.version,
             vectors=open_array(layout.vectors, np.int8, (n, dense.dimensions)),
@@ -60,7 +60,7 @@ class Content:
             offsets=open_array(layout.posting_offsets, np.uint64, (v + 1,)),
             chunks=open_array(layout.posting_chunks, np.uint32, (p,)),
             impacts=open_array(layout.posting_impacts, np.float32, (p,)),
-            vocabulary=Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
+            vocabulary=Vocabulary.open(layout, v),
             # As many candidates as there are chunks: every one of them is compared.
             dense_lane=DenseLane.map(layout, n, dense.dimensions, n),
             keyword_lane=KeywordLane.map(layout, n, v, p),

@@ -7,8 +7,8 @@ import pytest
 from waiting import wait_until
 
 from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.reloading import NOT_RELOADED, Reloader
-from foundry.runtime.index.served import Served
+from foundry.runtime.index.reader import Index
+from foundry.runtime.index.served import NOT_RELOADED, Served
 
 
 class VanishingIndex:
@@ -22,16 +22,15 @@ def test_files_that_vanish_while_they_are_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INDEX_DIR", str(tmp_path))
-    served: Served = Served(lambda _: cast(Any, VanishingIndex()))
+    served = Served(lambda _: cast(Any, VanishingIndex()))
     served.load()
 
-    def refuse() -> None:
+    def refuse(_: Path) -> Index:
         raise IndexUnusableError("not an index", hint="build it")
 
-    monkeypatch.setattr(served, "reopen", refuse)
+    served.open_with(refuse)
     outcomes: list[str] = []
-    reloader = Reloader(served, outcomes.append, poll_seconds=0.01)
-    reloader.start()
+    stop = served.follow(outcomes.append, poll_seconds=0.01)
     try:
         served.wait_until_verified()
         assert served.state.verified is False
@@ -44,7 +43,7 @@ def test_files_that_vanish_while_they_are_verified(
         wait_for(served, NOT_RELOADED)
         assert "refused" in outcomes
     finally:
-        reloader.stop()
+        stop.set()
 
 
 def wait_for(served: Served, problem: str) -> None:

@@ -1,11 +1,9 @@
-"""Memory-mapped arrays and JSON lines, opened without reading them."""
+"""Arrays and JSON lines, mapped into memory without reading them."""
 
 import errno
 import json
 import mmap
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, TypeVar
@@ -79,80 +77,15 @@ class JsonLines:
         self._offsets = offsets
         self._bytes = open_bytes(path, int(offsets[-1]))
 
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def __getitem__(self, number: int) -> dict[str, Any]:
-        try:
-            start, end = self._offsets[number : number + 2].tolist()
-            record = json.loads(str(self._bytes[start:end], "utf-8"))
-        except (ValueError, IndexError, OverflowError) as error:
-            raise self._damaged(number, error) from None
-        if not isinstance(record, dict):
-            raise self._damaged(number, "not an object")
-        return record
-
     def read(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
         """Make something of a record. Raises IndexUnusableError if the record lacks a field."""
-        record = self[number]
         try:
-            return make(record)
-        except KeyError as error:
-            raise self._damaged(number, f"no {error}") from None
-        except TypeError as error:
-            raise self._damaged(number, error) from None
-
-    def _damaged(self, number: int, what: object) -> IndexUnusableError:
-        return IndexUnusableError(f"{self._path}: record {number}: {what}", hint=REBUILD_HINT)
-
-
-class KeyTable:
-    """A sorted table of 64-bit keys and the numbers they stand for."""
-
-    def __init__(self, table: NDArray[np.uint64]) -> None:
-        self._keys, self._numbers = table
-
-    def find(self, key: int) -> list[int]:
-        """The numbers stored under `key`, ascending."""
-        first = int(np.searchsorted(self._keys, np.uint64(key), side="left"))
-        last = int(np.searchsorted(self._keys, np.uint64(key), side="right"))
-        return [int(number) for number in self._numbers[first:last]]
-
-
-REMEMBERED_TERMS = 8_192
-MAX_REMEMBERED_LENGTH = 64
-"""Characters of a term that is kept, so that what queries bring stays small."""
-
-
-class Vocabulary(Sequence[bytes]):
-    """The sorted terms of an index, read in place."""
-
-    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
-        self._terms = terms
-        self._offsets = offsets
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
-        return bytes(self._terms[int(self._offsets[number]) : int(self._offsets[number + 1])])
-
-    def find(self, term: str) -> int | None:
-        """The number of `term`, or None."""
-        encoded = term.encode("utf-8", "replace")
-        number = bisect_left(self, encoded)
-        return number if number < len(self) and self[number] == encoded else None
-
-
-def remembering(vocabulary: Vocabulary) -> Callable[[str], int | None]:
-    """Return `vocabulary.find` with what it last found for short terms."""
-    remembered = lru_cache(REMEMBERED_TERMS)(vocabulary.find)
-
-    def find(term: str) -> int | None:
-        short = len(term) <= MAX_REMEMBERED_LENGTH
-        return remembered(term) if short else vocabulary.find(term)
-
-    return find
+            start, end = self._offsets[number : number + 2].tolist()
+            return make(json.loads(str(self._bytes[start:end], "utf-8")))
+        except (ValueError, LookupError, OverflowError, TypeError) as error:
+            said = f"no {error}" if isinstance(error, KeyError) else error
+            problem = f"{self._path}: record {number}: {said}"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
 
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.

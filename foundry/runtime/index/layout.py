@@ -1,7 +1,4 @@
-"""Where each part of an index lives on disk, and what the manifest says about it.
-
-The writer and the reader share this module and nothing else. A published index never changes.
-"""
+"""The files of an index, and what its manifest says about it; shared by its writer and readers."""
 
 import hashlib
 import json
@@ -16,149 +13,96 @@ from .errors import IndexUnusableError
 FORMAT_VERSION = 3
 
 
+class _File:
+    """A file or a folder of an index, as an attribute of its layout."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layout: "IndexLayout", _kind: type) -> Path:
+        return layout.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
     """The files of one index under `root`.
 
-    n chunks, m documents, v terms, p postings, d dimensions, t tags. Arrays are NumPy
-    files (format 1.0, little endian, no pickles). Files in folders have layouts of their own, and
-    so has the table of `filter_values`.
+    n chunks, m documents, v terms, p postings, d dimensions, t tags, w values of filters. Arrays
+    are NumPy files (format 1.0, little endian, no pickles); texts are UTF-8. `_offsets` are uint64
+    and have one element more than what they divide: the last is where that ends.
     """
 
     root: Path
 
-    @property
-    def manifest(self) -> Path:
-        """`Manifest` as JSON."""
-        return self.root / "manifest.json"
+    manifest = _File("manifest.json")
+    """`Manifest` as JSON."""
+    report = _File("report.json")
+    """What was read and what was skipped, as JSON."""
 
-    @property
-    def report(self) -> Path:
-        """What was read and what was skipped, as JSON."""
-        return self.root / "report.json"
+    chunks = _File("chunks.jsonl")
+    """One JSON record a line."""
+    chunk_offsets = _File("chunks.offsets.npy")
+    """(n + 1,): where each line of `chunks` begins, in bytes."""
+    chunk_ids = _File("chunks.ids.npy")
+    """uint64 (2, n): sorted hashes of the chunk ids, and the chunk number of each."""
+    documents = _File("documents.jsonl")
+    """One JSON record a line."""
+    document_offsets = _File("documents.offsets.npy")
+    """(m + 1,): where each line of `documents` begins, in bytes."""
+    document_chunks = _File("documents.chunks.npy")
+    """uint64 (m + 1,): document i has the chunks from element i up to element i + 1."""
+    document_ids = _File("documents.ids.npy")
+    """uint64 (2, m + copies): sorted hashes of the ids, and the document number of each.
 
-    @property
-    def chunks(self) -> Path:
-        """One JSON record a line; `chunk_offsets` uint64 (n + 1,) are the lines' byte offsets."""
-        return self.root / "chunks.jsonl"
+    The id of a copy leads to the document that stands for it.
+    """
 
-    @property
-    def chunk_offsets(self) -> Path:
-        """See `chunks`."""
-        return self.root / "chunks.offsets.npy"
+    terms = _File("terms.bin")
+    """The sorted vocabulary, without separators."""
+    term_offsets = _File("terms.offsets.npy")
+    """(v + 1,): where each of `terms` begins, in bytes."""
+    posting_offsets = _File("postings.offsets.npy")
+    """(v + 1,): where each term's postings begin."""
+    posting_chunks = _File("postings.chunks.npy")
+    """uint32 (p,): chunk numbers, ascending within a term."""
+    posting_impacts = _File("postings.impacts.npy")
+    """float32 (p,): the BM25 weight of the term in the chunk; see `keyword_lane`."""
 
-    @property
-    def chunk_ids(self) -> Path:
-        """uint64 (2, n): sorted hashes of the chunk ids, and the chunk number of each."""
-        return self.root / "chunks.ids.npy"
+    vectors = _File("vectors.i8.npy")
+    """int8 (n, d): embeddings, each row scaled to fill the range."""
+    vector_scales = _File("vectors.scale.npy")
+    """float32 (n,): what makes a row of `vectors` a unit vector; 0 where there is none."""
+    vector_centre = _File("vectors.centre.npy")
+    """float32 (d,): the mean embedding, subtracted before signs are taken."""
+    sketch = _File("sketch.npy")
+    """uint64 (ceil(d / 64), n): the signs of the centred embeddings, one bit each."""
 
-    @property
-    def documents(self) -> Path:
-        """One JSON record a line; `document_offsets` uint64 (m + 1,) as for chunks."""
-        return self.root / "documents.jsonl"
+    filter_sources = _File("filters.source.npy")
+    """uint16 (n,): position of the chunk's source in `Manifest.sources`."""
+    filter_modified = _File("filters.modified.npy")
+    """int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown."""
+    filter_tag_offsets = _File("filters.tags.offsets.npy")
+    """(t + 1,): where each tag's chunks begin in `filter_tag_chunks`."""
+    filter_tag_chunks = _File("filters.tags.chunks.npy")
+    """uint32: chunk numbers by tag, in the order of `Manifest.tags`."""
+    filter_values = _File("filters.values.bin")
+    """Field, U+001F, value; sorted, without separators."""
+    filter_value_offsets = _File("filters.values.offsets.npy")
+    """(w + 1,): where each of `filter_values` begins, in bytes."""
+    filter_document_offsets = _File("filters.documents.offsets.npy")
+    """(w + 1,): where each value's documents begin in `filter_documents`."""
+    filter_documents = _File("filters.documents.npy")
+    """uint32: document numbers by value, ascending within one."""
 
-    @property
-    def document_offsets(self) -> Path:
-        """See `documents`."""
-        return self.root / "documents.offsets.npy"
+    link_offsets = _File("links.offsets.npy")
+    """(m + 1,): where the links of each document begin in `link_targets`."""
+    link_targets = _File("links.targets.npy")
+    """uint32: numbers of the documents that a document links to, each once, in its order."""
 
-    @property
-    def document_chunks(self) -> Path:
-        """uint64 (m + 1,): document i has the chunks from element i up to element i + 1."""
-        return self.root / "documents.chunks.npy"
-
-    @property
-    def document_ids(self) -> Path:
-        """uint64 (2, m + copies): sorted hashes of the ids, and the document number of each.
-
-        The id of a copy leads to the document that stands for it.
-        """
-        return self.root / "documents.ids.npy"
-
-    @property
-    def terms(self) -> Path:
-        """The sorted vocabulary, UTF-8, without separators."""
-        return self.root / "terms.bin"
-
-    @property
-    def term_offsets(self) -> Path:
-        """uint64 (v + 1,): byte offsets into `terms`."""
-        return self.root / "terms.offsets.npy"
-
-    @property
-    def posting_offsets(self) -> Path:
-        """uint64 (v + 1,): where each term's postings begin."""
-        return self.root / "postings.offsets.npy"
-
-    @property
-    def posting_chunks(self) -> Path:
-        """uint32 (p,): chunk numbers, ascending within a term."""
-        return self.root / "postings.chunks.npy"
-
-    @property
-    def posting_impacts(self) -> Path:
-        """float32 (p,): the BM25 weight of the term in the chunk; see `indexing.postings`."""
-        return self.root / "postings.impacts.npy"
-
-    @property
-    def vectors(self) -> Path:
-        """int8 (n, d): embeddings, each row scaled to fill the range."""
-        return self.root / "vectors.i8.npy"
-
-    @property
-    def vector_scales(self) -> Path:
-        """float32 (n,): what makes a row of `vectors` a unit vector; 0 where there is none."""
-        return self.root / "vectors.scale.npy"
-
-    @property
-    def vector_centre(self) -> Path:
-        """float32 (d,): the mean embedding, subtracted before signs are taken."""
-        return self.root / "vectors.centre.npy"
-
-    @property
-    def sketch(self) -> Path:
-        """uint64 (ceil(d / 64), n): the signs of the centred embeddings, one bit each."""
-        return self.root / "sketch.npy"
-
-    @property
-    def filter_sources(self) -> Path:
-        """uint16 (n,): position of the chunk's source in `Manifest.sources`."""
-        return self.root / "filters.source.npy"
-
-    @property
-    def filter_modified(self) -> Path:
-        """int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown."""
-        return self.root / "filters.modified.npy"
-
-    @property
-    def filter_tag_offsets(self) -> Path:
-        """uint64 (t + 1,): where each tag's chunks begin in `filter_tag_chunks`."""
-        return self.root / "filters.tags.offsets.npy"
-
-    @property
-    def filter_tag_chunks(self) -> Path:
-        """uint32: chunk numbers by tag, in the order of `Manifest.tags`."""
-        return self.root / "filters.tags.chunks.npy"
-
-    @property
-    def link_offsets(self) -> Path:
-        """uint64 (m + 1,): where the links of each document begin in `link_targets`."""
-        return self.root / "links.offsets.npy"
-
-    @property
-    def link_targets(self) -> Path:
-        """uint32: numbers of the documents that a document links to, each once, in its order."""
-        return self.root / "links.targets.npy"
-
-    @property
-    def expansion(self) -> Path:
-        """The folder of `expansion.ExpansionLayout`; only with [search.expansion]."""
-        return self.root / "expansion"
-
-    @property
-    def encoder(self) -> Path:
-        """The query encoder's folder."""
-        return self.root / "encoder"
+    expansion = _File("expansion")
+    """The folder of `expansion.ExpansionLayout`; only with [search.expansion]."""
+    encoder = _File("encoder")
+    """The folder of `encoder.EncoderLayout`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +121,9 @@ class QueryFigures:
         encoder: `own`, where documents and queries share one table; `distilled`, for a table
             trained after the model; `same`, where the server asks the model itself.
         reason: Why it is that one, in a sentence.
-        agreement: Mean cosine between encoder and model on held-out texts; null if not measured.
+        agreement: Mean cosine between encoder and model on held-out texts; None if not measured.
         overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
-            encoder's, on the same texts, corrected for chance; null if not measured.
+            encoder's, on the same texts, corrected for chance; None if not measured.
         taught: How many texts the model embedded for training, the chunks aside.
     """
 
@@ -192,13 +136,12 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
-    """How the vectors were made and how deep the sketch must be read.
+    """How the unit vectors were made, and how deep the sketch must be read.
 
-    All vectors have length one. `revision` names the weights, where the provider tells;
-    `document_prefix` and `query_prefix` were put before each text. `candidates` chunks go from the
-    sketch to exact scoring, whose recall@20 against exact scoring of all was `recall_at_20`.
-    `encoder_sha256` covers the files of the query encoder, empty if there are none; `probe_vector`
-    is the embedding of `probe_text` as a query, rounded.
+    `revision` names the weights, where the provider tells; the prefixes were put before each text.
+    `candidates` chunks go from the sketch to exact scoring, whose recall@20 against exact scoring
+    of all was `recall_at_20`. `encoder_sha256` covers the files of the query encoder, empty without
+    any; `probe_vector` is the embedding of `probe_text` as a query, rounded.
     """
 
     provider: str
@@ -269,23 +212,18 @@ class Manifest:
             problem = f"{path}: damaged: content differs from its own hash"
             raise IndexUnusableError(problem, hint=REBUILD_HINT)
         try:
-            return cls._from_json(content)
+            del content["sha256"]
+            if dense := content["dense"]:
+                dense["query"] = QueryFigures(**dense["query"])
+                content["dense"] = DenseManifest(**dense)
+            content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
+            content["files"] = {
+                name: {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
+                for name, entry in content["files"].items()
+            }
+            return cls(**content)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise IndexUnusableError(f"{path}: incomplete: {error}", hint=REBUILD_HINT) from None
-
-    @classmethod
-    def _from_json(cls, content: Mapping[str, Any]) -> "Manifest":
-        values = dict(content)
-        del values["sha256"]
-        if values["dense"] is not None:
-            query = QueryFigures(**values["dense"]["query"])
-            values["dense"] = DenseManifest(**{**values["dense"], "query": query})
-        values["files"] = {
-            str(name): {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
-            for name, entry in values["files"].items()
-        }
-        values["known_items"] = [KnownItem(**item) for item in values["known_items"]]
-        return cls(**values)
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..retrieval.filters import FilterColumns
 from ..retrieval.lanes import QueryEncoder, TermLane, VectorLane
 from ..retrieval.tokens import Tokenizer
-from .arrays import REBUILD_HINT, JsonLines, KeyTable, open_array
+from .arrays import REBUILD_HINT, JsonLines, open_array
 from .errors import IndexUnusableError
 from .files import IndexFiles
 from .layout import hash_key
@@ -25,7 +25,7 @@ from .records import (
     SourceSummary,
     join_chunks,
 )
-from .values import ValueTable
+from .tables import KeyTable, ValueTable
 
 _CHUNK_FIELDS = itemgetter(*(field.name for field in fields(ChunkRecord)))
 _DOCUMENT_FIELDS = itemgetter(
@@ -77,7 +77,7 @@ class Index:
             open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)),
             open_array(layout.filter_tag_chunks, np.uint32, (-1,)),
             open_array(layout.filter_modified, np.int64, (chunks,)),
-            ValueTable(layout.root, documents),
+            ValueTable(layout, documents),
             np.diff(self.document_chunks).astype(np.int64),
             manifest.filterable,
         )

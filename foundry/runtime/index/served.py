@@ -1,4 +1,4 @@
-"""Opening an index once for a process, handing it out, and swapping in another.
+"""The index that a process answers from: opened once, handed out, and replaced by newer ones.
 
 Opening compares sizes, and small files with their hashes, which takes milliseconds. Large files are
 hashed in a thread of their own, meanwhile the index answers; if one is damaged, it answers no more.
@@ -15,18 +15,21 @@ from typing import Any, TypeVar, cast
 
 from .arrays import REBUILD_HINT
 from .errors import IndexUnusableError, ServerError
+from .files import resolve_version
 from .reader import Index
 
-Search = TypeVar("Search", bound=Callable[..., Any])
-
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
+POLL_SECONDS = 1.0
+NOT_RELOADED = "the index published last cannot be used; the one before is still served"
+
+Search = TypeVar("Search", bound=Callable[..., Any])
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """What is known about the index being served; see `reloading`.
+    """What is known about the index being served.
 
     Attributes:
         verified: Whether every file has been compared with its hash.
@@ -48,8 +51,8 @@ class Served:
 
     def __init__(self, open_index: Callable[[Path], Index] | None = None) -> None:
         self._opener = open_index
-        self._lock = threading.Lock()
-        self._state_lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._changing = threading.Lock()
         self._index: Index | None = None
         self._directory: Path | None = None
         self._verifying: threading.Thread | None = None
@@ -76,10 +79,25 @@ class Served:
         directory = Path(index_dir) if index_dir else None
         opened = self._open(directory or Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX))
         self._directory = directory
-        self.swap(opened, ServedState())
+        self._swap(opened, ServedState())
         if verify:
             self.verify_meanwhile(opened)
         return opened
+
+    def current(self) -> Index:
+        """Return the index being served, opened by the first call.
+
+        Raises IndexUnusableError, also if files of it turned out to be damaged.
+        """
+        index = self._index
+        if index is None:
+            with self._opening:
+                index = self._index or self.load()
+        if damage := self.state.damage:
+            raise IndexUnusableError(
+                f"{self.directory}: damaged: {'; '.join(damage)}", hint=REBUILD_HINT
+            )
+        return index
 
     def verify_meanwhile(self, index: Index) -> None:
         """Compare all files of an index with their hashes, in a thread; see `state` for the end."""
@@ -88,38 +106,13 @@ class Served:
         )
         self._verifying.start()
 
-    def reopen(self) -> Index:
-        """Open what `directory` holds now, without answering from it. Raises IndexUnusableError."""
-        return self._open(self.directory)
-
-    def swap(self, index: Index, state: ServedState) -> None:
-        """Answer from `index` from now on; what has begun goes on with the one before."""
-        with self._state_lock:
-            self._index = index
-            self.state = state
-
-    def current(self) -> Index:
-        """The index being served, opened by the first call.
-
-        Raises IndexUnusableError, also if files of it turned out to be damaged.
-        """
-        index = self._index
-        if index is None:
-            with self._lock:
-                index = self._index or self.load()
-        if damage := self.state.damage:
-            raise IndexUnusableError(
-                f"{self.directory}: damaged: {'; '.join(damage)}", hint=REBUILD_HINT
-            )
-        return index
-
     def wait_until_verified(self) -> None:
         """Wait until all files of the index have been compared with their hashes."""
         if self._verifying is not None:
             self._verifying.join()
 
     def explaining(self, search: Search) -> Search:
-        """`search`; an error that it fails with because of damage is an IndexUnusableError."""
+        """Return `search`, whose errors that come of damage are IndexUnusableErrors."""
 
         @wraps(search)
         def explained(*arguments: Any, **options: Any) -> Any:
@@ -134,9 +127,77 @@ class Served:
 
         return cast(Search, explained)
 
+    def follow(
+        self, count: Callable[[str], object], poll_seconds: float = POLL_SECONDS
+    ) -> threading.Event:
+        """Answer from each index that is published from now on, without a restart.
+
+        A thread opens the new version and hashes it from end to end, which also brings it into the
+        page cache; then one assignment makes it the one that is served, and searches that have
+        begun finish on the old one. A version that cannot be used is left alone. `count` is called
+        with what became of each, `ok` or `refused`. The thread ends with the process, or when the
+        event that is returned is set.
+        """
+        stop = threading.Event()
+        arguments = (count, poll_seconds, stop, self._published())
+        threading.Thread(target=self._follow, args=arguments, name="reloader", daemon=True).start()
+        return stop
+
+    def _follow(
+        self,
+        count: Callable[[str], object],
+        poll_seconds: float,
+        stop: threading.Event,
+        seen: object,
+    ) -> None:
+        while not stop.wait(poll_seconds):
+            published = self._published()
+            if published == seen:
+                continue
+            seen = published
+            if refusal := self._reload():
+                count("refused")
+                _logger.error("the index published last is not served: %s", refusal)
+                with self._changing:
+                    self.state = replace(self.state, problem=NOT_RELOADED)
+            else:
+                count("ok")
+                _logger.info("serving index %s now", self.current().version)
+
+    def _published(self) -> object:
+        """Return what changes when another index is published, or a damaged one is mended."""
+        try:
+            version = resolve_version(self.directory)
+            watched = [version / "manifest.json"]
+            if self.state.damage:
+                watched += sorted(path for path in version.rglob("*") if path.is_file())
+            found = [(path, path.stat()) for path in watched]
+        except (OSError, IndexUnusableError) as error:
+            return type(error)
+        return [(path, its.st_ino, its.st_size, its.st_mtime_ns) for path, its in found]
+
+    def _reload(self) -> str | None:
+        """Answer from what `directory` holds now; return why it cannot be used, if so."""
+        try:
+            opened = self._open(self.directory)
+            findings = opened.verify()
+        except IndexUnusableError as error:
+            return error.message
+        except Exception as error:
+            # Damage may show in ways that nobody has foreseen, and must not end the thread.
+            return repr(error)
+        if findings:
+            return f"{opened.layout.root}: damaged: {'; '.join(findings)}"
+        self._swap(opened, ServedState(verified=True))
+        return None
+
     def _open(self, directory: Path) -> Index:
         assert self._opener is not None, "the module `opening` has not been imported"
         return self._opener(directory)
+
+    def _swap(self, index: Index, state: ServedState) -> None:
+        with self._changing:
+            self._index, self.state = index, state
 
     def _verify(self, index: Index) -> None:
         try:
@@ -146,7 +207,7 @@ class Served:
             findings = [repr(error)]
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
-        with self._state_lock:
+        with self._changing:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 

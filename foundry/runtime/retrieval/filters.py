@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.errors import InvalidRequestError
-from ..index.values import ValueTable
+from ..index.tables import ValueTable
 
 UNKNOWN_TIME = np.iinfo(np.int64).min
 """The modified time of chunks that state none; no modified filter lets them through."""

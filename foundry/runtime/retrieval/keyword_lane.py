@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array, open_bytes, remembering
+from ..index.arrays import open_array
 from ..index.files import IndexFiles
 from ..index.layout import IndexLayout
+from ..index.tables import Vocabulary, remembering
 from .lanes import LaneHits, best
 from .timing import stage
 
@@ -49,9 +50,8 @@ class KeywordLane:
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
         """Map the files of an index of so many chunks, terms and postings."""
-        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
         return cls(
-            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets),
+            Vocabulary.open(layout, terms),
             open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
             open_array(layout.posting_chunks, np.uint32, (postings,)),
             open_array(layout.posting_impacts, np.float32, (postings,)),

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array, open_bytes, quantise, remembering
+from ..index.arrays import open_array, quantise
 from ..index.files import IndexFiles
+from ..index.tables import Vocabulary, remembering
 from ..retrieval.lanes import LaneHits
 from ..retrieval.timing import stage
 from .store import Store, VersionMissingError
@@ -23,10 +24,7 @@ class StoredKeywordLane:
     def __init__(self, files: IndexFiles, store: Store) -> None:
         """Map the files that the server has. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
-        term_offsets = open_array(layout.term_offsets, np.uint64, (terms + 1,))
-        self._find = remembering(
-            Vocabulary(open_bytes(layout.terms, int(term_offsets[-1])), term_offsets)
-        )
+        self._find = remembering(Vocabulary.open(layout, terms))
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         self._store = store
 

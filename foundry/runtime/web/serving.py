@@ -16,7 +16,6 @@ from fastapi import FastAPI
 from prometheus_client.multiprocess import mark_process_dead
 
 from ..index.errors import ConfigurationError, ServerError
-from ..index.reloading import Reloader
 from ..index.served import load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
@@ -123,7 +122,7 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
 
     # Not before: a thread does not survive the fork that makes a worker.
     served.verify_meanwhile(served.current())
-    Reloader(served, count_reload).start()
+    served.follow(count_reload)
     server.run(sockets=[listener])
 
 
