@@ -1,12 +1,10 @@
-"""Arrays and JSON lines, mapped into memory without reading them."""
+"""Arrays, mapped into memory without reading them, and vectors as integers."""
 
 import errno
-import json
 import mmap
-from collections.abc import Callable
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -64,28 +62,6 @@ def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
     lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
     hint = MEMORY_HINT if lacks_memory else REBUILD_HINT
     return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
-
-
-Made = TypeVar("Made")
-
-
-class JsonLines:
-    """Random access to a file of JSON records by line number."""
-
-    def __init__(self, path: Path, offsets: NDArray[np.uint64]) -> None:
-        self._path = path
-        self._offsets = offsets
-        self._bytes = open_bytes(path, int(offsets[-1]))
-
-    def read(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
-        """Make something of a record. Raises IndexUnusableError if the record lacks a field."""
-        try:
-            start, end = self._offsets[number : number + 2].tolist()
-            return make(json.loads(str(self._bytes[start:end], "utf-8")))
-        except (ValueError, LookupError, OverflowError, TypeError) as error:
-            said = f"no {error}" if isinstance(error, KeyError) else error
-            problem = f"{self._path}: record {number}: {said}"
-            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
 
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.

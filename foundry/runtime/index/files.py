@@ -38,8 +38,7 @@ class IndexFiles:
                 hint="build the index again with the version that exported this server",
             )
         files = cls(layout, manifest, elsewhere)
-        findings = [*files._wrong_sizes()] or [*files._wrong_contents(HASHED_AT_ONCE_BYTES)]
-        if findings:
+        if findings := [*files._findings(HASHED_AT_ONCE_BYTES)]:
             raise IndexUnusableError(
                 f"{layout.root}: damaged: {'; '.join(findings)}", hint=REBUILD_HINT
             )
@@ -57,7 +56,7 @@ class IndexFiles:
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest: the findings, none if all is well."""
         root = self.layout.root
-        findings = [*self._wrong_sizes(), *self._wrong_contents()]
+        findings = [*self._findings()]
         known = {*self.manifest.files, "manifest.json"}
         for path in sorted(root.rglob("*")):
             name = path.relative_to(root).as_posix()
@@ -65,31 +64,21 @@ class IndexFiles:
                 findings.append(f"{name}: not in the manifest")
         return findings
 
-    def _wrong_sizes(self) -> Iterator[str]:
-        for name, entry in self.manifest.files.items():
-            try:
-                size = (self.layout.root / name).stat().st_size
-            except OSError:
-                if name not in self.elsewhere:
-                    yield f"{name}: missing"
-                continue
-            if size != entry["bytes"]:
-                yield f"{name}: {size} bytes, expected {entry['bytes']}"
-
-    def _wrong_contents(self, most: int | None = None) -> Iterator[str]:
-        """Find files of the right size, of `most` bytes if given, whose hash is another."""
+    def _findings(self, most: int | None = None) -> Iterator[str]:
+        """Find files that differ from the manifest; of those above `most` bytes, look at sizes."""
         for name, entry in self.manifest.files.items():
             path = self.layout.root / name
             try:
                 size = path.stat().st_size
-                if size != entry["bytes"] or (most is not None and size > most):
-                    continue
-                with path.open("rb") as file:
-                    if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
-                        yield f"{name}: content differs from the manifest"
+                if size != entry["bytes"]:
+                    yield f"{name}: {size} bytes, expected {entry['bytes']}"
+                elif most is None or size <= most:
+                    with path.open("rb") as file:
+                        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                            yield f"{name}: content differs from the manifest"
             except FileNotFoundError:
-                # The sizes have told.
-                continue
+                if name not in self.elsewhere:
+                    yield f"{name}: missing"
             except OSError as error:
                 yield f"{name}: unreadable: {error.strerror}"
 

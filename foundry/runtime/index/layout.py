@@ -28,81 +28,51 @@ class IndexLayout:
     """The files of one index under `root`.
 
     n chunks, m documents, v terms, p postings, d dimensions, t tags, w values of filters. Arrays
-    are NumPy files (format 1.0, little endian, no pickles); texts are UTF-8. `_offsets` are uint64
-    and have one element more than what they divide: the last is where that ends.
+    are NumPy files (format 1.0, little endian, no pickles); texts are UTF-8. Offsets are uint64 and
+    have one element more than what they divide, so that element i + 1 is where i ends.
     """
 
     root: Path
 
-    manifest = _File("manifest.json")
-    """`Manifest` as JSON."""
-    report = _File("report.json")
-    """What was read and what was skipped, as JSON."""
+    manifest = _File("manifest.json")  # `Manifest`
+    report = _File("report.json")  # What was read and what was skipped.
 
-    chunks = _File("chunks.jsonl")
-    """One JSON record a line."""
-    chunk_offsets = _File("chunks.offsets.npy")
-    """(n + 1,): where each line of `chunks` begins, in bytes."""
-    chunk_ids = _File("chunks.ids.npy")
-    """uint64 (2, n): sorted hashes of the chunk ids, and the chunk number of each."""
-    documents = _File("documents.jsonl")
-    """One JSON record a line."""
-    document_offsets = _File("documents.offsets.npy")
-    """(m + 1,): where each line of `documents` begins, in bytes."""
-    document_chunks = _File("documents.chunks.npy")
-    """uint64 (m + 1,): document i has the chunks from element i up to element i + 1."""
+    chunks = _File("chunks.jsonl")  # One record a line.
+    chunk_offsets = _File("chunks.offsets.npy")  # (n + 1,) bytes
+    chunk_ids = _File("chunks.ids.npy")  # uint64 (2, n): sorted hashes of ids, chunk numbers.
+    documents = _File("documents.jsonl")  # One record a line.
+    document_offsets = _File("documents.offsets.npy")  # (m + 1,) bytes
+    document_chunks = _File("documents.chunks.npy")  # (m + 1,) chunk numbers
+    # uint64 (2, m + copies): sorted hashes of ids, document numbers. The id of a copy leads to the
+    # document that stands for it.
     document_ids = _File("documents.ids.npy")
-    """uint64 (2, m + copies): sorted hashes of the ids, and the document number of each.
 
-    The id of a copy leads to the document that stands for it.
-    """
+    terms = _File("terms.bin")  # The sorted vocabulary, without separators.
+    term_offsets = _File("terms.offsets.npy")  # (v + 1,) bytes
+    posting_offsets = _File("postings.offsets.npy")  # (v + 1,) places in both of these:
+    posting_chunks = _File("postings.chunks.npy")  # uint32 (p,): numbers, ascending within a term.
+    posting_impacts = _File("postings.impacts.npy")  # float32 (p,): BM25; see `keyword_lane`.
 
-    terms = _File("terms.bin")
-    """The sorted vocabulary, without separators."""
-    term_offsets = _File("terms.offsets.npy")
-    """(v + 1,): where each of `terms` begins, in bytes."""
-    posting_offsets = _File("postings.offsets.npy")
-    """(v + 1,): where each term's postings begin."""
-    posting_chunks = _File("postings.chunks.npy")
-    """uint32 (p,): chunk numbers, ascending within a term."""
-    posting_impacts = _File("postings.impacts.npy")
-    """float32 (p,): the BM25 weight of the term in the chunk; see `keyword_lane`."""
+    vectors = _File("vectors.i8.npy")  # int8 (n, d): each row scaled to fill the range.
+    vector_scales = _File("vectors.scale.npy")  # float32 (n,): make rows unit; 0 without a vector.
+    vector_centre = _File("vectors.centre.npy")  # float32 (d,): the mean embedding.
+    sketch = _File("sketch.npy")  # uint64 (ceil(d / 64), n): signs around the centre, as bits.
 
-    vectors = _File("vectors.i8.npy")
-    """int8 (n, d): embeddings, each row scaled to fill the range."""
-    vector_scales = _File("vectors.scale.npy")
-    """float32 (n,): what makes a row of `vectors` a unit vector; 0 where there is none."""
-    vector_centre = _File("vectors.centre.npy")
-    """float32 (d,): the mean embedding, subtracted before signs are taken."""
-    sketch = _File("sketch.npy")
-    """uint64 (ceil(d / 64), n): the signs of the centred embeddings, one bit each."""
-
-    filter_sources = _File("filters.source.npy")
-    """uint16 (n,): position of the chunk's source in `Manifest.sources`."""
+    filter_sources = _File("filters.source.npy")  # uint16 (n,): places in `Manifest.sources`.
+    # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
     filter_modified = _File("filters.modified.npy")
-    """int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown."""
-    filter_tag_offsets = _File("filters.tags.offsets.npy")
-    """(t + 1,): where each tag's chunks begin in `filter_tag_chunks`."""
-    filter_tag_chunks = _File("filters.tags.chunks.npy")
-    """uint32: chunk numbers by tag, in the order of `Manifest.tags`."""
-    filter_values = _File("filters.values.bin")
-    """Field, U+001F, value; sorted, without separators."""
-    filter_value_offsets = _File("filters.values.offsets.npy")
-    """(w + 1,): where each of `filter_values` begins, in bytes."""
-    filter_document_offsets = _File("filters.documents.offsets.npy")
-    """(w + 1,): where each value's documents begin in `filter_documents`."""
-    filter_documents = _File("filters.documents.npy")
-    """uint32: document numbers by value, ascending within one."""
+    filter_tag_offsets = _File("filters.tags.offsets.npy")  # (t + 1,), as in `Manifest.tags`, of:
+    filter_tag_chunks = _File("filters.tags.chunks.npy")  # uint32: chunk numbers.
+    filter_values = _File("filters.values.bin")  # Field, U+001F, value; sorted, no separators.
+    filter_value_offsets = _File("filters.values.offsets.npy")  # (w + 1,) bytes
+    filter_document_offsets = _File("filters.documents.offsets.npy")  # (w + 1,) places in:
+    filter_documents = _File("filters.documents.npy")  # uint32: numbers, ascending within a value.
 
-    link_offsets = _File("links.offsets.npy")
-    """(m + 1,): where the links of each document begin in `link_targets`."""
-    link_targets = _File("links.targets.npy")
-    """uint32: numbers of the documents that a document links to, each once, in its order."""
+    link_offsets = _File("links.offsets.npy")  # (m + 1,) places in:
+    link_targets = _File("links.targets.npy")  # uint32: documents linked to, each once, in order.
 
-    expansion = _File("expansion")
-    """The folder of `expansion.ExpansionLayout`; only with [search.expansion]."""
-    encoder = _File("encoder")
-    """The folder of `encoder.EncoderLayout`."""
+    expansion = _File("expansion")  # `expansion.ExpansionLayout`; only with [search.expansion].
+    encoder = _File("encoder")  # `encoder.EncoderLayout`
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from ..retrieval.filters import FilterColumns
 from ..retrieval.lanes import QueryEncoder, TermLane, VectorLane
 from ..retrieval.tokens import Tokenizer
-from .arrays import REBUILD_HINT, JsonLines, open_array
+from .arrays import REBUILD_HINT, open_array
 from .errors import IndexUnusableError
 from .files import IndexFiles
-from .layout import hash_key
 from .records import (
     ChunkRecord,
     DocumentAnswer,
@@ -25,7 +24,7 @@ from .records import (
     SourceSummary,
     join_chunks,
 )
-from .tables import KeyTable, ValueTable
+from .tables import Records, ValueTable
 
 _CHUNK_FIELDS = itemgetter(*(field.name for field in fields(ChunkRecord)))
 _DOCUMENT_FIELDS = itemgetter(
@@ -81,24 +80,28 @@ class Index:
             np.diff(self.document_chunks).astype(np.int64),
             manifest.filterable,
         )
-        self._chunks = JsonLines(
-            layout.chunks, open_array(layout.chunk_offsets, np.uint64, (chunks + 1,))
+        self._chunks = Records(
+            layout.chunks,
+            open_array(layout.chunk_offsets, np.uint64, (chunks + 1,)),
+            open_array(layout.chunk_ids, np.uint64, (2, chunks)),
+            chunk_of,
         )
-        self._chunk_ids = KeyTable(open_array(layout.chunk_ids, np.uint64, (2, chunks)))
-        self._documents = JsonLines(
-            layout.documents, open_array(layout.document_offsets, np.uint64, (documents + 1,))
+        self._documents = Records(
+            layout.documents,
+            open_array(layout.document_offsets, np.uint64, (documents + 1,)),
+            open_array(layout.document_ids, np.uint64, (2, -1)),
+            _document_of,
         )
-        self._document_ids = KeyTable(open_array(layout.document_ids, np.uint64, (2, -1)))
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self._parts_lock = threading.Lock()
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
-        return self._chunks.read(number, chunk_of)
+        return self._chunks[number]
 
     def document(self, number: int) -> DocumentRecord:
         """The document with a number from 0 to `document_count` - 1."""
-        return self._documents.read(number, _document_of)
+        return self._documents[number]
 
     def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers (m,) of the documents that chunks (m,) belong to."""
@@ -107,46 +110,38 @@ class Index:
 
     def part(self, open_part: Callable[["Index"], Part]) -> Part:
         """What an optional stage reads beside the lanes: opened once, kept as long as the index."""
-        found = self._parts.get(open_part)
-        if found is None:
-            with self._parts_lock:
-                found = self._parts.get(open_part)
-                if found is None:
-                    found = self._parts[open_part] = open_part(self)
-        opened: Part = found
-        return opened
+        with self._parts_lock:
+            if open_part not in self._parts:
+                self._parts[open_part] = open_part(self)
+            opened: Part = self._parts[open_part]
+            return opened
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """The chunk with this id, if there is one."""
-        chunks = (self.chunk(number) for number in self._chunk_ids.find(hash_key(chunk_id)))
+        chunks = map(self.chunk, self._chunks.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
     def find_document(self, document_id: str) -> DocumentRecord | None:
         """The document with this id, or of which it is a copy, if there is one."""
-        numbers = self._document_ids.find(hash_key(document_id))
-        for found in (self.document(number) for number in numbers):
-            copies = (place.document_id for place in found.also_at)
-            if found.id == document_id or document_id in copies:
+        for found in map(self.document, self._documents.numbers(document_id)):
+            if document_id in (found.id, *(place.document_id for place in found.also_at)):
                 return found
         return None
 
     def documents(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
         """Documents in the index's order, at most `limit`, from `offset` on."""
-        end = min(self.document_count, offset + limit)
-        return [self.document(number) for number in range(offset, end)]
+        return [*map(self.document, range(offset, min(self.document_count, offset + limit)))]
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> list[ChunkRecord]:
         """The chunks of a document in the order of its text, at most `limit`, from `offset` on."""
-        start, end = document.chunk_start + offset, document.chunk_end
-        return [
-            self.chunk(n) for n in range(start, end if limit is None else min(end, start + limit))
-        ]
+        numbers = range(document.chunk_start, document.chunk_end)[offset:]
+        return [*map(self.chunk, numbers if limit is None else numbers[:limit])]
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """How many chunks of the document stand before this one; None if it is not among them."""
-        for number in self._chunk_ids.find(hash_key(chunk_id)):
+        for number in self._chunks.numbers(chunk_id):
             is_inside = document.chunk_start <= number < document.chunk_end
             if is_inside and self.chunk(number).id == chunk_id:
                 return number - document.chunk_start
@@ -184,4 +179,4 @@ def _document_of(stored: dict[str, Any]) -> DocumentRecord:
 def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
     """The text of a document of this index, piece by piece; each chunk is read when it is due."""
     numbers = range(document.chunk_start, document.chunk_end)
-    return join_chunks(index.chunk(number) for number in numbers)
+    return join_chunks(map(index.chunk, numbers))

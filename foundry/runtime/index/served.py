@@ -139,30 +139,17 @@ class Served:
         event that is returned is set.
         """
         stop = threading.Event()
-        arguments = (count, poll_seconds, stop, self._published())
-        threading.Thread(target=self._follow, args=arguments, name="reloader", daemon=True).start()
-        return stop
+        seen = self._published()
 
-    def _follow(
-        self,
-        count: Callable[[str], object],
-        poll_seconds: float,
-        stop: threading.Event,
-        seen: object,
-    ) -> None:
-        while not stop.wait(poll_seconds):
-            published = self._published()
-            if published == seen:
-                continue
-            seen = published
-            if refusal := self._reload():
-                count("refused")
-                _logger.error("the index published last is not served: %s", refusal)
-                with self._changing:
-                    self.state = replace(self.state, problem=NOT_RELOADED)
-            else:
-                count("ok")
-                _logger.info("serving index %s now", self.current().version)
+        def watch() -> None:
+            nonlocal seen
+            while not stop.wait(poll_seconds):
+                if (published := self._published()) != seen:
+                    seen = published
+                    count("ok" if self._reload() else "refused")
+
+        threading.Thread(target=watch, name="reloader", daemon=True).start()
+        return stop
 
     def _published(self) -> object:
         """Return what changes when another index is published, or a damaged one is mended."""
@@ -176,20 +163,21 @@ class Served:
             return type(error)
         return [(path, its.st_ino, its.st_size, its.st_mtime_ns) for path, its in found]
 
-    def _reload(self) -> str | None:
-        """Answer from what `directory` holds now; return why it cannot be used, if so."""
+    def _reload(self) -> bool:
         try:
             opened = self._open(self.directory)
-            findings = opened.verify()
-        except IndexUnusableError as error:
-            return error.message
+            if findings := opened.verify():
+                raise IndexUnusableError(f"{opened.layout.root}: damaged: {'; '.join(findings)}")
         except Exception as error:
             # Damage may show in ways that nobody has foreseen, and must not end the thread.
-            return repr(error)
-        if findings:
-            return f"{opened.layout.root}: damaged: {'; '.join(findings)}"
+            reason = error.message if isinstance(error, ServerError) else repr(error)
+            _logger.error("the index published last is not served: %s", reason)
+            with self._changing:
+                self.state = replace(self.state, problem=NOT_RELOADED)
+            return False
         self._swap(opened, ServedState(verified=True))
-        return None
+        _logger.info("serving index %s now", opened.version)
+        return True
 
     def _open(self, directory: Path) -> Index:
         assert self._opener is not None, "the module `opening` has not been imported"

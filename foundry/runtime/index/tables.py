@@ -1,14 +1,18 @@
-"""Sorted tables of an index, looked up in place: ids, terms, and values of filters."""
+"""Tables of an index, looked up in place: records by id, terms, and values of filters."""
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import open_array, open_bytes
-from .layout import IndexLayout
+from .arrays import REBUILD_HINT, open_array, open_bytes
+from .errors import IndexUnusableError
+from .layout import IndexLayout, hash_key
 
 REMEMBERED_TERMS = 8_192
 MAX_REMEMBERED_LENGTH = 64
@@ -18,18 +22,41 @@ SEPARATOR = b"\x1f"
 _AFTER_ALL = b"\xff"
 """Greater than every byte of UTF-8."""
 
+Record = TypeVar("Record")
 
-class KeyTable:
-    """64-bit keys and the numbers they stand for, as uint64 (2, n)."""
 
-    def __init__(self, table: NDArray[np.uint64]) -> None:
-        self._keys, self._numbers = table
+class Records(Generic[Record]):
+    """Chunks or documents: lines of JSON, found by number or by id."""
 
-    def find(self, key: int) -> list[int]:
-        """Return the numbers stored under `key`, ascending."""
-        first = int(np.searchsorted(self._keys, np.uint64(key), side="left"))
-        last = int(np.searchsorted(self._keys, np.uint64(key), side="right"))
-        return [int(number) for number in self._numbers[first:last]]
+    def __init__(
+        self,
+        path: Path,
+        offsets: NDArray[np.uint64],
+        ids: NDArray[np.uint64],
+        make: Callable[[dict[str, Any]], Record],
+    ) -> None:
+        """Map the lines; see `IndexLayout`. `make` raises KeyError or TypeError for other JSON."""
+        self._path = path
+        self._offsets = offsets
+        self._keys, self._numbers = ids
+        self._make = make
+        self._bytes = open_bytes(path, int(offsets[-1]))
+
+    def __getitem__(self, number: int) -> Record:
+        try:
+            start, end = self._offsets[number : number + 2].tolist()
+            return self._make(json.loads(str(self._bytes[start:end], "utf-8")))
+        except (ValueError, LookupError, OverflowError, TypeError) as error:
+            said = f"no {error}" if isinstance(error, KeyError) else error
+            problem = f"{self._path}: record {number}: {said}"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
+
+    def numbers(self, identifier: str) -> list[int]:
+        """Return the numbers of the records whose ids have the hash of this one, ascending."""
+        key = np.uint64(hash_key(identifier))
+        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
+        numbers: list[int] = self._numbers[first:last].tolist()
+        return numbers
 
 
 class Vocabulary(Sequence[bytes]):

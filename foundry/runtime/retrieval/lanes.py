@@ -42,15 +42,12 @@ class LaneHits:
 
 
 class TermLane(Protocol):
-    """The keyword lane: BM25 of the chunks of an index."""
+    """The keyword lane of an index. A term that stands in a query twice counts twice."""
 
     def search(
         self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> LaneHits:
-        """Find the `count` best chunks for the query's terms, among `allowed` (n,) if given.
-
-        A term that stands in the query twice counts twice. Chunks without any term are no hits.
-        """
+        """Find the `count` chunks of highest BM25, of those `allowed` (n,) that have a term."""
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
@@ -60,18 +57,15 @@ class TermLane(Protocol):
 
 
 class VectorLane(Protocol):
-    """The dense lane: the cosine of a query's vector to those of the chunks of an index."""
+    """The dense lane of an index. Queries are unit vectors (d,)."""
 
     def search(
         self, vector: NDArray[np.float32], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> LaneHits:
-        """Find the `count` chunks of highest cosine to the unit `vector` (d,).
-
-        Only `allowed` (n,) ones if given. Chunks without a vector are no hits.
-        """
+        """Find the `count` chunks of highest cosine, of those `allowed` (n,) that have a vector."""
 
     def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
+        """Return the exact cosines (m,) to given chunks (m,)."""
 
     def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
