@@ -32,7 +32,12 @@ from foundry.features.documentation import BLOCKS, document
 from foundry.features.stages import STAGES
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+PAGES = {
+    path: path.read_text(encoding="utf-8")
+    for path in (README, *sorted((ROOT / "docs").glob("*.md")))
+}
+TEXT = "\n".join(PAGES.values())
 TEMPLATE = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
 SECTIONS: list[type[BaseModel]] = [
     ProjectSection,
@@ -54,14 +59,14 @@ SECTIONS: list[type[BaseModel]] = [
 
 
 @pytest.mark.parametrize("name", sorted(main.commands))
-def test_command_and_its_options_are_in_the_readme(name: str) -> None:
-    assert re.search(rf"\bfoundry {name}\b", README)
+def test_command_and_its_options_are_documented(name: str) -> None:
+    assert re.search(rf"\bfoundry {name}\b", TEXT)
     missing = [
         option
         for parameter in main.commands[name].params
         if isinstance(parameter, click.Option)
         for option in parameter.opts
-        if not re.search(rf"(?<![\w-]){re.escape(option)}\b", README)
+        if not re.search(rf"(?<![\w-]){re.escape(option)}\b", TEXT)
     ]
     assert not missing
 
@@ -72,21 +77,41 @@ def test_every_key_is_described(section: type[BaseModel]) -> None:
         key
         for key in section.model_fields
         if not re.search(
-            rf"`{key}[`]|`{key} = |\[search\.{key}\]|(?m:^(?:# )?{key} = )", README + TEMPLATE
+            rf"`{key}[`]|`{key} = |\[search\.{key}\]|(?m:^(?:# )?{key} = )", TEXT + TEMPLATE
         )
     ]
     assert not missing
 
 
-def test_declared_parts_of_the_readme_are_as_declared() -> None:
-    assert document(README) == README, "run make docs"
-    assert re.findall(r"<!-- declared: (\w+) -->", README) == list(BLOCKS)
+def test_declared_parts_of_pages_are_as_declared() -> None:
+    for page, text in PAGES.items():
+        assert document(text) == text, f"{page.name}: run make docs"
+    assert sorted(re.findall(r"<!-- declared: (\w+) -->", TEXT)) == sorted(BLOCKS)
 
 
-def test_commands_in_the_readme_exist() -> None:
-    blocks = "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", README, re.DOTALL))
-    names = set(re.findall(r"(?m)^(?:\$ )?foundry ([a-z]+)", blocks))
+def test_documented_commands_exist() -> None:
+    blocks = "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", TEXT, re.DOTALL))
+    names = set(re.findall(r"(?m)(?:^|\$ |&& )foundry ([a-z]+)", blocks))
+    assert names
     assert names <= set(main.commands)
+
+
+def test_readme_is_short_and_leads_to_every_page() -> None:
+    assert len(PAGES[README].splitlines()) <= 150
+    for page in PAGES.keys() - {README}:
+        assert f"](docs/{page.name})" in PAGES[README]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", PAGES[page]):
+        path = (page.parent / target).resolve() if target else page
+        assert path.exists(), target
+        if anchor:
+            found = re.findall(r"(?m)^#+ (.+)$", path.read_text(encoding="utf-8"))
+            assert anchor in {
+                re.sub(r"[^\w\- ]", "", head).lower().replace(" ", "-") for head in found
+            }
 
 
 def test_every_command_and_option_explains_itself() -> None:

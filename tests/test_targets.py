@@ -179,14 +179,14 @@ def test_names_stay_names_in_every_format(name: str, make_project: MakeProject) 
 
 
 def test_every_target_is_documented() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploying\n")[2]
+    page = (ROOT / "docs" / "deploying.md").read_text(encoding="utf-8")
     template = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
     for target in TARGETS:
-        assert f"`{target}`" in readme, target
+        assert f"`{target}`" in page, target
         assert re.search(rf"(?m)^# .*\b{target}\b", template), target
     files = {name for names in FILES.values() for name in names} - {".dockerignore"}
-    assert {name for name in files if f"`{name}`" not in readme} == {"my_docs-2.service"}
-    assert "`NAME.service`" in readme
+    assert {name for name in files if f"`{name}`" not in page} == {"my_docs-2.service"}
+    assert "`NAME.service`" in page
 
 
 def test_dockerfile_passes_hadolint(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Writes what declarations say of themselves into a new foundry.toml and into Foundry's README."""
+"""Writes what declarations say of themselves into a new foundry.toml and into docs/."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {"stages": _stages}
 
 
 def document(text: str) -> str:
-    """Return Foundry's README with its declared blocks as the declarations have them now."""
+    """Return a page of docs/ with its declared blocks as the declarations have them now."""
 
     def write(match: re.Match[str]) -> str:
         return f"{match[1]}\n{BLOCKS[match[2]]()}\n{match[3]}"

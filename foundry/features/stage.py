@@ -46,7 +46,7 @@ class Stage(Table):
     Attributes:
         name: Of its table in [search].
         summary: Its line in the commented list of tables of a new foundry.toml.
-        description: What it does, for Foundry's README.
+        description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
         is_tuned: `foundry eval --tune` tries other numbers for it.
@@ -94,7 +94,7 @@ class Stage(Table):
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
-        """Yield rows for Foundry's README: the table, what it does, its keys with defaults."""
+        """Yield rows for docs/stages.md: the table, what it does, its keys with defaults."""
         yield f"`{cls.name}`", cls.description, ", ".join(cls.document_keys())
 
     @classmethod
