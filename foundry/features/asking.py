@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from foundry.features.feature import HTTPX, LANGUAGE_MODEL
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
 
@@ -22,7 +23,17 @@ class Understanding(Stage):
     )
     waits = True
     is_tuned = False
-    dependencies = ("httpx2>=2.16,<3",)
+    dependencies = (HTTPX,)
+    section = """
+## Understanding queries
+
+Before it is searched for, a query is sent to the language model that `LLM_BASE_URL`, `LLM_MODEL` and
+`LLM_API_KEY` name, unless it is nothing but an identifier. Filters that the caller sets always hold.
+Whatever fails, or takes more than {deadline_ms} ms, the query is searched for as it was asked;
+`stages.understanding` of an answer says what was searched for (`query_used`, `filters`), or what
+`failed`. After three failures in a row the model is left alone for a while.
+"""
+    environment = (LANGUAGE_MODEL,)
 
     rewrite: bool = True
     extract: Annotated[list[str], Field(max_length=20)] = []
@@ -63,7 +74,7 @@ class Understanding(Stage):
                     f" can be extracted: {', '.join(sorted(surroundings.filters))}"
                 )
 
-    def settings(self) -> Mapping[str, object]:
+    def own_settings(self) -> Mapping[str, object]:
         """Return the filters to extract."""
         return {"extract": self.extract} if self.extract else {}
 
@@ -81,11 +92,21 @@ class Rerank(Stage):
     is_tuned = False
     dependencies = ("onnxruntime>=1.20,<2", "tokenizers>=0.21,<0.24")
     modules = ("onnxruntime", "tokenizers")
-    environment = """
+    section = """
+## Reranking
+
+A cross-encoder reads the {hits} best passages beside the query, and its score (from 0 to 1) decides
+their order. Its model is a folder with `tokenizer.json` and `model.onnx` (or `onnx/model.onnx`),
+named in `{package}/settings.json` or by `RERANK_MODEL`, and loaded with the first query. After
+{deadline_ms} ms, or if it fails, the order stays as it was; `stages.rerank` of an answer says so.
+"""
+    environment = (
+        """
 # The folder of the model that reranks, if it has moved; 1 to load it before the first query.
 #RERANK_MODEL=
 #RERANK_WARM=
-"""
+""",
+    )
 
     model: str = Field(min_length=1)
     hits: int = Field(default=10, ge=1, le=100)
@@ -104,7 +125,7 @@ class Rerank(Stage):
         )
         yield Step(Place.START, {module: ("warm_if_wanted",)}, "warm_if_wanted()")
 
-    def settings(self) -> Mapping[str, object]:
+    def own_settings(self) -> Mapping[str, object]:
         """Return the model."""
         return {"model": self.model}
 

@@ -109,10 +109,12 @@ class Recency(Stage):
 
     name = "recency"
     summary = "first what was modified lately: tiers or decay"
-    environment = """
+    environment = (
+        """
 # The date that ages are counted from, in place of today.
 #REFERENCE_DATE=
-"""
+""",
+    )
 
     kind: Literal["tiers", "decay"] = "tiers"
     tiers: Annotated[list[Tier], Field(min_length=1, max_length=20)] | None = None

@@ -1,7 +1,6 @@
 """What every optional stage of a search declares.
 
-A stage is its own table of foundry.toml: a model of pydantic whose keys have defaults. It is part
-of a server if the table is there, even if it is empty.
+A stage is its own table of foundry.toml: a model of pydantic whose keys have defaults.
 """
 
 import json
@@ -11,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundry.features.snippet import Snippet, Step
+from foundry.features.feature import Feature
 
 MAX_FACTOR = 100.0
 
@@ -40,41 +39,28 @@ class Surroundings:
     filters: Collection[str]
 
 
-class Stage(Table):
-    """An optional stage of a search.
+class Stage(Feature, Table):
+    """An optional stage of a search; it is in the server if its table is in foundry.toml.
 
     Attributes:
-        name: Of its table in [search].
         summary: Its line in the commented list of tables of a new foundry.toml.
         description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
         is_tuned: `foundry eval --tune` tries other numbers for it.
         built_in: Keys that the index is built with, which are not tuned.
-        dependencies: Requirements of an export that has it.
-        modules: Names of what Foundry must be able to import to search with it; the extra of
-            Foundry that brings them is called like the stage.
-        environment: Lines of `.env.example`.
-        variables: Rows of the table of variables in the server's README.
-        section: Part of the server's README, with its heading.
     """
 
-    name: ClassVar[str]
     summary: ClassVar[str] = ""
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
     built_in: ClassVar[frozenset[str]] = frozenset()
-    dependencies: ClassVar[tuple[str, ...]] = ()
-    modules: ClassVar[tuple[str, ...]] = ()
-    environment: ClassVar[str] = ""
-    variables: ClassVar[str] = ""
-    section: ClassVar[str] = ""
 
-    def steps(self) -> Iterator[Step]:
-        """Yield what it adds to the rendered modules."""
-        raise NotImplementedError
+    def values(self) -> Mapping[str, object]:
+        """Return the keys of the table."""
+        return self.model_dump()
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield what is wrong although each key is possible by itself, with its key path."""
@@ -83,14 +69,6 @@ class Stage(Table):
                 f"search.{self.name}: needs vectors, and embedding.provider is 'none';"
                 " remove the table"
             )
-
-    def settings(self) -> Mapping[str, object]:
-        """Return its part of settings.json: what is free text."""
-        return {}
-
-    def fill(self, text: str, **values: object) -> Snippet:
-        """Return text into which the keys of the table go, and further values."""
-        return Snippet(text, {**self.model_dump(), **values})
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,67 @@
+"""What everything that may be chosen declares."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from foundry.features.snippet import Snippet, Step
+
+
+HTTPX = "httpx2>=2.16,<3"
+"""What speaks to language models and services that embed."""
+
+LANGUAGE_MODEL = """
+# The language model, if there is to be one: any endpoint with /chat/completions.
+#LLM_BASE_URL=https://api.example.com/v1
+#LLM_MODEL=
+#LLM_API_KEY=
+
+# What it may cost: calls at a time, calls a day (any number if unset).
+#LLM_CONCURRENCY=8
+#LLM_DAILY_CALLS=
+"""
+
+
+class Feature:
+    """Something that a project may choose, and what it brings into an export.
+
+    Texts are snippets: `{name}`, `{package}`, `{label}` (the name as a host name) and `{port}` are
+    those of the server, others what `values` returns.
+
+    Attributes:
+        name: As in foundry.toml.
+        files: Templates below templates/server that are rendered only with it.
+        contents: Rows of the README's table of files: path, and what it is for.
+        dependencies: Requirements of the export's pyproject.toml.
+        modules: What Foundry must be able to import to use it here; its own extra that brings them
+            is called like the feature.
+        environment: Blocks of `.env.example`; one that two features need stands there once.
+        section: Part of the server's README, with its heading.
+        settings: Keys of [server] that stand in settings.json only with it.
+        limits: Keys of [server] by the names that they have under `limits` there, likewise.
+    """
+
+    name: ClassVar[str]
+    files: ClassVar[tuple[str, ...]] = ()
+    contents: ClassVar[tuple[tuple[str, str], ...]] = ()
+    dependencies: ClassVar[tuple[str, ...]] = ()
+    modules: ClassVar[tuple[str, ...]] = ()
+    environment: ClassVar[tuple[str, ...]] = ()
+    section: ClassVar[str] = ""
+    settings: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Mapping[str, str]] = {}
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what it adds to the rendered modules."""
+        return iter(())
+
+    def values(self) -> Mapping[str, object]:
+        """Return what its snippets are filled with."""
+        return {}
+
+    def own_settings(self) -> Mapping[str, object]:
+        """Return what settings.json holds under its name: its free text."""
+        return {}
+
+    def fill(self, text: str, **values: object) -> Snippet:
+        """Return a snippet with its own values, and further ones."""
+        return Snippet(text, {**self.values(), **values})

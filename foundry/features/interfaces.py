@@ -1,0 +1,129 @@
+"""Declares what a server answers through besides the search over HTTP: chat, MCP and the page."""
+
+from typing import ClassVar
+
+from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Feature
+
+
+class Interface(Feature):
+    """An interface that `[server]` may leave out: its name is the key.
+
+    Attributes:
+        summary: Its row in Foundry's README.
+    """
+
+    summary: ClassVar[str] = ""
+
+
+class Mcp(Interface):
+    """The Model Context Protocol, for assistants."""
+
+    name = "mcp"
+    summary = (
+        "`NAME mcp` and `/mcp`, protocol 2024-11-05 to 2026-07-28, stateless: tools `search`,"
+        " `fetch`, `list_sources`; passages and documents as resources; `server.json` for the"
+        " registry"
+    )
+    files = ("server.json", "tests/test_mcp.py")
+    contents = (
+        ("{package}/mcp/", "MCP: tools, resources, both transports"),
+        ("server.json", "what the MCP registry wants to know"),
+    )
+    dependencies = ("mcp>=2.3,<3",)
+    limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
+    section = """
+## Give it to an assistant
+
+<!-- mcp-name: com.example/{name} -->
+
+Over the Model Context Protocol (MCP) an assistant gets the tools `search`, `fetch` and
+`list_sources`, which only read. `{name} mcp` answers the client that starts it, `{name} serve` at
+`/mcp`, with a token if it has any:
+
+```sh
+claude mcp add {name} -- {name} mcp
+claude mcp add --transport http {name} https://docs.example.com/mcp --header "Authorization: Bearer $API_TOKENS"
+```
+
+Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take this; VS Code
+(`.vscode/mcp.json`) has `servers` in place of `mcpServers`. A command that is not found needs its full
+path, which `which {name}` prints.
+
+```json
+{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}
+```
+
+Over HTTP they take `"url": "https://docs.example.com/mcp"` and
+`"headers": {{"Authorization": "Bearer ..."}}`; ChatGPT and Claude on the web ask for the same two in
+their settings of connectors. Before you publish `server.json` in the MCP registry, replace
+`com.example` in it and in the comment above by a namespace that is yours.
+"""
+
+
+class Chat(Interface):
+    """Answers with citations, over server-sent events and for OpenAI's clients."""
+
+    name = "chat"
+    summary = "`POST /chat`, `/v1/models`, `POST /v1/chat/completions`"
+    files = ("tests/test_chat.py",)
+    contents = (("{package}/chat/", "the chat: prompt, language model, citations, extracts"),)
+    dependencies = (HTTPX,)
+    settings = ("chat_instructions",)
+    limits: ClassVar = {
+        "concurrent_chats": "chats",
+        "chat_requests_per_minute": "chat_requests_per_minute",
+    }
+    environment = (
+        LANGUAGE_MODEL,
+        """
+# Tokens of an answer in the chat.
+#LLM_MAX_TOKENS=1024
+
+# How long an answer may take, in seconds: to the first word, between two, to the last.
+#LLM_FIRST_TOKEN_SECONDS=30
+#LLM_PAUSE_SECONDS=15
+#LLM_TOTAL_SECONDS=120
+""",
+    )
+    section = """
+## Chat
+
+```sh
+curl -sN http://127.0.0.1:{port}/chat -H 'Content-Type: application/json' \\
+  -d '{{"messages": [{{"role": "user", "content": "your question"}}]}}'
+```
+
+The answer comes as server-sent events: `sources`, the numbered passages; `delta`, a piece of text, in
+which `[2]` cites passage 2; and `done`, or `error` if it broke off. A question that follows up ("and
+who wrote it?") is searched for with the one that it refers to. OpenAI's clients get the same from
+`http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`.
+
+Answers are extracts from the passages, unless you name a language model before the start, of any
+service that answers like OpenAI's chat completions:
+
+```sh
+export LLM_BASE_URL=https://api.example.com/v1 LLM_MODEL=its-name LLM_API_KEY=your-key
+{name} serve
+```
+
+The question, the conversation and the passages are then sent there. If it fails before the first word,
+the answer is an extract and says why. Nothing that the model writes is carried out or fetched, or is a
+link, an image or HTML to a client that shows Markdown; citations of passages that do not exist are
+taken out.
+"""
+
+
+class Page(Interface):
+    """Pages for browsers, and lists of documents for agents."""
+
+    name = "page"
+    summary = (
+        "`/` to search, `/chat`, `/d/{{document}}#{{chunk}}` for a passage in place, `/docs` to try"
+        " the API; for agents `/llms.txt`, `/llms-full.txt`, `/d/{{document}}.md`"
+    )
+    files = ("tests/test_page.py",)
+    contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
+
+
+INTERFACES = {interface.name: interface for interface in (Mcp(), Chat(), Page())}
+"""By their keys in [server]."""

@@ -1,0 +1,163 @@
+"""Declares what may hold the vectors and postings of a server's index."""
+
+from typing import ClassVar
+
+from foundry.features.feature import Feature
+
+_PUBLISHING = """
+Records, filters and the query encoder are in this folder, so tokens, scores and stages are those of a
+server with everything on board. Filters apply in the engine, before ranking.
+
+`foundry publish` loads an index into the engine beside the versions that are there. This server asks
+for the version that its records are of and for no other: publish first, then deploy. While the engine
+is down, slow or without this version, searches and `/readyz` answer 503 with the reason, and recover
+by themselves within seconds.
+
+`compose.yaml` and `kubernetes.yaml` bring a single engine along; they were checked against schemas,
+not on a cluster.
+"""
+
+
+class Store(Feature):
+    """An engine.
+
+    Attributes:
+        title: Its name for people.
+        summary: What it is, for Foundry's README.
+        extra: What the documentation says to install.
+        variables: What a server reads from its environment, the address first.
+        service: Its name in compose.yaml.
+        port: Where it listens.
+        accounts: How `.env` for Docker Compose names the two accounts.
+        publish: The command that publishes into the engine of compose.yaml.
+        secrets: Options of the Kubernetes Secrets, for the engine and for the server.
+    """
+
+    title: ClassVar[str] = ""
+    summary: ClassVar[str]
+    extra: ClassVar[str] = "nothing"
+    variables: ClassVar[tuple[str, ...]] = ()
+    service: ClassVar[str] = ""
+    port: ClassVar[int] = 0
+    accounts: ClassVar[str] = ""
+    publish: ClassVar[str] = ""
+    secrets: ClassVar[tuple[str, str]] = ("", "")
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the index is files of the server's own."""
+        return not self.variables
+
+
+class Embedded(Store):
+    """Files of the server's own."""
+
+    name = "embedded"
+    summary = "files of the server's own, mapped"
+
+
+class Pgvector(Store):
+    """PostgreSQL with pgvector."""
+
+    name = "pgvector"
+    title = "PostgreSQL"
+    summary = (
+        "PostgreSQL with pgvector 0.8 or later; `DATABASE_URL`. Vectors as halfvec, BM25 in a"
+        " postings table; replicas take reads, nothing is sharded"
+    )
+    extra = "`'rag-foundry[pgvector]'`"
+    files = ("tests/conftest.py",)
+    dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
+    modules = ("psycopg", "psycopg_pool")
+    variables = ("DATABASE_URL",)
+    service = "postgres"
+    port = 5432
+    environment = (
+        """
+# The database that holds the vectors and postings of the index. A role that reads is enough.
+DATABASE_URL=postgresql://user:password@host:5432/database
+""",
+    )
+    accounts = (
+        "set two passwords of letters and digits: `POSTGRES_PASSWORD` is for you, who publish, and"
+        " `READER_PASSWORD` for the server, which only reads"
+    )
+    publish = (
+        'DATABASE_URL="postgresql://postgres:$POSTGRES_PASSWORD@127.0.0.1:5432/postgres"'
+        " foundry publish PROJECT"
+    )
+    secrets = (
+        '--from-literal=POSTGRES_PASSWORD="$POSTGRES_PASSWORD"'
+        ' --from-literal=READER_PASSWORD="$READER_PASSWORD"',
+        '--from-literal=DATABASE_URL="postgresql://reader:$READER_PASSWORD@{label}-engine:5432/postgres"',
+    )
+    section = (
+        """
+## The search engine
+
+The vectors and postings of this index are tables in PostgreSQL with pgvector 0.8 or later
+(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may read is enough for the
+server:
+
+```sql
+GRANT USAGE ON SCHEMA your_schema TO reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA your_schema TO reader;
+ALTER DEFAULT PRIVILEGES IN SCHEMA your_schema GRANT SELECT ON TABLES TO reader;
+```
+
+Reads may go to a streaming replica. PostgreSQL takes reads off one machine, not a corpus that no
+machine holds.
+"""
+        + _PUBLISHING
+    )
+
+
+class Qdrant(Store):
+    """Qdrant."""
+
+    name = "qdrant"
+    title = "Qdrant"
+    summary = (
+        "Qdrant 1.16 or later; `QDRANT_URL`, `QDRANT_API_KEY`. A dense and a sparse vector a chunk;"
+        " `file:///path` tries it without a server, in one process"
+    )
+    extra = "`'rag-foundry[qdrant]'`"
+    files = ("tests/conftest.py",)
+    dependencies = ("qdrant-client>=1.16,<2",)
+    modules = ("qdrant_client",)
+    variables = ("QDRANT_URL", "QDRANT_API_KEY")
+    service = "qdrant"
+    port = 6333
+    environment = (
+        """
+# The Qdrant that holds the vectors and postings of the index, and its key if it has one.
+QDRANT_URL=http://host:6333
+#QDRANT_API_KEY=
+""",
+    )
+    accounts = (
+        "set two keys: `QDRANT_API_KEY` is for you, who publish, and `QDRANT_READ_ONLY_API_KEY` for"
+        " the server, which only reads"
+    )
+    publish = (
+        'QDRANT_URL=http://127.0.0.1:6333 QDRANT_API_KEY="$QDRANT_API_KEY" foundry publish PROJECT'
+    )
+    secrets = (
+        '--from-literal=QDRANT__SERVICE__API_KEY="$QDRANT_API_KEY"'
+        ' --from-literal=QDRANT__SERVICE__READ_ONLY_API_KEY="$QDRANT_READ_ONLY_API_KEY"',
+        '--from-literal=QDRANT_API_KEY="$QDRANT_READ_ONLY_API_KEY"'
+        ' --from-literal=QDRANT_URL="http://{label}-engine:6333"',
+    )
+    section = (
+        """
+## The search engine
+
+The vectors and postings of this index are a collection in Qdrant 1.16 or later (`QDRANT_URL`,
+`QDRANT_API_KEY`); its name begins with `store.name` in `settings.json`.
+"""
+        + _PUBLISHING
+    )
+
+
+STORES: dict[str, Store] = {store.name: store for store in (Embedded(), Qdrant(), Pgvector())}
+"""By the name of the engine in [store]."""

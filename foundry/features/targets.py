@@ -1,0 +1,274 @@
+"""Declares the platforms that files are written for."""
+
+from typing import ClassVar
+
+from foundry.features.feature import Feature
+from foundry.features.stores import Store
+
+
+class Target(Feature):
+    """A platform.
+
+    Attributes:
+        platform: What it is, for both READMEs.
+        runs_image: It brings the Dockerfile along.
+        longest_name: Characters that it takes in a server's name; 0 for any number.
+    """
+
+    platform: ClassVar[str]
+    runs_image: ClassVar[bool] = True
+    longest_name: ClassVar[int] = 0
+
+    def explain(self, store: Store) -> str:
+        """Return its part of the server's README, for a server with this store."""
+        del store
+        return self.section
+
+
+class Docker(Target):
+    """A container image."""
+
+    name = "docker"
+    platform = "runs as a user without rights, from a read-only file system"
+    files = ("Dockerfile", ".dockerignore")
+    contents = (("Dockerfile", "the container image"),)
+    section = """
+## Run it in a container
+
+```sh
+docker build -t {name} .
+docker run --rm --read-only -p 127.0.0.1:{port}:{port} -e API_TOKENS {name}
+docker run --rm {name} search "your question"
+```
+
+The image runs as a user without rights, reports its health, and stops within 30 seconds of SIGTERM.
+`--build-arg PYTHON=python:3.12-slim@sha256:...` pins its base.
+"""
+
+
+class Compose(Target):
+    """Docker Compose."""
+
+    name = "compose"
+    platform = "Docker Compose"
+    files = ("compose.yaml",)
+    contents = (("compose.yaml", "the container, for Docker Compose"),)
+
+    def explain(self, store: Store) -> str:
+        """Return its part of the README; an engine is started and filled first."""
+        start = "cp .env.example .env    # and edit it\n"
+        before = ""
+        if not store.is_embedded:
+            before = f"In `.env`, {store.accounts}.\n\n"
+            start += (
+                ". ./.env\n"
+                f"docker compose up --detach --wait {store.service}\n"
+                f"{store.publish}    # in the project that this server came from\n"
+            )
+        return f"""
+## Run it with Docker Compose
+
+{before}```sh
+{start}docker compose up --detach --wait
+```
+
+`.env` needs `API_TOKENS`, and in `ALLOWED_HOSTS` the name under which clients come, which is that of
+your reverse proxy: `compose.yaml` opens the port to this machine alone. `PORT` is the port there.
+"""
+
+
+class Kubernetes(Target):
+    """Kubernetes."""
+
+    name = "kubernetes"
+    platform = "Kubernetes: ConfigMap, Service, Deployment"
+    files = ("kubernetes.yaml",)
+    contents = (("kubernetes.yaml", "ConfigMap, Service and Deployment"),)
+
+    def explain(self, store: Store) -> str:
+        """Return its part of the README; an engine has a Secret of its own, and is filled."""
+        secret = 'kubectl create secret generic {label} --from-literal=API_TOKENS="$API_TOKENS"'
+        publishing = ""
+        if not store.is_embedded:
+            engine, server = store.secrets
+            secret = (
+                f"kubectl create secret generic {{label}}-engine \\\n  {engine}\n"
+                f"{secret} \\\n  {server}"
+            )
+            publishing = (
+                "kubectl rollout status statefulset/{label}-engine\n"
+                f"kubectl port-forward service/{{label}}-engine {store.port} &\n"
+                f"{store.publish}    # in the project that this server came from\n"
+            )
+        return f"""
+## Run it on Kubernetes
+
+Put your registry into `kubernetes.yaml`, then:
+
+```sh
+docker build -t registry.example.com/{{name}}:1 .
+docker push registry.example.com/{{name}}:1
+{secret}
+kubectl apply -f kubernetes.yaml
+{publishing}```
+
+Clients within the cluster reach it as `http://{{label}}`. In another namespace than `default`, and
+behind an Ingress, list the names that clients use in `ALLOWED_HOSTS` of the ConfigMap, and restart:
+`kubectl rollout restart deployment/{{label}}`.
+"""
+
+
+class Fly(Target):
+    """Fly.io."""
+
+    name = "fly"
+    platform = "Fly.io"
+    files = ("fly.toml",)
+    contents = (("fly.toml", "for Fly.io"),)
+    section = """
+## Run it on Fly.io
+
+```sh
+fly apps create {label}
+echo "API_TOKENS=$API_TOKENS" | fly secrets import
+fly deploy
+```
+
+It answers as {label}.fly.dev. If that name is taken, choose another one in `fly.toml`, also where it is
+part of `ALLOWED_HOSTS` and `PUBLIC_URL`. A domain of your own goes there as well.
+"""
+
+
+class Render(Target):
+    """Render."""
+
+    name = "render"
+    platform = "Render"
+    files = ("render.yaml",)
+    contents = (("render.yaml", "for Render"),)
+    section = """
+## Run it on Render
+
+Make this folder a Git repository, push it, and choose "New > Blueprint" in the dashboard.
+`render.yaml` does the rest: Render makes the token, which its dashboard shows, and allows its own
+host name. Before you add a domain of your own, give `ALLOWED_HOSTS` a `value` with both names
+instead of `fromService`, because Render's health checks then ask for that domain.
+"""
+
+
+class Railway(Target):
+    """Railway."""
+
+    name = "railway"
+    platform = "Railway"
+    files = ("railway.json",)
+    contents = (("railway.json", "for Railway"),)
+    section = """
+## Run it on Railway
+
+```sh
+railway init --name {name}
+railway add --service {name}
+railway domain
+railway variables --set "API_TOKENS=$API_TOKENS" \\
+  --set 'ALLOWED_HOSTS=${{{{RAILWAY_PUBLIC_DOMAIN}}}},healthcheck.railway.app' \\
+  --set 'PUBLIC_URL=https://${{{{RAILWAY_PUBLIC_DOMAIN}}}}'
+railway up
+```
+
+Railway fills in the domain that it has given to the service, and its health checks come under the
+second name. A domain of your own goes into `ALLOWED_HOSTS` as well.
+"""
+
+
+class CloudRun(Target):
+    """Google Cloud Run."""
+
+    name = "cloud-run"
+    platform = "Google Cloud Run"
+    longest_name = 49
+    files = ("cloud-run.yaml",)
+    contents = (("cloud-run.yaml", "for Google Cloud Run"),)
+    section = """
+## Run it on Cloud Run
+
+Put your region, project, its number and an Artifact Registry repository into `cloud-run.yaml` and
+into these commands:
+
+```sh
+gcloud builds submit --tag REGION-docker.pkg.dev/PROJECT/REPOSITORY/{name}:1
+printf %s "$API_TOKENS" | gcloud secrets create {label}-api-tokens --data-file=-
+gcloud run services replace cloud-run.yaml --region REGION
+gcloud run services add-iam-policy-binding {label} --region REGION \\
+  --member allUsers --role roles/run.invoker
+```
+
+The account that the service runs as needs the role Secret Manager Secret Accessor. The last command
+leaves it to the server's own tokens who may ask. `ALLOWED_HOSTS` holds the address that Cloud Run
+derives from name, project number and region; a domain of your own goes there as well. Google keeps
+the path `/healthz` to itself: from outside, ask `/readyz`.
+"""
+
+
+class Systemd(Target):
+    """A sandboxed unit."""
+
+    name = "systemd"
+    platform = "a sandboxed unit of systemd"
+    runs_image = False
+    files = ("name.service",)
+    contents = (("{name}.service", "the unit for systemd"),)
+    section = """
+## Run it with systemd
+
+```sh
+sudo python3 -m venv /opt/{name}
+sudo /opt/{name}/bin/pip install .
+sudo install -m 600 .env.example /etc/{name}.env
+sudo install -m 644 {name}.service /etc/systemd/system/
+sudo systemctl enable --now {name}
+```
+
+It answers to this machine alone, with tokens or without. Before a reverse proxy opens it to others,
+set `API_TOKENS` in `/etc/{name}.env`, and in `ALLOWED_HOSTS` the host name that the proxy passes on, and
+`systemctl restart {name}`. The unit sees no home folders: an `INDEX_DIR` belongs below `/srv`.
+"""
+
+
+class Procfile(Target):
+    """Heroku, Dokku and others."""
+
+    name = "procfile"
+    platform = "Heroku, Dokku and others, without a container"
+    runs_image = False
+    files = ("Procfile",)
+    contents = (("Procfile", "for Heroku, Dokku and others"),)
+    section = """
+## Run it where a Procfile is read
+
+Heroku, Dokku and their like install what `requirements.txt` names, by its hashes, and run what
+`Procfile` says on the port that they choose. Push it there as a Git repository, having set
+
+```sh
+heroku config:set API_TOKENS="$API_TOKENS" ALLOWED_HOSTS=your-app.herokuapp.com
+```
+
+or, on other platforms, the same two variables their way: the names are those that clients use.
+"""
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Docker(),
+        Compose(),
+        Kubernetes(),
+        Fly(),
+        Render(),
+        Railway(),
+        CloudRun(),
+        Systemd(),
+        Procfile(),
+    )
+}
+"""By their name in `[export] targets`."""
