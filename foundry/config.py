@@ -17,11 +17,11 @@ from foundry import (
     config_embedding,
     config_search,
     config_sources,
-    config_store,
     config_targets,
 )
 from foundry.config_embedding import EmbeddingOptions
 from foundry.config_file import (
+    BuildSection,
     ChunkingSection,
     ConfigFile,
     ServerSection,
@@ -31,11 +31,12 @@ from foundry.config_file import (
 from foundry.config_problems import describe
 from foundry.config_search import IndexOptions
 from foundry.config_sources import CONFIG_NAME, Source
-from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError
+from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
+from foundry.features.stores import StoreSection
 from foundry.package_names import is_taken
-from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT, Limits
+from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
 from foundry.runtime.retrieval.tokens import LANGUAGES
 
 DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
@@ -59,14 +60,6 @@ class ChunkingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusOptions:
-    """What becomes of text that the sources hold more than once; see `deduplication`."""
-
-    duplicates: Literal["exact", "near", "keep"]
-    boilerplate: Literal["drop", "keep"]
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
     """A project, fully resolved.
 
@@ -80,7 +73,7 @@ class Config:
     description: str
     language: str
     sources: tuple[Source, ...]
-    build: CorpusOptions
+    build: BuildSection
     chunking: ChunkingOptions
     embedding: EmbeddingOptions
     fusion: Literal["linear", "rrf"]
@@ -91,15 +84,8 @@ class Config:
     identifier_patterns: tuple[str, ...]
     stages: Mapping[str, Stage]
     index: IndexOptions
-    store: StoreOptions
-    port: int
-    allowed_hosts: tuple[str, ...]
-    max_body_bytes: int
-    limits: Limits
-    mcp: bool
-    chat: bool
-    chat_instructions: str
-    page: bool
+    store: StoreSection
+    server: ServerSection
     package: str
     targets: tuple[Target, ...]
     templates: Path | None
@@ -157,7 +143,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += _find_chunking_problems(parsed.chunking)
     has_vectors = parsed.embedding.provider != "none"
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
-    problems += config_store.find_problems(parsed.store, has_vectors=has_vectors)
+    problems += parsed.store.find_problems(has_vectors=has_vectors)
     problems += _find_idle_options(parsed.server)
     problems += [
         f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
@@ -212,19 +198,13 @@ def _resolve_chunking(section: ChunkingSection) -> ChunkingOptions:
     )
 
 
-_OPTIONS_OF_DOORS = {
-    "chat": ("chat_instructions", "concurrent_chats", "chat_requests_per_minute"),
-    "mcp": ("concurrent_mcp_calls",),
-}
-
-
 def _find_idle_options(server: ServerSection) -> list[str]:
-    """Options that were written for a door that is left out."""
+    """Options that were written for an interface that is left out."""
     return [
-        f"server.{option}: does nothing with {door} = false; remove it, or leave {door} in"
-        for door, options in _OPTIONS_OF_DOORS.items()
-        for option in options
-        if not getattr(server, door) and option in server.model_fields_set
+        f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
+        for name, interface in INTERFACES.items()
+        for option in interface.keys.model_fields
+        if name not in server.interfaces and option != name and option in server.model_fields_set
     ]
 
 
@@ -238,7 +218,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         description=parsed.project.description,
         language=parsed.project.language,
         sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
-        build=CorpusOptions(parsed.build.duplicates, parsed.build.boilerplate),
+        build=parsed.build,
         chunking=_resolve_chunking(parsed.chunking),
         embedding=config_embedding.resolve(parsed.embedding),
         fusion=parsed.search.fusion,
@@ -249,25 +229,8 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         identifier_patterns=tuple(parsed.search.identifier_patterns),
         stages=config_search.resolve_stages(parsed.search, parsed.chunking.strategy),
         index=config_search.resolve_index_options(parsed.search),
-        store=config_store.resolve(parsed.store, parsed.project.name),
-        port=parsed.server.port,
-        allowed_hosts=tuple(parsed.server.allowed_hosts),
-        max_body_bytes=parsed.server.max_body_bytes,
-        limits=Limits(
-            connections=parsed.server.max_connections,
-            searches=parsed.server.concurrent_searches,
-            streams=parsed.server.concurrent_streams,
-            requests_per_minute=parsed.server.requests_per_minute,
-            chats=parsed.server.concurrent_chats if parsed.server.chat else None,
-            chat_requests_per_minute=(
-                parsed.server.chat_requests_per_minute if parsed.server.chat else None
-            ),
-            mcp_calls=parsed.server.concurrent_mcp_calls if parsed.server.mcp else None,
-        ),
-        mcp=parsed.server.mcp,
-        chat=parsed.server.chat,
-        chat_instructions=parsed.server.chat_instructions,
-        page=parsed.server.page,
+        store=parsed.store.named_after(parsed.project.name),
+        server=parsed.server,
         package=parsed.export.package or parsed.project.name.replace("-", "_"),
         targets=config_targets.resolve(parsed.export.targets),
         templates=root / parsed.export.templates if parsed.export.templates else None,

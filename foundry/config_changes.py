@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from foundry.config import Config
 from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
@@ -46,14 +48,7 @@ EXEMPT: Mapping[str, str] = {
     "identifier_patterns": _RANKING,
     "stages": f"{_RANKING}; what expansion has the index hold is index.expansion_words",
     "store": "says where the lanes are published",
-    "port": _SERVING,
-    "allowed_hosts": _SERVING,
-    "max_body_bytes": _SERVING,
-    "limits": _SERVING,
-    "mcp": _SERVING,
-    "chat": _SERVING,
-    "chat_instructions": _SERVING,
-    "page": _SERVING,
+    "server": _SERVING,
     "package": _SHIPPING,
     "targets": _SHIPPING,
     "templates": _SHIPPING,
@@ -110,6 +105,8 @@ def _walk(value: object, path: str, root: Path) -> Iterator[tuple[str, object]]:
     children: Iterator[tuple[str, object]] | None = None
     if is_dataclass(value):
         children = ((field.name, getattr(value, field.name)) for field in fields(value))
+    elif isinstance(value, BaseModel):
+        children = iter(value)
     elif isinstance(value, Mapping):
         children = iter(value.items())
     elif isinstance(value, tuple) and any(map(is_dataclass, value)):

@@ -1,34 +1,11 @@
 """[embedding] resolved: which keys each provider takes, and what is used where one is left out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from foundry.config_file import EmbeddingSection, Provider
+from foundry.features.providers import PROVIDERS
 
-_LOCAL_KEYS = frozenset(
-    {"model", "document_prefix", "query_prefix", "max_tokens", "query", "distillation_texts"}
-)
-_SERVICE_KEYS = _LOCAL_KEYS | {
-    "base_url",
-    "api_key_env",
-    "dimensions",
-    "concurrency",
-    "retry_seconds",
-    "price_per_million_tokens",
-}
-KEYS: Mapping[Provider, frozenset[str]] = {
-    "static": frozenset(),
-    "none": frozenset(),
-    "sentence-transformers": _LOCAL_KEYS,
-    "fastembed": _LOCAL_KEYS,
-    "openai": _SERVICE_KEYS,
-    "cohere": _SERVICE_KEYS,
-}
-"""What may stand in [embedding] beside `provider`."""
-
-_BASE_URLS = {"openai": "https://api.openai.com/v1", "cohere": "https://api.cohere.com/v2"}
-_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
 
 
@@ -71,11 +48,11 @@ class EmbeddingOptions:
 def find_problems(section: EmbeddingSection) -> list[str]:
     """What is wrong with a section whose keys are each possible by themselves."""
     written = section.model_dump(exclude={"provider"}, exclude_none=True)
-    allowed = KEYS[section.provider]
+    allowed = PROVIDERS[section.provider].keys
     problems = []
     for key in written:
         if key not in allowed:
-            takers = ", ".join(repr(name) for name, keys in KEYS.items() if key in keys)
+            takers = ", ".join(repr(name) for name, each in PROVIDERS.items() if key in each.keys)
             problems.append(
                 f"embedding.{key}: provider {section.provider!r} takes no such key; {takers} do"
             )
@@ -88,15 +65,15 @@ def resolve(section: EmbeddingSection) -> EmbeddingOptions:
     """Fill in what was left out."""
     written = section.model_dump(exclude={"provider"}, exclude_none=True)
     provider = section.provider
+    declared = PROVIDERS[provider]
     defaults: dict[str, object] = {
-        "base_url": _BASE_URLS.get(provider, ""),
-        "api_key_env": _KEY_VARIABLES.get(provider, ""),
+        "base_url": declared.base_url,
+        "api_key_env": declared.api_key_env,
+        "dimensions": declared.dimensions,
     }
     if "base_url" in written:
         # A key is for the service that gave it, and goes to no other unless it is named for it.
         defaults["api_key_env"] = OTHER_KEY_VARIABLE
-    if provider == "cohere":
-        defaults["dimensions"] = 1024
     values = {**defaults, **written}
     values["base_url"] = str(values["base_url"]).rstrip("/")
     return EmbeddingOptions(provider=provider, **values)

@@ -5,29 +5,27 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, create_model
 
 import foundry
-from foundry.features.stage import Stage, Table
+from foundry.features.feature import PACKAGE_PATTERN, Table
+from foundry.features.interfaces import INTERFACES, Interface
+from foundry.features.providers import PROVIDERS
+from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
+from foundry.features.stores import StoreSection
+from foundry.features.targets import TARGETS
 from foundry.runtime.retrieval.settings import ADDRESS
 
 SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
-PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 MAX_WEIGHT = 1_000_000.0
 DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
 
-Provider = Literal["static", "sentence-transformers", "fastembed", "openai", "cohere", "none"]
 Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
-Engine = Literal["embedded", "qdrant", "pgvector"]
-Target = Literal[
-    "docker",
-    "compose",
-    "kubernetes",
-    "fly",
-    "render",
-    "railway",
-    "cloud-run",
-    "systemd",
-    "procfile",
-]
+
+if TYPE_CHECKING:
+    Provider = str
+    Target = str
+else:
+    Provider = Literal[tuple(PROVIDERS)]
+    Target = Literal[tuple(TARGETS)]
 
 
 class ProjectSection(Table):
@@ -190,37 +188,36 @@ else:
     SearchSection = create_model(
         "SearchSection",
         __base__=SearchOptions,
+        __doc__="[search]; stages left out are not in the server.",
         **{name: (stage | None, None) for name, stage in STAGES.items()},
     )
-    SearchSection.__doc__ = "[search]; stages left out are not in the server."
 
 
-class ServerSection(Table):
-    """[server]."""
+class ServerOptions(Table):
+    """[server] but for the keys of its interfaces."""
 
     port: int = Field(default=8000, ge=1, le=65535)
     allowed_hosts: list[str] = []
     max_body_bytes: int = Field(default=262_144, ge=1024)
     max_connections: int = Field(default=2048, ge=8, le=1_000_000)
     concurrent_searches: int = Field(default=8, ge=1, le=10_000)
-    concurrent_chats: int = Field(default=16, ge=1, le=10_000)
-    concurrent_mcp_calls: int = Field(default=16, ge=1, le=10_000)
     concurrent_streams: int = Field(default=16, ge=1, le=10_000)
     requests_per_minute: int = Field(default=0, ge=0, le=1_000_000_000)
-    chat_requests_per_minute: int = Field(default=30, ge=0, le=1_000_000_000)
-    mcp: bool = True
-    chat: bool = True
-    chat_instructions: str = Field(default="", max_length=4000)
-    page: bool = True
+
+    @property
+    def interfaces(self) -> dict[str, Interface]:
+        """The interfaces that are not left out, by name."""
+        return {name: each for name, each in INTERFACES.items() if getattr(self, name)}
 
 
-class StoreSection(Table):
-    """[store]: what holds the lanes; where it is, the environment says."""
-
-    engine: Engine = "embedded"
-    name: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=40)
-    exact: bool = True
-    timeout_ms: int = Field(default=2000, ge=100, le=60_000)
+if TYPE_CHECKING:
+    ServerSection = ServerOptions
+else:
+    ServerSection = create_model(
+        "ServerSection",
+        __base__=(ServerOptions, *(each.keys for each in INTERFACES.values())),
+        __doc__="[server].",
+    )
 
 
 class ExportSection(Table):

@@ -14,11 +14,10 @@ from foundry.config_file import (
     ProjectSection,
     SearchSection,
     ServerSection,
-    StoreSection,
 )
-from foundry.config_store import WHERE_ADDRESSES_ARE
 from foundry.features.ranking import Tier
 from foundry.features.stages import STAGES
+from foundry.features.stores import WHERE_ADDRESSES_ARE, StoreSection
 
 
 def describe(detail: ErrorDetails) -> str:

@@ -3,20 +3,19 @@
 from pathlib import Path
 
 from foundry.config_file import ExportSection, Target
-
-_WITHOUT_IMAGE: frozenset[Target] = frozenset({"systemd", "procfile"})
-_CLOUD_RUN_NAME_LENGTH = 49
+from foundry.features.targets import TARGETS
 
 
 def find_problems(section: ExportSection, name: str, project: Path) -> list[str]:
     """What is wrong with [export] for a server of this name, each with its key path."""
     problems = []
-    surplus = len(name) - _CLOUD_RUN_NAME_LENGTH
-    if "cloud-run" in section.targets and surplus > 0:
-        problems.append(
-            f"project.name: Cloud Run takes {_CLOUD_RUN_NAME_LENGTH} characters at most;"
-            f" drop {surplus}, or drop 'cloud-run' from export.targets"
-        )
+    for target in section.targets:
+        longest = TARGETS[target].longest_name
+        if longest and len(name) > longest:
+            problems.append(
+                f"project.name: {TARGETS[target].platform} takes {longest} characters at most;"
+                f" drop {len(name) - longest}, or drop {target!r} from export.targets"
+            )
     if section.templates and not (project / section.templates).is_dir():
         problems.append(f"export.templates: no such folder: {project / section.templates}")
     return problems
@@ -24,5 +23,5 @@ def find_problems(section: ExportSection, name: str, project: Path) -> list[str]
 
 def resolve(written: list[Target]) -> tuple[Target, ...]:
     """Each target once; "docker" first where one of them runs the image."""
-    image: list[Target] = [] if _WITHOUT_IMAGE.issuperset(written) else ["docker"]
+    image = ["docker"] if any(TARGETS[target].runs_image for target in written) else []
     return tuple(dict.fromkeys([*image, *written]))

@@ -5,62 +5,52 @@ declares what it needs itself; asked for here is only what runs on Foundry's sid
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from foundry.config import Config
 from foundry.errors import MissingExtraError
+from foundry.features.chosen import every_feature
+from foundry.features.providers import PROVIDERS
+from foundry.features.stages import STAGES
+from foundry.features.stores import STORES
 
 DISTRIBUTION = "rag-foundry"
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """Something that may be chosen, as the user wrote it, and what it takes.
-
-    Attributes:
-        written: How it is chosen.
-        extra: Of Foundry, which brings the modules.
-        modules: Names that must be importable.
-    """
-
-    written: str
-    extra: str
-    modules: tuple[str, ...]
-
-
-FEATURES = {
-    feature.extra: feature
-    for feature in (
-        Feature(
-            '[embedding] provider = "sentence-transformers"',
-            "sentence-transformers",
-            ("sentence_transformers",),
-        ),
-        Feature('[embedding] provider = "fastembed"', "fastembed", ("fastembed",)),
-        Feature('[store] engine = "pgvector"', "pgvector", ("psycopg", "psycopg_pool")),
-        Feature('[store] engine = "qdrant"', "qdrant", ("qdrant_client",)),
-        Feature("[search.rerank]", "rerank", ("onnxruntime", "tokenizers")),
-        Feature("--engine ray", "ray", ("ray",)),
-        Feature("[embedding] with a model", "models", ("scipy",)),
-        Feature('[build] duplicates = "near"', "near", ("datasketch",)),
-    )
+OTHERS = {
+    "ray": ("--engine ray", ("ray",)),
+    "models": ("[embedding] with a model", ("scipy",)),
+    "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""By the name of the extra, which is that of the provider or engine, too."""
+"""What the builder alone needs: how it is chosen, and its modules, by the name of the extra."""
+
+WRITTEN = {
+    **{name: f'[embedding] provider = "{name}"' for name in PROVIDERS},
+    **{name: f'[store] engine = "{name}"' for name in STORES},
+    **{name: f"[search.{name}]" for name in STAGES},
+    **{extra: written for extra, (written, _) in OTHERS.items()},
+}
+"""How each is chosen, by the name of the extra that brings its modules."""
+
+MODULES = {
+    **{each.name: each.modules for each in every_feature() if each.modules},
+    **{extra: modules for extra, (_, modules) in OTHERS.items()},
+}
+"""What must be importable, by the same name."""
 
 
 def require(names: Iterable[str]) -> None:
     """Raise MissingExtraError if a module is missing; names that are no feature need none."""
     lacking = {
-        feature: missing
-        for feature in (FEATURES[name] for name in dict.fromkeys(names) if name in FEATURES)
-        if (missing := [module for module in feature.modules if not _is_there(module)])
+        name: missing
+        for name in dict.fromkeys(names)
+        if (missing := [each for each in MODULES.get(name, ()) if not _is_there(each)])
     }
     if not lacking:
         return
-    needs = [f"{feature.written} needs {' and '.join(lacking[feature])}" for feature in lacking]
+    needs = [f"{WRITTEN[name]} needs {' and '.join(missing)}" for name, missing in lacking.items()]
     are = "is" if sum(map(len, lacking.values())) == 1 else "are"
-    extras = ",".join(feature.extra for feature in lacking)
+    extras = ",".join(lacking)
     raise MissingExtraError(
         f"{', and '.join(needs)}, which {are} not installed:"
         f" pip install '{DISTRIBUTION}[{extras}]'"
@@ -82,14 +72,13 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine
-    if "rerank" in config.stages:
-        yield "rerank"
+    yield from config.stages
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
     """Those of a server whose figures travel with its export; see `asking.record_figures`."""
-    if kind not in {"model", "service"} and "rerank" in config.stages:
-        yield "rerank"
+    if kind not in {"model", "service"}:
+        yield from config.stages
 
 
 def _is_there(module: str) -> bool:

@@ -1,11 +1,12 @@
 """Publishing the built index into the engine that foundry.toml names."""
 
 import os
+from importlib import import_module
 
 from foundry.config import Config
 from foundry.config_sources import CONFIG_NAME
-from foundry.config_store import VARIABLES
 from foundry.errors import ConfigError, PublishError
+from foundry.features.stores import STORES
 from foundry.progress import Reporter
 from foundry.published import built_index, check_index, refuse_stale
 from foundry.runtime.store.settings import StoreSettings
@@ -26,7 +27,7 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
             ["store.engine: is 'embedded', so there is nothing to publish into"],
             hint="set it to 'qdrant' or 'pgvector'",
         )
-    variable = VARIABLES[store.engine][0]
+    variable = STORES[store.engine].variables[0]
     if not os.environ.get(variable, "").strip():
         raise PublishError(
             f"{store.engine}: {variable} is not set, so nobody knows where it is",
@@ -38,13 +39,8 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
         refuse_stale(config, manifest)
     content = Content.open(index)
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
-    if store.engine == "pgvector":
-        from foundry.stores import pgvector
-
-        publication = pgvector.publish(content, settings, reporter, options)
-    else:
-        from foundry.stores import qdrant
-
-        publication = qdrant.publish(content, settings, reporter, options)
+    # Each engine's module is called like it, and brings its own client.
+    engine = import_module(f"foundry.stores.{store.engine}")
+    publication: Publication = engine.publish(content, settings, reporter, options)
     os.utime(index / "manifest.json")
     return publication

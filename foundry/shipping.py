@@ -9,7 +9,6 @@ import foundry
 from foundry.asking import record_figures
 from foundry.config import Config
 from foundry.config_sources import CONFIG_NAME
-from foundry.config_store import StoreOptions
 from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderError, TrustError
 from foundry.evaluating import own_questions
 from foundry.evaluation.questions import askable_lines, read_questions
@@ -22,6 +21,7 @@ from foundry.exporting.resolution import Resolution, normalise
 from foundry.exporting.sbom import SBOM, format_sbom
 from foundry.exporting.write import Export
 from foundry.extras import of_figures, require
+from foundry.features.stores import StoreSection
 from foundry.files import templates_folder
 from foundry.published import built_index, check_index, open_index, refuse_stale
 from foundry.rendering.plan import plan_server
@@ -69,7 +69,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         measured = files
         if not config.store.is_embedded:
             # An export needs no engine: the answers are the same without one.
-            embedded = replace(config, store=StoreOptions())
+            embedded = replace(config, store=StoreSection())
             measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
         figures = record_figures(config, query_encoder, measured, index, asked)
         files[f"{config.package}/figures.json"] = figures

@@ -324,6 +324,10 @@ def resolved_places(kind: Any, path: str = "") -> Iterator[str]:
             below = f"{path}.{field.name}".lstrip(".")
             yield below
             yield from resolved_places(hints[field.name], below)
+    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, written in kind.model_fields.items():
+            yield f"{path}.{name}"
+            yield from resolved_places(written.annotation, f"{path}.{name}")
     elif get_origin(kind) in {tuple, Union, UnionType}:
         for argument in get_args(kind):
             yield from resolved_places(argument, path)

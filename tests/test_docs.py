@@ -25,11 +25,11 @@ from foundry.config_file import (
     ServerSection,
     SitemapSection,
     SiteSection,
-    StoreSection,
     UrlSection,
 )
 from foundry.features.documentation import BLOCKS, document
 from foundry.features.stages import STAGES
+from foundry.features.stores import StoreSection
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

@@ -10,7 +10,7 @@ from document_files import docx, paragraph
 
 from foundry.config import load_config
 from foundry.errors import MissingExtraError
-from foundry.extras import FEATURES, of_figures, of_server, require
+from foundry.extras import MODULES, WRITTEN, of_figures, of_server, require
 from foundry.readers import contract, read
 from foundry.records import Document, RawDocument, Skipped
 from foundry.reporting import BuildReport, format_report
@@ -49,7 +49,7 @@ CASES = [
 
 def test_every_module_is_tried() -> None:
     tried = {module for module, _, _ in CASES}
-    assert tried == {module for feature in FEATURES.values() for module in feature.modules}
+    assert tried == {module for modules in MODULES.values() for module in modules}
 
 
 def run_without(
@@ -76,15 +76,15 @@ def test_missing_module_is_one_sentence(
     project = make_project({**NOTE, **QUESTIONS}, config=CONFIG + options)
     if "[embedding]" not in options and commands[0][0] != "build":
         project.succeed("build", "--quiet")
-    [feature] = [feature for feature in FEATURES.values() if module in feature.modules]
+    [extra] = [extra for extra, modules in MODULES.items() if module in modules]
     before = everything_in(project.root)
     for command in commands:
         done = run_without(module, project, command)
         assert done.returncode == 1
         assert done.stdout == ""
         assert done.stderr == (
-            f"error: {feature.written} needs {module}, which is not installed:"
-            f" pip install 'rag-foundry[{feature.extra}]'\n"
+            f"error: {WRITTEN[extra]} needs {module}, which is not installed:"
+            f" pip install 'rag-foundry[{extra}]'\n"
         )
         assert everything_in(project.root) == before
 

@@ -12,33 +12,30 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from foundry.features.chosen import dependencies_of
+from foundry.features.interfaces import HTTP, INTERFACES
+from foundry.features.providers import PROVIDERS
+from foundry.features.stages import STAGES
+from foundry.features.stores import STORES
 from foundry.files import templates_folder
 from foundry.rendering.environment import render
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
-DOORS = ("chat", "mcp", "page")
-STAGES = ("rerank", "understanding")
-STORES = ("embedded", "pgvector", "qdrant")
 LOCK = "uv.lock"
 
 
 def combinations() -> list[dict[str, object]]:
     """The values of templates/server/pyproject.toml.jinja, once for every set of dependencies."""
+    sets = {
+        tuple(dependencies_of((HTTP, provider, store, *stages, *interfaces)))
+        for provider in PROVIDERS.values()
+        for stages in ((), STAGES.values())
+        for store in STORES.values()
+        for count in range(len(INTERFACES) + 1)
+        for interfaces in itertools.combinations(INTERFACES.values(), count)
+    }
     return [
-        {
-            "name": "server",
-            "package": "server",
-            "description": "",
-            "query_encoder": encoder.name,
-            "query_encoder_kind": encoder.kind,
-            "stages": dict.fromkeys(STAGES, has_stages),
-            "store": store,
-            **dict(zip(DOORS, doors, strict=True)),
-        }
-        for encoder in QUERY_ENCODERS.values()
-        for has_stages in (False, True)
-        for store in STORES
-        for doors in itertools.product((False, True), repeat=len(DOORS))
+        {"name": "server", "package": "server", "description": "", "dependencies": dependencies}
+        for dependencies in sorted(sets, key=lambda each: (len(each), each))
     ]
 
 

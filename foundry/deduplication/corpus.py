@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from foundry.config import CorpusOptions
+from foundry.config_file import BuildSection
 from foundry.deduplication.boilerplate import Boilerplate, Trimmed, trim
 from foundry.deduplication.copies import find_copies
 from foundry.deduplication.signature import Signature
@@ -17,7 +17,7 @@ class Corpus:
     `take` for each document, `settle`, then `trim` for those that stay, in the same order.
     """
 
-    def __init__(self, options: CorpusOptions) -> None:
+    def __init__(self, options: BuildSection) -> None:
         self._options = options
         self._signatures: list[Signature | None] = []
         self._ids: set[bytes] = set()

@@ -5,7 +5,7 @@ from foundry.embedding.service import ServiceModel, read_key
 from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
 
 
-def open_cohere(options: EmbeddingOptions) -> ServiceModel:
+def open_model(options: EmbeddingOptions) -> ServiceModel:
     """The model; nothing is asked yet. Raises BuildError where the key is missing."""
     client = CohereEmbeddings(
         options.base_url,

@@ -86,3 +86,8 @@ def _sides_differ(network: Any) -> bool:
         kind.query_embed is not TextEmbeddingBase.query_embed
         or kind.passage_embed is not TextEmbeddingBase.passage_embed
     )
+
+
+def open_model(options: EmbeddingOptions) -> FastEmbedModel:
+    """Load the model. Raises BuildError."""
+    return FastEmbedModel(options)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from importlib import import_module
 
 from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model import EmbeddingModel
@@ -25,27 +26,9 @@ def open_model(options: EmbeddingOptions) -> EmbeddingModel:
     if options.base_url and address:
         options = replace(options, base_url=address.rstrip("/"))
     try:
-        return _open(options)
+        # Each provider's module is called like it, and brings its own libraries.
+        module = import_module(f"foundry.embedding.{options.provider.replace('-', '_')}")
+        model: EmbeddingModel = module.open_model(options)
+        return model
     except EmbeddingFailure as failure:
         raise BuildError(failure.message, hint=failure.hint) from None
-
-
-def _open(options: EmbeddingOptions) -> EmbeddingModel:
-    # Each brings its own libraries, which take their time to load.
-    if options.provider == "openai":
-        from foundry.embedding.openai import open_openai
-
-        return open_openai(options)
-    if options.provider == "cohere":
-        from foundry.embedding.cohere import open_cohere
-
-        return open_cohere(options)
-    if options.provider == "fastembed":
-        from foundry.embedding.fastembed import FastEmbedModel
-
-        return FastEmbedModel(options)
-    if options.provider == "sentence-transformers":
-        from foundry.embedding.sentence_transformers import SentenceTransformersModel
-
-        return SentenceTransformersModel(options)
-    raise BuildError(f"the provider {options.provider!r} is no model", hint="choose another")

@@ -9,7 +9,7 @@ from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 OWN_HOST = "api.openai.com"
 
 
-def open_openai(options: EmbeddingOptions) -> ServiceModel:
+def open_model(options: EmbeddingOptions) -> ServiceModel:
     """The model; nothing is asked yet. Raises BuildError where OpenAI's own key is missing."""
     is_own = urlsplit(options.base_url).hostname == OWN_HOST
     client = OpenAIEmbeddings(

@@ -78,3 +78,8 @@ def _own_prefixes(prompts: dict[str, str]) -> Prefixes | None:
     query = prompts.get("query") or ""
     document = next((prompts[name] for name in DOCUMENT_PROMPTS if prompts.get(name)), "")
     return Prefixes(document, query) if query or document else None
+
+
+def open_model(options: EmbeddingOptions) -> SentenceTransformersModel:
+    """Load the model. Raises BuildError."""
+    return SentenceTransformersModel(options)

@@ -27,11 +27,11 @@ class Understanding(Stage):
     section = """
 ## Understanding queries
 
-Before it is searched for, a query is sent to the language model that `LLM_BASE_URL`, `LLM_MODEL` and
-`LLM_API_KEY` name, unless it is nothing but an identifier. Filters that the caller sets always hold.
-Whatever fails, or takes more than {deadline_ms} ms, the query is searched for as it was asked;
-`stages.understanding` of an answer says what was searched for (`query_used`, `filters`), or what
-`failed`. After three failures in a row the model is left alone for a while.
+Before it is searched for, a query is sent to the language model that `LLM_BASE_URL`, `LLM_MODEL`
+and `LLM_API_KEY` name, unless it is nothing but an identifier. Filters that the caller sets always
+hold. Whatever fails, or takes more than {deadline_ms} ms, the query is searched for as it was
+asked; `stages.understanding` of an answer says what was searched for (`query_used`, `filters`), or
+what `failed`. After three failures in a row the model is left alone for a while.
 """
     environment = (LANGUAGE_MODEL,)
 

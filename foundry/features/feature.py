@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from pydantic import BaseModel, ConfigDict
+
 from foundry.features.snippet import Snippet, Step
 
-
+PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
 """What speaks to language models and services that embed."""
 
@@ -19,6 +21,12 @@ LANGUAGE_MODEL = """
 #LLM_CONCURRENCY=8
 #LLM_DAILY_CALLS=
 """
+
+
+class Table(BaseModel):
+    """A table of foundry.toml."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Feature:

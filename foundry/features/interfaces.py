@@ -2,33 +2,40 @@
 
 from typing import ClassVar
 
-from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Feature
+from pydantic import Field
+
+from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Feature, Table
 
 
 class Interface(Feature):
     """An interface that `[server]` may leave out: its name is the key.
 
     Attributes:
+        keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
         summary: Its row in Foundry's README.
     """
 
+    keys: ClassVar[type[Table]]
     summary: ClassVar[str] = ""
+
+
+class _McpKeys(Table):
+    mcp: bool = True
+    concurrent_mcp_calls: int = Field(default=16, ge=1, le=10_000)
 
 
 class Mcp(Interface):
     """The Model Context Protocol, for assistants."""
 
     name = "mcp"
+    keys = _McpKeys
     summary = (
         "`NAME mcp` and `/mcp`, protocol 2024-11-05 to 2026-07-28, stateless: tools `search`,"
         " `fetch`, `list_sources`; passages and documents as resources; `server.json` for the"
         " registry"
     )
     files = ("server.json", "tests/test_mcp.py")
-    contents = (
-        ("{package}/mcp/", "MCP: tools, resources, both transports"),
-        ("server.json", "what the MCP registry wants to know"),
-    )
+    contents = (("{package}/mcp/", "MCP: tools, resources, both transports"),)
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     section = """
@@ -42,28 +49,37 @@ Over the Model Context Protocol (MCP) an assistant gets the tools `search`, `fet
 
 ```sh
 claude mcp add {name} -- {name} mcp
-claude mcp add --transport http {name} https://docs.example.com/mcp --header "Authorization: Bearer $API_TOKENS"
+claude mcp add --transport http {name} https://docs.example.com/mcp \\
+  --header "Authorization: Bearer $API_TOKENS"
 ```
 
 Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take this; VS Code
-(`.vscode/mcp.json`) has `servers` in place of `mcpServers`. A command that is not found needs its full
-path, which `which {name}` prints.
+(`.vscode/mcp.json`) has `servers` in place of `mcpServers`. A command that is not found needs its
+full path, which `which {name}` prints.
 
 ```json
 {{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}
 ```
 
-Over HTTP they take `"url": "https://docs.example.com/mcp"` and
-`"headers": {{"Authorization": "Bearer ..."}}`; ChatGPT and Claude on the web ask for the same two in
-their settings of connectors. Before you publish `server.json` in the MCP registry, replace
-`com.example` in it and in the comment above by a namespace that is yours.
+Over HTTP they take `"url": "https://docs.example.com/mcp"` and `"headers": {{"Authorization":
+"Bearer ..."}}`; ChatGPT and Claude on the web ask for the same two in their settings of connectors.
+Before you publish `server.json` in the MCP registry, replace `com.example` in it and in the comment
+above by a namespace that is yours.
 """
+
+
+class _ChatKeys(Table):
+    chat: bool = True
+    chat_instructions: str = Field(default="", max_length=4000)
+    concurrent_chats: int = Field(default=16, ge=1, le=10_000)
+    chat_requests_per_minute: int = Field(default=30, ge=0, le=1_000_000_000)
 
 
 class Chat(Interface):
     """Answers with citations, over server-sent events and for OpenAI's clients."""
 
     name = "chat"
+    keys = _ChatKeys
     summary = "`POST /chat`, `/v1/models`, `POST /v1/chat/completions`"
     files = ("tests/test_chat.py",)
     contents = (("{package}/chat/", "the chat: prompt, language model, citations, extracts"),)
@@ -93,30 +109,29 @@ curl -sN http://127.0.0.1:{port}/chat -H 'Content-Type: application/json' \\
   -d '{{"messages": [{{"role": "user", "content": "your question"}}]}}'
 ```
 
-The answer comes as server-sent events: `sources`, the numbered passages; `delta`, a piece of text, in
-which `[2]` cites passage 2; and `done`, or `error` if it broke off. A question that follows up ("and
-who wrote it?") is searched for with the one that it refers to. OpenAI's clients get the same from
-`http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`.
+The answer comes as server-sent events: `sources`, the numbered passages; `delta`, a piece of text,
+in which `[2]` cites passage 2; and `done`, or `error` if it broke off. A question that follows up
+("and who wrote it?") is searched for with the one that it refers to. OpenAI's clients get the same
+from `http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`.
 
-Answers are extracts from the passages, unless you name a language model before the start, of any
-service that answers like OpenAI's chat completions:
-
-```sh
-export LLM_BASE_URL=https://api.example.com/v1 LLM_MODEL=its-name LLM_API_KEY=your-key
-{name} serve
-```
-
-The question, the conversation and the passages are then sent there. If it fails before the first word,
-the answer is an extract and says why. Nothing that the model writes is carried out or fetched, or is a
-link, an image or HTML to a client that shows Markdown; citations of passages that do not exist are
-taken out.
+Answers are extracts from the passages, unless `LLM_BASE_URL`, `LLM_MODEL` and, if it wants a key,
+`LLM_API_KEY` name a language model before the start: any service that answers like OpenAI's chat
+completions. The question, the conversation and the passages are then sent there. If it fails before
+the first word, the answer is an extract and says why. Nothing that the model writes is carried out
+or fetched, or is a link, an image or HTML to a client that shows Markdown; citations of passages
+that do not exist are taken out.
 """
+
+
+class _PageKeys(Table):
+    page: bool = True
 
 
 class Page(Interface):
     """Pages for browsers, and lists of documents for agents."""
 
     name = "page"
+    keys = _PageKeys
     summary = (
         "`/` to search, `/chat`, `/d/{{document}}#{{chunk}}` for a passage in place, `/docs` to try"
         " the API; for agents `/llms.txt`, `/llms-full.txt`, `/d/{{document}}.md`"
@@ -125,5 +140,32 @@ class Page(Interface):
     contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
 
 
-INTERFACES = {interface.name: interface for interface in (Mcp(), Chat(), Page())}
+class Http(Feature):
+    """The search over HTTP, which every server has."""
+
+    name = "http"
+    dependencies = (
+        "fastapi>=0.165,<0.166",
+        "httptools>=0.9,<0.10",
+        "numpy>=2,<3",
+        "opentelemetry-api>=1.30,<2",
+        "prometheus-client>=0.22,<0.30",
+        "pydantic>=2.14,<3",
+        "snowballstemmer>=3,<4",
+        "starlette>=1.10,<2",
+        "uvicorn>=0.54,<0.55",
+    )
+    settings = ("port", "allowed_hosts", "max_body_bytes")
+    limits: ClassVar = {
+        "max_connections": "connections",
+        "concurrent_searches": "searches",
+        "concurrent_streams": "streams",
+        "requests_per_minute": "requests_per_minute",
+    }
+
+
+HTTP = Http()
+INTERFACES: dict[str, Interface] = {
+    interface.name: interface for interface in (Mcp(), Chat(), Page())
+}
 """By their keys in [server]."""

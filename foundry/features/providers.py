@@ -53,10 +53,11 @@ class _Model(Provider):
     section = """
 ## The embedding model
 
-Queries are embedded by the model that embedded the documents, which the server loads when it starts:
-the one in `{package}/settings.json`, or in the folder `EMBEDDING_MODEL`. A published model is
-downloaded the first time, to `{cache}`; a container needs that folder as a volume. The
-server embeds a text whose vector is in the index, and refuses to start if another vector comes out.
+Queries are embedded by the model that embedded the documents, which the server loads when it
+starts: the one in `{package}/settings.json`, or in the folder `EMBEDDING_MODEL`. A published model
+is downloaded the first time, to
+`{cache}`; a container needs that folder as a volume. The server
+embeds a text whose vector is in the index, and refuses to start if another vector comes out.
 """
 
     def values(self) -> dict[str, object]:
@@ -125,9 +126,9 @@ Every query is sent to the service that embedded the documents. Its address stan
 is in the index: it refuses to start beside a service that has another model.
 
 A query has its vector within 5 seconds, or is answered by its words: `reason` is then
-`embedder_unavailable`, and `degraded` is true. A service that has failed is left alone for a second,
-then for twice as long each time, a minute at most. `/readyz` answers 200 all the while, with the
-status `degraded`; what the service itself said is in the log.
+`embedder_unavailable`, and `degraded` is true. A service that has failed is left alone for a
+second, then for twice as long each time, a minute at most. `/readyz` answers 200 all the while,
+with the status `degraded`; what the service itself said is in the log.
 """
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from foundry.features.feature import Table
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import (
     MAX_FACTOR,
@@ -14,7 +15,6 @@ from foundry.features.stage import (
     Share,
     Stage,
     Surroundings,
-    Table,
 )
 
 DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})

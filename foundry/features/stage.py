@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from foundry.features.feature import Feature
+from foundry.features.feature import Feature, Table
 
 MAX_FACTOR = 100.0
 
@@ -18,12 +18,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Factor = Annotated[float, Field(ge=1, le=MAX_FACTOR)]
 Milliseconds = Annotated[int, Field(ge=1, le=60_000)]
 Days = Annotated[float, Field(gt=0, le=100_000)]
-
-
-class Table(BaseModel):
-    """A table of foundry.toml."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,19 @@
 """Declares what may hold the vectors and postings of a server's index."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from foundry.features.feature import Feature
+from pydantic import Field
+
+from foundry.features.feature import PACKAGE_PATTERN, Feature, Table
 
 _PUBLISHING = """
-Records, filters and the query encoder are in this folder, so tokens, scores and stages are those of a
-server with everything on board. Filters apply in the engine, before ranking.
+Records, filters and the query encoder are in this folder, so tokens, scores and stages are those of
+a server with everything on board. Filters apply in the engine, before ranking.
 
-`foundry publish` loads an index into the engine beside the versions that are there. This server asks
-for the version that its records are of and for no other: publish first, then deploy. While the engine
-is down, slow or without this version, searches and `/readyz` answer 503 with the reason, and recover
-by themselves within seconds.
+`foundry publish` loads an index into the engine beside the versions that are there. This server
+asks for the version that its records are of and for no other: publish first, then deploy. While the
+engine is down, slow or without this version, searches and `/readyz` answer 503 with the reason, and
+recover by themselves within seconds.
 
 `compose.yaml` and `kubernetes.yaml` bring a single engine along; they were checked against schemas,
 not on a cluster.
@@ -30,6 +32,7 @@ class Store(Feature):
         port: Where it listens.
         accounts: How `.env` for Docker Compose names the two accounts.
         publish: The command that publishes into the engine of compose.yaml.
+        compose_environment: A block of `.env.example` for compose.yaml.
         secrets: Options of the Kubernetes Secrets, for the engine and for the server.
     """
 
@@ -41,6 +44,7 @@ class Store(Feature):
     port: ClassVar[int] = 0
     accounts: ClassVar[str] = ""
     publish: ClassVar[str] = ""
+    compose_environment: ClassVar[str] = ""
     secrets: ClassVar[tuple[str, str]] = ("", "")
 
     @property
@@ -66,7 +70,6 @@ class Pgvector(Store):
         " postings table; replicas take reads, nothing is sharded"
     )
     extra = "`'rag-foundry[pgvector]'`"
-    files = ("tests/conftest.py",)
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
@@ -79,25 +82,30 @@ DATABASE_URL=postgresql://user:password@host:5432/database
 """,
     )
     accounts = (
-        "set two passwords of letters and digits: `POSTGRES_PASSWORD` is for you, who publish, and"
-        " `READER_PASSWORD` for the server, which only reads"
+        "set two passwords of letters and digits: `POSTGRES_PASSWORD` is for you,"
+        " who\npublish, and `READER_PASSWORD` for the server, which only reads"
     )
+    compose_environment = """
+# With compose.yaml, which makes the address itself: the passwords of who publishes and of the
+# server.
+#POSTGRES_PASSWORD=
+#READER_PASSWORD=
+"""
     publish = (
         'DATABASE_URL="postgresql://postgres:$POSTGRES_PASSWORD@127.0.0.1:5432/postgres"'
         " foundry publish PROJECT"
     )
     secrets = (
         '--from-literal=POSTGRES_PASSWORD="$POSTGRES_PASSWORD"'
-        ' --from-literal=READER_PASSWORD="$READER_PASSWORD"',
+        ' \\\n  --from-literal=READER_PASSWORD="$READER_PASSWORD"',
         '--from-literal=DATABASE_URL="postgresql://reader:$READER_PASSWORD@{label}-engine:5432/postgres"',
     )
-    section = (
-        """
+    section = """
 ## The search engine
 
 The vectors and postings of this index are tables in PostgreSQL with pgvector 0.8 or later
-(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may read is enough for the
-server:
+(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may read is enough for
+the server:
 
 ```sql
 GRANT USAGE ON SCHEMA your_schema TO reader;
@@ -107,9 +115,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA your_schema GRANT SELECT ON TABLES TO reader;
 
 Reads may go to a streaming replica. PostgreSQL takes reads off one machine, not a corpus that no
 machine holds.
-"""
-        + _PUBLISHING
-    )
+""" + _PUBLISHING
 
 
 class Qdrant(Store):
@@ -122,7 +128,6 @@ class Qdrant(Store):
         " `file:///path` tries it without a server, in one process"
     )
     extra = "`'rag-foundry[qdrant]'`"
-    files = ("tests/conftest.py",)
     dependencies = ("qdrant-client>=1.16,<2",)
     modules = ("qdrant_client",)
     variables = ("QDRANT_URL", "QDRANT_API_KEY")
@@ -136,28 +141,79 @@ QDRANT_URL=http://host:6333
 """,
     )
     accounts = (
-        "set two keys: `QDRANT_API_KEY` is for you, who publish, and `QDRANT_READ_ONLY_API_KEY` for"
-        " the server, which only reads"
+        "set two keys: `QDRANT_API_KEY` is for you, who publish, and"
+        "\n`QDRANT_READ_ONLY_API_KEY` for the server, which only reads"
     )
+    compose_environment = """
+# With compose.yaml, which makes the address itself: the key above publishes, and this one searches.
+#QDRANT_READ_ONLY_API_KEY=
+"""
     publish = (
         'QDRANT_URL=http://127.0.0.1:6333 QDRANT_API_KEY="$QDRANT_API_KEY" foundry publish PROJECT'
     )
     secrets = (
         '--from-literal=QDRANT__SERVICE__API_KEY="$QDRANT_API_KEY"'
-        ' --from-literal=QDRANT__SERVICE__READ_ONLY_API_KEY="$QDRANT_READ_ONLY_API_KEY"',
+        ' \\\n  --from-literal=QDRANT__SERVICE__READ_ONLY_API_KEY="$QDRANT_READ_ONLY_API_KEY"',
         '--from-literal=QDRANT_API_KEY="$QDRANT_READ_ONLY_API_KEY"'
-        ' --from-literal=QDRANT_URL="http://{label}-engine:6333"',
+        ' \\\n  --from-literal=QDRANT_URL="http://{label}-engine:6333"',
     )
-    section = (
-        """
+    section = """
 ## The search engine
 
 The vectors and postings of this index are a collection in Qdrant 1.16 or later (`QDRANT_URL`,
 `QDRANT_API_KEY`); its name begins with `store.name` in `settings.json`.
-"""
-        + _PUBLISHING
-    )
+""" + _PUBLISHING
 
 
 STORES: dict[str, Store] = {store.name: store for store in (Embedded(), Qdrant(), Pgvector())}
 """By the name of the engine in [store]."""
+
+WHERE_ADDRESSES_ARE = (
+    "addresses and keys of engines are read from the environment"
+    f" ({', '.join(variable for store in STORES.values() for variable in store.variables)}), never"
+    " from this file"
+)
+
+if TYPE_CHECKING:
+    Engine = str
+else:
+    Engine = Literal[tuple(STORES)]
+
+
+class StoreSection(Table):
+    """[store]: what holds the lanes; where it is, the environment says.
+
+    `name` is that of the schema or alias in the engine, `timeout_ms` what one call may take. With
+    `exact`, every vector is compared, rather than those that a graph leads to.
+    """
+
+    engine: Engine = Embedded.name
+    name: str = Field(default="", pattern=f"^$|{PACKAGE_PATTERN}", max_length=40)
+    exact: bool = True
+    timeout_ms: int = Field(default=2000, ge=100, le=60_000)
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether no engine is asked."""
+        return STORES[self.engine].is_embedded
+
+    def find_problems(self, *, has_vectors: bool) -> list[str]:
+        """Return what is wrong although each key is possible by itself, with its key path."""
+        if self.is_embedded:
+            return [
+                f"store.{key}: does nothing with engine = {self.engine!r}; remove it"
+                for key in ("name", "exact", "timeout_ms")
+                if key in self.model_fields_set
+            ]
+        if not has_vectors:
+            return [
+                f"store.engine: {self.engine!r} is asked for vectors too, and embedding.provider is"
+                f" 'none'; set a provider, or engine = {Embedded.name!r}"
+            ]
+        return []
+
+    def named_after(self, project: str) -> "StoreSection":
+        """Return the section with the project's name where an engine is given none."""
+        if self.is_embedded or self.name:
+            return self
+        return self.model_copy(update={"name": project.replace("-", "_")[:40].rstrip("_")})

@@ -59,11 +59,14 @@ class Compose(Target):
         start = "cp .env.example .env    # and edit it\n"
         before = ""
         if not store.is_embedded:
-            before = f"In `.env`, {store.accounts}.\n\n"
+            before = (
+                f"In `.env`, {store.accounts}.\nPROJECT is the folder that this server was made"
+                " from.\n\n"
+            )
             start += (
                 ". ./.env\n"
                 f"docker compose up --detach --wait {store.service}\n"
-                f"{store.publish}    # in the project that this server came from\n"
+                f"{store.publish}\n"
             )
         return f"""
 ## Run it with Docker Compose
@@ -72,8 +75,9 @@ class Compose(Target):
 {start}docker compose up --detach --wait
 ```
 
-`.env` needs `API_TOKENS`, and in `ALLOWED_HOSTS` the name under which clients come, which is that of
-your reverse proxy: `compose.yaml` opens the port to this machine alone. `PORT` is the port there.
+`.env` needs `API_TOKENS`, and in `ALLOWED_HOSTS` the name under which clients come, which is that
+of your reverse proxy: `compose.yaml` opens the port to this machine alone. `PORT` is the port
+there.
 """
 
 
@@ -98,7 +102,7 @@ class Kubernetes(Target):
             publishing = (
                 "kubectl rollout status statefulset/{label}-engine\n"
                 f"kubectl port-forward service/{{label}}-engine {store.port} &\n"
-                f"{store.publish}    # in the project that this server came from\n"
+                f"{store.publish}\n"
             )
         return f"""
 ## Run it on Kubernetes
@@ -134,8 +138,8 @@ echo "API_TOKENS=$API_TOKENS" | fly secrets import
 fly deploy
 ```
 
-It answers as {label}.fly.dev. If that name is taken, choose another one in `fly.toml`, also where it is
-part of `ALLOWED_HOSTS` and `PUBLIC_URL`. A domain of your own goes there as well.
+It answers as {label}.fly.dev. If that name is taken, choose another one in `fly.toml`, also where
+it is part of `ALLOWED_HOSTS` and `PUBLIC_URL`. A domain of your own goes there as well.
 """
 
 
@@ -230,8 +234,9 @@ sudo systemctl enable --now {name}
 ```
 
 It answers to this machine alone, with tokens or without. Before a reverse proxy opens it to others,
-set `API_TOKENS` in `/etc/{name}.env`, and in `ALLOWED_HOSTS` the host name that the proxy passes on, and
-`systemctl restart {name}`. The unit sees no home folders: an `INDEX_DIR` belongs below `/srv`.
+set `API_TOKENS` in `/etc/{name}.env`, and in `ALLOWED_HOSTS` the host name that the proxy passes
+on, and `systemctl restart {name}`. The unit sees no home folders: an `INDEX_DIR` belongs below
+`/srv`.
 """
 
 

@@ -74,14 +74,16 @@ def encode_markdown(value: object) -> Encoded:
 
 
 def encode_literal(value: object) -> Encoded:
-    """Numbers, booleans and slugs, and lists and tuples of them, as Python writes them."""
+    """Numbers, booleans and names, and lists and tuples of them, as Python writes them."""
     if isinstance(value, bool):
         return Encoded(value)
     if isinstance(value, list):
         return Encoded(f"[{', '.join(map(encode_literal, value))}]")
     if isinstance(value, tuple):
         return Encoded(f"({', '.join(map(encode_literal, value))})")
-    return encode_slug(value) if isinstance(value, str) else encode_number(value)
+    if isinstance(value, str):
+        return encode_variable(value) if _VARIABLE.fullmatch(value) else encode_slug(value)
+    return encode_number(value)
 
 
 def encode_snippet(value: object) -> Encoded:

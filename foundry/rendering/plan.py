@@ -3,14 +3,25 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import foundry
 from foundry.config import Config
-from foundry.config_file import Target
 from foundry.errors import RenderError
+from foundry.features.chosen import (
+    contents_of,
+    dependencies_of,
+    environment_of,
+    files_left_out,
+    sections_of,
+)
+from foundry.features.feature import Feature
+from foundry.features.interfaces import HTTP, INTERFACES
+from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
+from foundry.features.stores import STORES, Store
+from foundry.features.targets import TARGETS, Target
 from foundry.files import templates_folder
 from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime
 from foundry.rendering.environment import render
@@ -24,23 +35,6 @@ REGISTRY_LENGTH = 100
 
 UNIT = "name.service"
 """The unit's template; the unit itself is called after the server."""
-
-_TARGET_FILES: dict[Target, set[str]] = {
-    "docker": {"Dockerfile", ".dockerignore"},
-    "compose": {"compose.yaml"},
-    "kubernetes": {"kubernetes.yaml"},
-    "fly": {"fly.toml"},
-    "render": {"render.yaml"},
-    "railway": {"railway.json"},
-    "cloud-run": {"cloud-run.yaml"},
-    "systemd": {UNIT},
-    "procfile": {"Procfile"},
-}
-"""Files that are rendered only for a target that was chosen."""
-
-_CHAT_FILES = {"tests/test_chat.py"}
-_MCP_FILES = {"server.json", "tests/test_mcp.py"}
-_PAGE_FILES = {"tests/test_page.py"}
 
 
 def plan_server(
@@ -57,7 +51,7 @@ def plan_server(
     """
     package = config.package
     values = template_values(config, query_encoder, has_questions=questions is not None)
-    files = _render_templates(config, values, templates)
+    files = _render_templates(config, query_encoder, values, templates)
     rendered = [name for name in files if name.endswith(".py")]
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
@@ -69,6 +63,19 @@ def plan_server(
         if name == "pyproject.toml":
             _check_description(parsed, config.description)
     return dict(sorted(files.items()))
+
+
+def choose_features(config: Config, query_encoder: QueryEncoder) -> list[Feature]:
+    """Return everything that a server of this configuration has, in the order of its README."""
+    asks_model = query_encoder.kind in {"model", "service"}
+    return [
+        HTTP,
+        *config.server.interfaces.values(),
+        *config.stages.values(),
+        *([PROVIDERS[query_encoder.name]] if asks_model else []),
+        STORES[config.store.engine],
+        *(TARGETS[target] for target in config.targets),
+    ]
 
 
 def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
@@ -98,9 +105,7 @@ def template_values(
         "query_encoder": query_encoder.name,
         "query_encoder_kind": query_encoder.kind,
         "query_encoder_module": query_encoder.name.replace("-", "_"),
-        "api_key_env": config.embedding.api_key_env,
         "store": config.store.engine,
-        "store_exact": config.store.exact,
         "identifier_fallback": config.identifier_fallback,
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
         **place_steps(config.stages.values()),
@@ -111,16 +116,43 @@ def template_values(
         "semantic_weight": config.semantic_weight,
         "keyword_weight": config.keyword_weight,
         "k": config.k,
-        "port": config.port,
-        "mcp": config.mcp,
-        "chat": config.chat,
+        "port": config.server.port,
+        **{name: name in config.server.interfaces for name in INTERFACES},
+        **_from_features(config, query_encoder),
         "chat_words": language if (RUNTIME / f"chat/words_{language}.py").is_file() else None,
-        "page": config.page,
         "short_title": _shorten(config.title),
         "summary": _shorten(config.description or f"Search {config.title}"),
         "has_questions": has_questions,
-        "targets": list(config.targets),
         "foundry_version": foundry.__version__,
+    }
+
+
+def _from_features(config: Config, query_encoder: QueryEncoder) -> dict[str, object]:
+    """Return what the chosen features bring into files that are everybody's."""
+    features = choose_features(config, query_encoder)
+    store = STORES[config.store.engine]
+    server = {
+        "name": config.name,
+        "label": config.name.replace("_", "-"),
+        "package": config.package,
+        "port": config.server.port,
+        "key": config.embedding.api_key_env,
+    }
+    return {
+        "dependencies": dependencies_of(features),
+        "environment": environment_of(features, **server),
+        "contents": contents_of(features, **server),
+        "sections": {
+            "interfaces": sections_of(config.server.interfaces.values(), store, **server),
+            "search": sections_of(
+                [each for each in features if isinstance(each, Stage | Provider | Store)],
+                store,
+                **server,
+            ),
+            "targets": sections_of(
+                [each for each in features if isinstance(each, Target)], store, **server
+            ),
+        },
     }
 
 
@@ -131,24 +163,16 @@ def _shorten(text: str) -> str:
 
 
 def _render_templates(
-    config: Config, values: Mapping[str, object], own_folder: Path | None
+    config: Config,
+    query_encoder: QueryEncoder,
+    values: Mapping[str, object],
+    own_folder: Path | None,
 ) -> dict[str, bytes]:
     root = templates_folder() / "server"
     known = {path.relative_to(root).as_posix() for path in root.rglob(f"*{SUFFIX}")}
     own = read_own_templates(own_folder, known) if own_folder else {}
     own = {f"server/{name}": text for name, text in own.items()}
-    unwanted = {
-        name
-        for target, names in _TARGET_FILES.items()
-        if target not in config.targets
-        for name in names
-    }
-    if not config.chat:
-        unwanted |= _CHAT_FILES
-    if not config.mcp:
-        unwanted |= _MCP_FILES
-    if not config.page:
-        unwanted |= _PAGE_FILES
+    unwanted = files_left_out(choose_features(config, query_encoder))
     files = {}
     for path in sorted(root.rglob(f"*{SUFFIX}")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -163,15 +187,16 @@ def _render_templates(
 
 
 def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
+    features = choose_features(config, query_encoder)
     values: dict[str, object] = {
         "name": config.name,
         "title": config.title,
         "description": config.description,
-        "port": config.port,
-        "allowed_hosts": list(config.allowed_hosts),
-        "max_body_bytes": config.max_body_bytes,
+        **{key: getattr(config.server, key) for each in features for key in each.settings},
         "limits": {
-            name: limit for name, limit in asdict(config.limits).items() if limit is not None
+            name: getattr(config.server, key)
+            for each in features
+            for key, name in each.limits.items()
         },
         "identifier_patterns": list(config.identifier_patterns),
     }
@@ -183,7 +208,6 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
     if query_encoder.kind == "service":
         values["embedding"] = {
             "base_url": config.embedding.base_url,
-            "api_key_env": config.embedding.api_key_env,
             "dimensions": config.embedding.dimensions,
         }
     elif query_encoder.kind == "model":
@@ -194,9 +218,9 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
             "exact": config.store.exact,
             "timeout_ms": config.store.timeout_ms,
         }
-    for name, stage in config.stages.items():
-        if own := stage.settings():
-            values[name] = own
+    for each in features:
+        if own := each.own_settings():
+            values[each.name] = own
     # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 
