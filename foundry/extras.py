@@ -60,7 +60,7 @@ def require(names: Iterable[str]) -> None:
 def of_build(config: Config, engine: str) -> Iterator[str]:
     """Yield the features of a build that `engine` runs."""
     yield config.embedding.provider
-    if config.embedding.provider not in {"static", "none"}:
+    if PROVIDERS[config.embedding.provider].kind in {"model", "service"}:
         yield "models"
     if config.build.duplicates == "near":
         yield "near"

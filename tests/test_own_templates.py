@@ -101,7 +101,7 @@ def test_dependency_that_the_lock_does_not_hold_is_refused(project: Project) -> 
     from foundry.files import templates_folder
 
     text = (templates_folder() / "server" / "pyproject.toml.jinja").read_text()
-    text = text.replace('    "numpy>=2,<3",\n', '    "numpy>=2,<3",\n    "leftpad",\n')
+    text = text.replace("dependencies = [\n", 'dependencies = [\n    "leftpad",\n', 1)
     (project.root / "mine" / "pyproject.toml.jinja").write_text(text)
     assert "leftpad" in refused(project, "--trust")
 
