@@ -198,10 +198,9 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
             for each in features
             for key, name in each.limits.items()
         },
-        "identifier_patterns": list(config.identifier_patterns),
     }
-    if config.chat:
-        values["chat_instructions"] = config.chat_instructions
+    if config.identifier_patterns:
+        values["identifier_patterns"] = list(config.identifier_patterns)
     if query_encoder.kind != "none":
         values["semantic_weight"] = config.semantic_weight
         values["keyword_weight"] = config.keyword_weight
