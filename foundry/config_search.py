@@ -9,13 +9,19 @@ from foundry.features.choosing import Parents
 from foundry.features.ranking import Expansion
 from foundry.features.stage import Stage, Surroundings
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
-from foundry.runtime.retrieval.weights import rest
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
 """Filters of every index whose values a language model can be told, or are dates."""
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+
+
+def rest(weight: float) -> float:
+    """Return what is left of 1, for the lane whose weight is not given. Raises ValueError."""
+    if weight > 1:
+        raise ValueError("a weight given alone must be at most 1: the other one is the rest to 1")
+    return round(1 - weight, 6)
 
 
 def _flatten(fields: FieldsSection) -> dict[str, int]:

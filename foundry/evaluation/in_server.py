@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from foundry.config_search import rest
 from foundry.runtime.evaluation import (
     Grades,
     Question,
@@ -25,7 +26,6 @@ from foundry.runtime.evaluation import (
 )
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import MAX_TOP_K, SearchResponse
-from foundry.runtime.retrieval.weights import rest
 
 MODES = ("hybrid", "semantic", "keyword")
 

@@ -1,8 +1,9 @@
 """Filters: which chunks a search may return, decided before anything is ranked."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,24 +45,21 @@ class Filters:
     def from_json(cls, values: Mapping[str, object], columns: Sequence[str] = ()) -> "Filters":
         """Parse a request's filters; times are ISO 8601 dates or date-times, UTC unless said.
 
-        `columns` are the columns of metadata that the index can be filtered by. Raises
-        InvalidRequestError for an unknown field, a value of the wrong kind, or too many values.
+        `columns` are the index's columns of metadata. Raises InvalidRequestError for an unknown
+        field, a value of the wrong kind, or too many values.
         """
-        for name in values:
-            if name not in KNOWN_FIELDS:
+        found: dict[str, Any] = {}
+        metadata: dict[str, tuple[str, ...]] = {}
+        for name, value in values.items():
+            if name in ("modified_after", "modified_before"):
+                found[name] = _time(name, value)
+            elif name in KNOWN_FIELDS:
+                found[name] = _strings(name, value)
+            else:
                 _check_column(name, columns)
-        metadata = {
-            name: _strings(name, value) for name, value in values.items() if name in columns
-        }
-        return cls(
-            source=_strings("source", values.get("source")),
-            tags=_strings("tags", values.get("tags")),
-            modified_after=_time("modified_after", values.get("modified_after")),
-            modified_before=_time("modified_before", values.get("modified_before")),
-            path=_strings("path", values.get("path")),
-            media_type=_strings("media_type", values.get("media_type")),
-            metadata={name: wanted for name, wanted in metadata.items() if wanted},
-        )
+                if wanted := _strings(name, value):
+                    metadata[name] = wanted
+        return cls(**found, metadata=metadata)
 
 
 class FilterColumns:
@@ -90,14 +88,14 @@ class FilterColumns:
         self.columns = tuple(columns)
 
     def newest_date(self) -> str | None:
-        """The date on which a chunk was modified last, as ISO 8601; None if none states one."""
-        known = self.modified[self.modified != UNKNOWN_TIME]
-        return (
-            datetime.fromtimestamp(int(known.max()), UTC).date().isoformat() if len(known) else None
-        )
+        """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
+        newest = int(self.modified.max(initial=UNKNOWN_TIME))
+        if newest == UNKNOWN_TIME:
+            return None
+        return datetime.fromtimestamp(newest, UTC).date().isoformat()
 
     def parse(self, values: Mapping[str, object]) -> Filters:
-        """A request's filters.
+        """Parse a request's filters.
 
         Raises InvalidRequestError as `Filters.from_json` does, and for a source that was not
         indexed: sources are few and named by the owner, so that it can only be a mistake.
@@ -105,24 +103,22 @@ class FilterColumns:
         filters = Filters.from_json(values, self.columns)
         for name in filters.source:
             if name not in self._sources:
+                known = ", ".join(sorted(self._sources)[:MAX_NAMED])
+                if len(self._sources) > MAX_NAMED:
+                    known += f", and {len(self._sources) - MAX_NAMED:,} more"
                 raise InvalidRequestError(
-                    f"there is no source {name!r}; known: {_shorten(self._sources)}",
-                    field="filters.source",
+                    f"there is no source {name!r}; known: {known}", field="filters.source"
                 )
         return filters
 
     def known_values(self, name: str, most: int) -> list[str]:
-        """The values that a filter can have, sorted; none if there are more than `most`."""
-        if name == "source":
-            values = sorted(self._sources)
-        elif name == "tags":
-            values = sorted(self._tags)
-        else:
-            values = self._values.values_of(name, most + 1)
+        """Return the values that a filter can have, sorted; none if they are more than `most`."""
+        named = {"source": self._sources, "tags": self._tags}.get(name)
+        values = self._values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
 
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
-        """The chunks (n,) that pass every filter, or None where nothing is filtered.
+        """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 
         Raises InvalidRequestError for a column of metadata that this index does not have.
         """
@@ -134,8 +130,8 @@ class FilterColumns:
             from_source = np.isin(self._chunk_sources, np.array(wanted, dtype=np.uint16))
             copies = self._values.having("source", filters.source)
             allowed &= from_source | np.repeat(copies, self._document_lengths)
-        if filters.tags:
-            allowed &= self._having_all(set(filters.tags))
+        for tag in filters.tags:
+            allowed &= self._having_tag(tag)
         for documents in self._select_documents(filters):
             allowed &= np.repeat(documents, self._document_lengths)
         if filters.modified_after is not None:
@@ -154,22 +150,20 @@ class FilterColumns:
             _check_column(name, self.columns)
             yield self._values.having(name, wanted)
 
-    def _having_all(self, tags: Collection[str]) -> NDArray[np.bool_]:
-        """The chunks (n,) that have all of these tags, each of which is named once."""
-        if not self._tags.keys() >= set(tags):
-            return np.zeros(len(self.modified), dtype=np.bool_)
-        found = np.zeros(len(self.modified), dtype=np.uint32)
-        for number in (self._tags[name] for name in tags):
-            start, end = int(self._tag_offsets[number]), int(self._tag_offsets[number + 1])
-            found[self._tag_chunks[start:end]] += 1
-        has_all: NDArray[np.bool_] = found == len(tags)
-        return has_all
+    def _having_tag(self, tag: str) -> NDArray[np.bool_]:
+        """The chunks (n,) that have a tag."""
+        found = np.zeros(len(self.modified), dtype=np.bool_)
+        number = self._tags.get(tag)
+        if number is not None:
+            start, end = self._tag_offsets[number : number + 2].tolist()
+            found[self._tag_chunks[start:end]] = True
+        return found
 
 
 def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
-    """Filters written as `field=value`, as `Filters.from_json` takes them.
+    """Read filters written as `field=value`, a field repeated or not, for `Filters.from_json`.
 
-    A field may be repeated. Raises InvalidRequestError for one that has no `=`.
+    Raises InvalidRequestError for one that has no `=`.
     """
     values: dict[str, list[str]] = {}
     for pair in pairs:
@@ -181,17 +175,11 @@ def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
 
 
 def parse_time(text: str) -> int:
-    """Seconds since 1970 of an ISO 8601 date or date-time. Raises ValueError."""
+    """Return an ISO 8601 date or date-time in seconds since 1970. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return int(moment.timestamp())
-
-
-def _shorten(names: Collection[str]) -> str:
-    left_out = len(names) - MAX_NAMED
-    more = [f"and {left_out:,} more"] if left_out > 0 else []
-    return ", ".join([*sorted(names)[:MAX_NAMED], *more])
 
 
 def _check_column(name: str, columns: Sequence[str]) -> None:

@@ -34,55 +34,25 @@ _ONLY_WITH_S = frozenset(
 )
 """What stands before `ise` where Americans write `ise` too, and `ize` could be another word."""
 
-_STARTS = {
-    "acknowledgement": "acknowledgment",
-    "aeroplane": "airplane",
-    "aluminium": "aluminum",
-    "anaem": "anem",
-    "anaesth": "anesth",
-    "archaeo": "archeo",
-    "artefact": "artifact",
-    "caesium": "cesium",
-    "cosy": "cozy",
-    "diarrhoea": "diarrhea",
-    "encyclopaed": "encycloped",
-    "foet": "fet",
-    "grey": "gray",
-    "gynaeco": "gyneco",
-    "haema": "hema",
-    "haemo": "hemo",
-    "ischaem": "ischem",
-    "jewellery": "jewelry",
-    "judgement": "judgment",
-    "leukaem": "leukem",
-    "mould": "mold",
-    "moult": "molt",
-    "moustache": "mustache",
-    "oedema": "edema",
-    "oesophag": "esophag",
-    "oestr": "estr",
-    "orthopaed": "orthoped",
-    "paediatr": "pediatr",
-    "plough": "plow",
-    "practis": "practic",
-    "pyjama": "pajama",
-    "sceptic": "skeptic",
-    "skilful": "skillful",
-    "sulph": "sulf",
-    "wilful": "willful",
-    "yoghurt": "yogurt",
-}
+
+def _pairs(written: str) -> dict[str, str]:
+    return dict(pair.split(":") for pair in written.split())
+
+
+_STARTS = _pairs(
+    "acknowledgement:acknowledgment aeroplane:airplane aluminium:aluminum anaem:anem"
+    " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy diarrhoea:diarrhea"
+    " encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco haema:hema haemo:hemo"
+    " ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem mould:mold moult:molt"
+    " moustache:mustache oedema:edema oesophag:esophag oestr:estr orthopaed:orthoped"
+    " paediatr:pediatr plough:plow practis:practic pyjama:pajama sceptic:skeptic skilful:skillful"
+    " sulph:sulf wilful:willful yoghurt:yogurt"
+)
 _START = re.compile("|".join(_STARTS))
-_WORDS = {
-    "gramme": "gram",
-    "grammes": "grams",
-    "kilogramme": "kilogram",
-    "kilogrammes": "kilograms",
-    "programme": "program",
-    "programmes": "programs",
-    "tyre": "tire",
-    "tyres": "tires",
-}
+_WORDS = _pairs(
+    "gramme:gram grammes:grams kilogramme:kilogram kilogrammes:kilograms programme:program"
+    " programmes:programs tyre:tire tyres:tires"
+)
 
 
 def american(word: str) -> str:
@@ -103,10 +73,6 @@ def american(word: str) -> str:
         return found[1] + found[2]
     if "r" in word and (found := _RE.fullmatch(word)):
         stem = found[1].replace("manoeuv", "maneuv") + "er"
-        return stem + (found[2] or _after_er(found[3]))
+        # `centred` has its `e` before the `r`, and one is enough.
+        return stem + (found[2] or ("ed" if found[3] == "d" else found[3]))
     return _WORDS.get(word, word)
-
-
-def _after_er(ending: str) -> str:
-    """`centred` has its `e` before the `r`, and one is enough."""
-    return "ed" if ending == "d" else ending

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from ..index.errors import ConfigurationError
 from .settings import SETTINGS_FILE, reading
 
+VARIABLES = ("SEMANTIC_WEIGHT", "KEYWORD_WEIGHT")
+
 
 class Weights(NamedTuple):
     """How much each lane counts in a hybrid search; not negative, and not both 0."""
@@ -23,42 +25,29 @@ def weights() -> Weights:
     return read_weights(SETTINGS_FILE)
 
 
-def rest(weight: float) -> float:
-    """Return what is left of 1, for the lane whose weight is not given. Raises ValueError."""
-    if weight > 1:
-        raise ValueError("a weight given alone must be at most 1: the other one is the rest to 1")
-    return round(1 - weight, 6)
-
-
 def read_weights(file: Path) -> Weights:
     """Read the weights of a settings file, or of the environment, where one alone is enough.
 
     Raises ConfigurationError.
     """
-    semantic, keyword = _read("SEMANTIC_WEIGHT"), _read("KEYWORD_WEIGHT")
-    if semantic is None and keyword is None:
+    given = {name: found for name in VARIABLES if (found := _read(name)) is not None}
+    if not given:
         with reading(file) as values:
             return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
-    if semantic is None:
-        assert keyword is not None
-        semantic = _rest("KEYWORD_WEIGHT", keyword, "SEMANTIC_WEIGHT")
-    elif keyword is None:
-        keyword = _rest("SEMANTIC_WEIGHT", semantic, "KEYWORD_WEIGHT")
-    if semantic + keyword == 0:
+    for one, other in (VARIABLES, VARIABLES[::-1]):
+        if other not in given:
+            if given[one] > 1:
+                raise ConfigurationError(
+                    f"{one} is {given[one]:g} and {other} is not set: a weight given alone must be"
+                    " at most 1: the other one is the rest to 1",
+                    hint=f"set {other} too, or give {one} at most 1",
+                )
+            given[other] = round(1 - given[one], 6)
+    if sum(given.values()) == 0:
         raise ConfigurationError(
             "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
         )
-    return Weights(semantic, keyword)
-
-
-def _rest(variable: str, weight: float, other: str) -> float:
-    try:
-        return rest(weight)
-    except ValueError as error:
-        raise ConfigurationError(
-            f"{variable} is {weight:g} and {other} is not set: {error}",
-            hint=f"set {other} too, or give {variable} at most 1",
-        ) from None
+    return Weights(*(given[name] for name in VARIABLES))
 
 
 def _read(variable: str) -> float | None:
