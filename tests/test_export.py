@@ -249,8 +249,6 @@ STAGES = {
     "expansion",
     "links",
     "recency",
-    "recency_decay",
-    "recency_tiers",
 }
 
 
@@ -267,7 +265,7 @@ STAGES = {
         ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
         (
             '[search.recency]\nkind = "decay"\n[search.links]\n',
-            STAGES - {"recency", "recency_decay", "links"},
+            STAGES - {"recency", "links"},
         ),
     ],
 )

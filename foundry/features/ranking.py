@@ -146,11 +146,9 @@ class Recency(Stage):
             said = f"Passages that were modified lately count more: {factors}."
         yield Step(
             Place.BOOST,
-            {
-                "retrieval.stages.recency": ("today",),
-                f"retrieval.stages.recency_{self.kind}": ("boost_recency",),
-            },
-            f"candidates = boost_recency(candidates, index.filters.modified, today(), {numbers})",
+            {"retrieval.stages.recency": (f"boost_by_{self.kind}", "today")},
+            f"candidates = boost_by_{self.kind}(candidates, index.filters.modified, today(),"
+            f" {numbers})",
             {
                 "tiers": [(_plain(tier.days), tier.factor) for tier in self.tiers or ()],
                 "half_life_days": _plain(self.half_life_days or 0),

@@ -13,9 +13,7 @@ from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 from foundry.runtime.retrieval.stages.anchors import boost_anchors
-from foundry.runtime.retrieval.stages.recency import ages, today
-from foundry.runtime.retrieval.stages.recency_decay import boost_recency as boost_by_decay
-from foundry.runtime.retrieval.stages.recency_tiers import boost_recency as boost_by_tiers
+from foundry.runtime.retrieval.stages.recency import boost_by_decay, boost_by_tiers, today
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
@@ -203,8 +201,9 @@ def test_decay_is_rounded_to_nine_places() -> None:
 def test_days_begin_at_midnight() -> None:
     day = 20_543
     modified = np.array([day * DAY + 1, day * DAY, day * DAY - 1, (day - 1) * DAY - 1])
-    found, known = ages(modified, day)
-    assert (found.tolist(), known.tolist()) == ([0, 0, 1, 2], [True] * 4)
+    tiers = ((0, 1.3), (1, 1.2), (2, 1.1))
+    boosted = boost_by_tiers(candidates(0.5, 0.5, 0.5, 0.5), modified, day, tiers=tiers)
+    assert boosted.boosts["recency"].tolist() == [1.3, 1.3, 1.2, 1.1]
 
 
 def test_a_document_has_one_age_all_day_long() -> None:

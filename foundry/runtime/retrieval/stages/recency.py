@@ -1,12 +1,17 @@
-"""Ages of chunks, in whole days, so that a query has the same answer all day long."""
+"""Recency: what was modified lately counts for more, by tiers or by decay.
+
+Ages are whole days, so that a query has the same answer all day long.
+"""
 
 import os
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import ConfigurationError
+from ..candidates import Candidates
 from ..filters import UNKNOWN_TIME, parse_time
 
 SECONDS_OF_A_DAY = 86_400
@@ -29,7 +34,47 @@ def today() -> int:
         ) from None
 
 
-def ages(modified: NDArray[np.int64], day: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def boost_by_tiers(
+    candidates: Candidates,
+    modified: NDArray[np.int64],
+    day: int,
+    *,
+    tiers: Sequence[tuple[float, float]],
+) -> Candidates:
+    """Multiply scores by the factor of the first tier that a chunk belongs to.
+
+    A tier is an age in days, which belongs to it, and a factor; they grow older and smaller. What
+    is older than all of them, or has no time of modification, has factor 1. `modified` (n,) is the
+    index's, `day` is today's.
+    """
+    age, known = _ages(modified[candidates.chunks], day)
+    factors = np.ones(len(age))
+    for days, factor in reversed(tiers):
+        factors[known & (age <= days)] = factor
+    return candidates.boosted("recency", factors, tiers[0][1])
+
+
+def boost_by_decay(
+    candidates: Candidates,
+    modified: NDArray[np.int64],
+    day: int,
+    *,
+    half_life_days: float,
+    floor: float,
+) -> Candidates:
+    """Multiply scores by max(floor, 0.5 ** (age / half-life)).
+
+    What has no time of modification counts as old: its factor is the floor. `modified` (n,) is the
+    index's, `day` is today's.
+    """
+    age, known = _ages(modified[candidates.chunks], day)
+    # Rounded, since powers need not come out alike on every machine.
+    decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
+    factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
+    return candidates.boosted("recency", factors)
+
+
+def _ages(modified: NDArray[np.int64], day: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Ages (m,) in days of times of modification (m,), and for which of them there is a time.
 
     What was modified later than `day` has age 0.
