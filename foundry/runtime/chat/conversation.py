@@ -72,14 +72,15 @@ def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGL
     """
     parts: list[str] = []
     for position in range(len(turns) - 1, -1, -1):
+        if turns[position].role != "user":
+            continue
         text = " ".join(turns[position].content.split())
         kind = kind_of(turns[: position + 1], index, language)
-        if turns[position].role != "user" or kind == "acknowledgement":
-            continue
         if kind == "question":
             parts.append(text)
             break
-        if len(parts) < MAX_FOLLOW_UPS and any(_read(text, index, language).own):
+        has_room = kind == "follow_up" and len(parts) < MAX_FOLLOW_UPS
+        if has_room and any(_read(text, index, language).own):
             parts.append(text)
     # Of one passage: with those of several, what is nearest to the headings came before the answer.
     headings = (turn.cited[0] for turn in reversed(turns) if turn.cited)

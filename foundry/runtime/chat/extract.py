@@ -146,7 +146,7 @@ class _Sentence(NamedTuple):
     worth: float
 
     def gain(self, said: set[str]) -> float:
-        """What the sentence adds to what has been said."""
+        """Return what the sentence adds to what has been said."""
         return self.worth * (1 - NOVELTY * len(self.terms & said) / len(self.terms))
 
 
@@ -178,15 +178,9 @@ def extract(
 def _is_found(
     weights: Mapping[str, float], passages: Sequence[NumberedPassage], index: Index
 ) -> bool:
-    coverage = max(
-        (
-            _coverage(weights, _terms(f"{passage.heading}\n{passage.text}", index))
-            for passage in passages
-        ),
-        default=0.0,
-    )
-    scores = [passage.hit.scores.semantic for passage in passages]
-    cosines = [score for score in scores if score is not None]
+    texts = [f"{passage.heading}\n{passage.text}" for passage in passages]
+    coverage = max((_coverage(weights, _terms(text, index)) for text in texts), default=0.0)
+    cosines = [score for one in passages if (score := one.hit.scores.semantic) is not None]
     if not cosines:
         return coverage >= MIN_COVERAGE
     return coverage + max(cosines) >= MIN_EVIDENCE

@@ -61,12 +61,12 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
 
     @routes.get("/models", response_class=JsonResponse)
     async def list_models() -> JsonResponse:
-        """The one model that there is, as OpenAI describes a list."""
+        """List the one model that there is, as OpenAI lists models."""
         return JsonResponse({"object": "list", "data": [model]})
 
     @routes.get("/models/{name}", response_class=JsonResponse)
     async def describe_model(name: str) -> Response:
-        """The model of this name, as OpenAI describes one."""
+        """Describe the model of this name, as OpenAI describes one."""
         return JsonResponse(model) if name == model_name else _no_such_model(name)
 
     @routes.post("/chat/completions", response_class=JsonResponse, responses={200: _COMPLETION})

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal
 
 from .prompt import Message
 from .settings import ModelSettings
@@ -39,6 +39,8 @@ _REFUSAL = re.compile(
 )
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
 """Parameters that some endpoints refuse, and that can be left out or go by another name."""
+
+FinishReason = Literal["stop", "length"]
 
 _logger = logging.getLogger(__name__)
 
@@ -68,7 +70,7 @@ class ModelChunk:
     """A piece of a reply; the reason why it ended and the usage come with the last."""
 
     text: str = ""
-    finish_reason: Literal["stop", "length"] | None = None
+    finish_reason: FinishReason | None = None
     usage: Usage | None = None
 
 
@@ -138,12 +140,13 @@ class LanguageModel:
             **{name: value for name, value in options.items() if value is not None},
         }
         max_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
+        max_characters = CHARACTERS_PER_TOKEN * max_tokens
         characters = 0
-        last = ModelChunk()
+        finish_reason: FinishReason | None = None
+        usage = None
         async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
-            is_cut = False
-            while not is_cut:
+            while True:
                 try:
                     async with asyncio.timeout_at(limit):
                         event = await anext(events, None)
@@ -155,28 +158,24 @@ class LanguageModel:
                     break
                 if event.data.strip() == "[DONE]":
                     # Some endpoints give no other sign of the end.
-                    last = replace(last, finish_reason=last.finish_reason or "stop")
+                    finish_reason = finish_reason or "stop"
                     break
                 chunk = _read_event(event.data)
+                finish_reason = chunk.finish_reason or finish_reason
+                usage = chunk.usage or usage
                 characters += len(chunk.text)
-                is_cut = (
-                    characters > CHARACTERS_PER_TOKEN * max_tokens
-                    or response.num_bytes_downloaded > max_bytes
-                )
-                last = ModelChunk(
-                    "",
-                    "length" if is_cut else chunk.finish_reason or last.finish_reason,
-                    chunk.usage or last.usage,
-                )
                 if chunk.text:
                     yield ModelChunk(chunk.text)
+                if characters > max_characters or response.num_bytes_downloaded > max_bytes:
+                    finish_reason = "length"
+                    break
                 if characters:
                     limit = min(clock() + self.settings.pause_seconds, end)
         if not characters:
             raise ModelError("gave an empty answer")
-        if last.finish_reason is None:
+        if finish_reason is None:
             raise ModelError("broke off")
-        yield last
+        yield ModelChunk("", finish_reason, usage)
 
     async def _send(self, parameters: Mapping[str, object], limit: float) -> "httpx2.Response":
         """Return a reply that has begun with 200, by the loop's time `limit`, after two attempts.
@@ -261,16 +260,12 @@ def _read_event(data: str) -> ModelChunk:
         usage = _read_usage(payload.get("usage") or {})
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise ModelError("sent what is no chat completion") from None
-    reason: Literal["stop", "length"] = "length" if finish == "length" else "stop"
+    reason: FinishReason = "length" if finish == "length" else "stop"
     return ModelChunk(text, reason if finish else None, usage)
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    asked, answered = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (_is_count(asked) and _is_count(answered)):
+    counts: list[Any] = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+    if not all(type(count) is int and 0 <= count <= MAX_TOKEN_COUNT for count in counts):
         return None
-    return Usage(asked, answered, asked + answered)
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value <= MAX_TOKEN_COUNT
+    return Usage(counts[0], counts[1], sum(counts))
