@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from .evaluation import QUESTIONS, compare, describe, evaluate, read_questions
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
@@ -27,48 +26,33 @@ exit codes:
   130  it was interrupted"""
 
 
-class Serve(Protocol):
-    """Serves HTTP until it is stopped."""
-
-    def __call__(self, host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
-        """Raises ServerError if it cannot start."""
-
-
 def run(
     name: str,
     version: str,
     search: Callable[..., SearchResponse],
-    serve: Serve,
+    serve: Callable[..., None],
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
 ) -> int:
     """Run one command and return its exit code; the one place where errors are printed.
 
-    There is a command `mcp` if `serve_mcp` is given.
+    `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given.
     """
     try:
-        parser = _parser(name, version, mcp=serve_mcp is not None)
-        chosen = parser.parse_args(arguments)
+        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
             port = settings().port if chosen.port is None else chosen.port
-            serve(
-                chosen.host,
-                port,
-                workers=chosen.workers,
-                insecure_no_auth=chosen.insecure_no_auth,
-            )
-            return 0
-        if chosen.command == "mcp" and serve_mcp:
+            is_open = chosen.insecure_no_auth
+            serve(chosen.host, port, workers=chosen.workers, insecure_no_auth=is_open)
+        elif chosen.command == "mcp" and serve_mcp:
             serve_mcp()
-            return 0
-        if chosen.command == "search":
-            return _search(chosen, search)
-        if chosen.command == "eval":
-            return _evaluate(chosen, search)
-        return _verify(chosen, search)
+        else:
+            commands = {"search": _search, "eval": _evaluate, "verify": _verify}
+            return commands[chosen.command](chosen, search)
+        return 0
     except BrokenPipeError:
         # Whoever read the output has gone; without this, flushing at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

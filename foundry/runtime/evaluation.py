@@ -118,6 +118,10 @@ def _parse(line: str) -> Question:
     query, relevant = values["query"], values["relevant"]
     grades = dict.fromkeys(relevant, 1) if isinstance(relevant, list) else relevant
     question = Question(query, {str(name): float(grade) for name, grade in grades.items()})
+    if not isinstance(query, str):
+        raise TypeError("query must be a text")
+    # JSON can write half a character, which no search can be asked.
+    query.encode()
     if not any(grade > 0 for grade in question.relevant.values()):
         raise ValueError("nothing is relevant")
     return question

@@ -34,6 +34,8 @@ def test_questions_are_lines_of_json(tmp_path: Path) -> None:
         "[]",
         "7",
         '{"query": "a"}',
+        '{"query": 7, "relevant": ["x"]}',
+        '{"query": "a \\ud800", "relevant": ["x"]}',
         '{"query": "a", "relevant": []}',
         '{"query": "a", "relevant": 7}',
         '{"query": "a", "relevant": {"x": "high"}}',
