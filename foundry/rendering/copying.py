@@ -1,4 +1,7 @@
-"""The runtime modules of a server: those that its rendered modules reach, as they are here."""
+"""The runtime modules of a server: those that its rendered modules reach, as they are here.
+
+And the tests of those modules, which say the package's name where ours is.
+"""
 
 import ast
 from collections.abc import Mapping
@@ -6,6 +9,7 @@ from pathlib import Path
 
 import foundry
 from foundry.errors import RenderError
+from foundry.files import templates_folder
 from foundry.rendering.formatting import parse_back
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
@@ -39,6 +43,27 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
         for asset in _assets(content, module):
             result[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
     return result
+
+
+def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
+    """Return the tests of the runtime whose modules are all among `files`, by path.
+
+    They import `package` instead of the runtime, and are still to be formatted.
+    """
+    root = templates_folder() / "server"
+    copied = {}
+    for path in sorted((root / "tests").rglob("*.py")):
+        content = path.read_bytes()
+        tested = {
+            node.module
+            for node in ast.walk(_parse(content, path.stem))
+            if isinstance(node, ast.ImportFrom) and node.module
+        }
+        modules = (name.split(".")[2:] for name in tested if name.startswith("foundry.runtime."))
+        if all(f"{package}/{'/'.join(parts)}.py" in files for parts in modules):
+            name = path.relative_to(root).as_posix()
+            copied[name] = content.replace(b"foundry.runtime", package.encode())
+    return copied
 
 
 def _module_of(name: str, package: str) -> str:

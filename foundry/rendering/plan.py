@@ -23,7 +23,7 @@ from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
 from foundry.features.targets import TARGETS, Target
 from foundry.files import templates_folder
-from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime
+from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime, copy_tests
 from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
@@ -57,7 +57,9 @@ def plan_server(
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
     files.update(copy_runtime(files, package))
-    files.update(format_python(files, rendered))
+    tests = copy_tests(files, package)
+    files.update(tests)
+    files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
@@ -83,8 +85,13 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
     digest = hashlib.sha256(_settings(config, query_encoder))
     values = template_values(config, query_encoder, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True, default=repr).encode())
-    templates = templates_folder().rglob(f"*{SUFFIX}")
-    for paths in (templates, RUNTIME.rglob("*.py"), (RUNTIME / ASSETS_FOLDER).iterdir()):
+    templates = templates_folder()
+    for paths in (
+        templates.rglob(f"*{SUFFIX}"),
+        templates.rglob("*.py"),
+        RUNTIME.rglob("*.py"),
+        (RUNTIME / ASSETS_FOLDER).iterdir(),
+    ):
         for path in sorted(paths):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -1,4 +1,7 @@
-"""How often a caller may ask: the bucket with a clock of its own, then a real server."""
+"""How often a caller may ask: the bucket with a clock of its own, then a real server.
+
+The first steps of the bucket are in the tests that exports have.
+"""
 
 import asyncio
 from hashlib import sha256
@@ -33,24 +36,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def test_a_full_bucket_then_a_steady_trickle() -> None:
-    clock = Clock()
-    limit = RateLimit(30, clock)
-    assert [limit.take(b"a") for _ in range(30)] == [0.0] * 30
-    assert limit.take(b"a") == pytest.approx(2.0)
-    # Being refused costs nothing.
-    clock.now += 1.5
-    assert limit.take(b"a") == pytest.approx(0.5)
-    clock.now += 0.5
-    assert limit.take(b"a") == 0.0
-    assert limit.take(b"a") == pytest.approx(2.0)
-    # Others have buckets of their own.
-    assert limit.take(b"b") == 0.0
-    # An hour away gives a full bucket and no more.
-    clock.now += 3600
-    assert [limit.take(b"a") == 0.0 for _ in range(31)] == [True] * 30 + [False]
 
 
 @given(

@@ -1,0 +1,46 @@
+"""Reciprocal rank fusion, by numbers worked out by hand."""
+
+import numpy as np
+import pytest
+
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
+
+
+def candidates() -> Candidates:
+    return Candidates(
+        chunks=np.array([4, 7, 9]),
+        semantic=np.array([0.8, 0.5, 0.0]),
+        keyword=np.array([0.0, 0.5, 1.0]),
+        semantic_ranks=np.array([3, 1, 0]),
+        keyword_ranks=np.array([0, 9, 1]),
+        scores=np.zeros(3),
+    )
+
+
+def test_rrf() -> None:
+    fused = fuse_rrf(candidates(), 1, 1, k=60)
+    assert fused.scores == pytest.approx(
+        [(61 / 63) / 2, (61 / 61 + 61 / 69) / 2, (61 / 61) / 2], abs=1e-6
+    )
+
+
+def test_rrf_weights() -> None:
+    fused = fuse_rrf(candidates(), 0.7, 0.3, k=60)
+    assert fused.scores == pytest.approx([0.7 * 61 / 63, 0.7 + 0.3 * 61 / 69, 0.3], abs=1e-6)
+
+
+def test_rrf_with_another_constant() -> None:
+    fused = fuse_rrf(candidates(), 1, 3, k=2)
+    assert fused.scores == pytest.approx(
+        [(3 / 5) / 4, (3 / 3 + 3 * 3 / 11) / 4, 3 * (3 / 3) / 4], abs=1e-6
+    )
+
+
+def test_ranks_3_and_9_sum_as_published() -> None:
+    semantic, keyword = np.zeros(1), np.zeros(1)
+    found = Candidates(
+        np.zeros(1, np.int64), semantic, keyword, np.array([3]), np.array([9]), np.zeros(1)
+    )
+    # 1/63 + 1/69 = 0.0304 with weights of 1, of the 2/61 that there can be.
+    assert fuse_rrf(found, 1, 1, k=60).scores == pytest.approx([0.0304 / (2 / 61)], abs=2e-3)

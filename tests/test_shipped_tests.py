@@ -1,0 +1,49 @@
+"""The tests of runtime modules that exports have: those of the modules that are there."""
+
+from pathlib import Path
+
+import pytest
+
+from foundry.config import load_config
+from foundry.files import templates_folder
+from foundry.rendering.plan import plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+
+ROOT = templates_folder() / "server"
+TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
+RRF, LINEAR = "tests/retrieval/test_fusion_rrf.py", "tests/retrieval/test_fusion_linear.py"
+CITATIONS = "tests/chat/test_citations.py"
+
+
+def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:
+    """The Python files of a server's tests, those of runtime modules alone."""
+    (folder / "sources").mkdir()
+    (folder / "foundry.toml").write_text(
+        '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+        f'{options}\n[export]\npackage = "{package}"\n'
+    )
+    config = load_config(folder)
+    encoder = QUERY_ENCODERS["none" if config.embedding.provider == "none" else "pieces"]
+    files = plan_server(config, encoder, None)
+    return {name: files[name].decode() for name in files.keys() & TESTS}
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ("", {RRF}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {LINEAR, CITATIONS}),
+        ('[embedding]\nprovider = "none"', {LINEAR, RRF}),
+    ],
+)
+def test_tests_of_the_modules_that_are_there_are_shipped(
+    tmp_path: Path, options: str, missing: set[str]
+) -> None:
+    assert planned(tmp_path, options).keys() == TESTS - missing
+
+
+@pytest.mark.parametrize("package", ["n", "a_name_so_long_that_lines_of_tests_have_to_break_at_it"])
+def test_shipped_tests_know_the_package_alone(tmp_path: Path, package: str) -> None:
+    for text in planned(tmp_path, "", package).values():
+        assert "foundry" not in text
+        assert f"from {package}." in text
