@@ -209,8 +209,8 @@ def test_runtime_needs_only_what_an_export_installs(path: Path) -> None:
 
 
 ROOMS = {
-    "index": {"retrieval", "store"},
-    "retrieval": {"index", "model", "store"},
+    "index": {"retrieval"},
+    "retrieval": {"index", "model"},
     "model": {"index", "retrieval"},
     "store": {"index", "retrieval"},
     "evaluation": {"index", "printing", "retrieval"},
@@ -233,6 +233,12 @@ def test_rooms_of_a_server_import_one_way(path: Path) -> None:
         assert level <= len(parts), f"{path}: imports from above the package"
         other = ".".join([*parts[:-level], name]).split(".")[0]
         assert other in ROOMS[parts[0]] | {parts[0]}, f"{'.'.join(parts)} imports {other}"
+
+
+def test_an_index_knows_no_lane_of_its_own() -> None:
+    rooms = FOUNDRY / "runtime" / "index"
+    found = {name for path in rooms.glob("*.py") for level, name in imports(path) if level == 2}
+    assert found <= {f"retrieval.{name}" for name in ("filters", "lanes", "tokens")}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: name_of(path))

@@ -340,8 +340,8 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
     assert not compare(other).findings()
 
 
-SERVICE = {"calls", "live", "http", "settings"}
-MODEL = {"local", "folders"}
+SERVICE = {"calls", "live", "http"}
+MODEL = {"local"}
 CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
 
 
@@ -366,7 +366,7 @@ def test_each_encoder_brings_its_own_modules(
     files = plan_server(load_config(project.root), QUERY_ENCODERS[name], None)
     folders = ("notes/retrieval/embedding/", "notes/retrieval/")
     names = {Path(file).stem for file in files if Path(file).parent.as_posix() + "/" in folders}
-    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} - {"settings"} == wanted - {"settings"}
+    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} == wanted
     encoder = QUERY_ENCODERS[name]
     dependencies = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {re.split("[<>=]", line)[0] for line in dependencies}

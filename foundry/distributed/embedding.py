@@ -20,7 +20,7 @@ from foundry.distributed.tasks import EMBEDDING, embed_batch
 from foundry.embedding.model import EmbeddingModel, Side
 from foundry.embedding.model_folder import list_model_files
 from foundry.preparing.programs import program_hash
-from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 CALLS = 64

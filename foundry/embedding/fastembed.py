@@ -12,7 +12,7 @@ from foundry.embedding.model import ModelLimits, Side
 from foundry.embedding.model_folder import hash_model_folder
 from foundry.embedding.prefixes import choose_prefixes
 from foundry.runtime.retrieval.embedding.fastembed import FastEmbedEmbeddings
-from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.local import find_folder
 
 INSTALL = "pip install 'rag-foundry[fastembed]'"
 BATCH_TOKENS = 4096

@@ -9,7 +9,7 @@ from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model import ModelLimits, Prefixes, Side
 from foundry.embedding.model_folder import hash_model_folder
 from foundry.embedding.prefixes import choose_prefixes
-from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.sentence_transformers import SentenceTransformersEmbeddings
 
 INSTALL = "pip install 'rag-foundry[sentence-transformers]'"

@@ -10,7 +10,7 @@ from foundry.config_embedding import EmbeddingOptions
 from foundry.embedding.model_folder import hash_model_folder
 from foundry.embedding.models import open_model
 from foundry.errors import BuildError
-from foundry.runtime.retrieval.embedding.folders import find_folder
+from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 

@@ -10,6 +10,7 @@ that comes back may have come back with another model.
 """
 
 import logging
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,15 +20,15 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.errors import IndexUnusableError
+from ...index.errors import ConfigurationError, IndexUnusableError
 from ...index.files import IndexFiles
 from ...index.layout import DenseManifest, IndexLayout
 from ..calls import CircuitBreaker, call_within
+from ..settings import ADDRESS, SETTINGS_FILE, reading
 from ..timing import stage
 from .probe import find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
-from .settings import read_service_settings
 
 DEADLINE_SECONDS = 5.0
 """Within this time a query has its vector, or is answered without."""
@@ -193,13 +194,24 @@ class LiveQueryEncoder:
 def ask_service(
     files: IndexFiles, provider: str, client: type[EmbeddingClient]
 ) -> LiveQueryEncoder:
-    """Ask the service that settings.json names for the probe text, by this kind of client.
+    """Ask the service for the probe text, by this kind of client.
 
-    Raises IndexUnusableError if it has another model than the index; ConfigurationError.
+    settings.json has its address, unless EMBEDDING_BASE_URL is set, and names the variable with the
+    key. Raises IndexUnusableError if it has another model than the index; ConfigurationError. No
+    message holds the key.
     """
     dense = require_model(files, provider)
-    service = read_service_settings()
-    asked = client(
-        service.base_url, dense.model, api_key=service.api_key, dimensions=service.dimensions
-    )
+    with reading(SETTINGS_FILE) as settings:
+        values = settings["embedding"]
+        base_url = os.environ.get("EMBEDDING_BASE_URL", "").strip() or str(values["base_url"])
+        api_key = os.environ.get(str(values["api_key_env"]), "").strip() or None
+        dimensions = None if values["dimensions"] is None else int(values["dimensions"])
+    if not ADDRESS.fullmatch(base_url):
+        raise ConfigurationError(
+            "the address of the embedding service must be http or https, without user, query or"
+            " fragment",
+            hint="correct or unset EMBEDDING_BASE_URL, or export the server again with another"
+            " embedding.base_url",
+        )
+    asked = client(base_url.rstrip("/"), dense.model, api_key=api_key, dimensions=dimensions)
     return LiveQueryEncoder(asked, files.layout, dense)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ...index.files import IndexFiles
 from ..settings import read_model
-from .folders import find_folder, unusable
-from .local import LocalQueryEncoder
+from .local import LocalQueryEncoder, find_folder, unusable
 from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
