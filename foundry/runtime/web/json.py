@@ -24,22 +24,31 @@ class JsonResponse(Response):
         return to_json(content.to_json() if isinstance(content, Record) else content)
 
 
-class JsonRoute(APIRoute):
-    """A route whose body, if it takes one, must be strict JSON.
+class StrictRequest(Request):
+    """A request whose body must be JSON as RFC 8259 has it, with nothing left open."""
 
-    Answers 415 to any other content type, and 400 to what RFC 8259 does not allow or leaves open:
-    NaN and infinities, a key that stands twice in an object, text that is not UTF-8, nesting or
-    numbers beyond the parser's limits.
-    """
+    async def json(self) -> Any:
+        """Parse the body once. Raises HTTPException, 400 or 415."""
+        if not hasattr(self, "_parsed"):
+            media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media_type != "application/json":
+                raise HTTPException(415, "The body must be sent as application/json.")
+            self._parsed = parse_strictly(await self.body())
+        return self._parsed
+
+
+class JsonRoute(APIRoute):
+    """A route whose body, if it takes one, must be strict JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, given requests that parse strictly."""
+        """Return the handler, given requests that parse strictly."""
         answer = super().get_route_handler()
         if self.body_field is None:
             return answer
 
         async def answer_json(request: Request) -> Response:
-            strict = _StrictRequest(request.scope, request.receive)
+            strict = StrictRequest(request.scope, request.receive)
+            # FastAPI takes a body that is empty, or of another type, for none.
             await strict.json()
             return await answer(strict)
 
@@ -64,44 +73,29 @@ def once(parameters: type[BaseModel]) -> Any:
     return Depends(refuse_repeated)
 
 
-class _StrictRequest(Request):
-    async def json(self) -> Any:
-        if not hasattr(self, "_parsed"):
-            media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if media_type != "application/json":
-                raise HTTPException(415, "The body must be sent as application/json.")
-            self._parsed = parse_strictly(await self.body())
-        return self._parsed
-
-
 def parse_strictly(body: bytes) -> Any:
-    """Parse a JSON text. Raises HTTPException 400 that says what is wrong with it."""
-    if not body.strip():
-        raise HTTPException(400, "The body is empty; a JSON object is expected.")
+    """Parse a JSON text. Raises HTTPException 400 that says what is wrong with it.
+
+    Refused is what RFC 8259 does not allow or leaves open: NaN and infinities, a key twice in an
+    object, text that is not UTF-8, nesting or numbers beyond the parser's limits.
+    """
     try:
         return json.loads(
-            body.decode(), object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
+            body.decode(), object_pairs_hook=_unique_keys, parse_constant=_refuse_constant
         )
-    except json.JSONDecodeError as error:
-        raise _not_json(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
-    except UnicodeDecodeError as error:
-        raise _not_json(f"byte {error.start} is not UTF-8") from None
     except RecursionError:
-        raise _not_json("it is nested too deeply") from None
-    except ValueError:
-        raise _not_json("a number has too many digits") from None
+        problem = "it is nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    raise HTTPException(400, f"The body is not valid JSON: {problem}.")
 
 
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise _not_json("a key stands twice in an object")
+        raise ValueError("a key stands twice in an object")
     return values
 
 
 def _refuse_constant(name: str) -> None:
-    raise _not_json(f"{name} is not a number")
-
-
-def _not_json(problem: str) -> HTTPException:
-    return HTTPException(400, f"The body is not valid JSON: {problem}.")
+    raise ValueError(f"{name} is not a number")

@@ -77,19 +77,25 @@ class Slots:
 
     async def take(self) -> bool:
         """Take a slot, to be given back once; return False if none came free in time."""
+        if not self._free.locked():
+            await self._free.acquire()
+        elif not await self._wait():
+            return False
+        self._working_gauge.inc()
+        return True
+
+    async def _wait(self) -> bool:
         if self._waiting >= MAX_WAITING:
             return False
         self._waiting += 1
         try:
             with self._waiting_gauge.track_inprogress():
                 async with asyncio.timeout(WAIT_SECONDS):
-                    await self._free.acquire()
+                    return await self._free.acquire()
         except TimeoutError:
             return False
         finally:
             self._waiting -= 1
-        self._working_gauge.inc()
-        return True
 
     def give_back(self) -> None:
         """Hand the slot on, in the next round of the event loop.

@@ -166,6 +166,7 @@ def _request_span(scope: Scope) -> AbstractContextManager[trace.Span | None]:
     tracer = _tracer()
     if tracer is None:
         return nullcontext()
+    observe_stages(_trace_stage)
     carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     return tracer.start_as_current_span(
         scope["method"],
@@ -184,6 +185,9 @@ def _tracer() -> trace.Tracer | None:
 
 def _observe_stage(name: str, begun: int, ended: int) -> None:
     STAGE_SECONDS.labels(name).observe((ended - begun) / 1e9)
+
+
+def _trace_stage(name: str, begun: int, ended: int) -> None:
     tracer = _tracer()
     if tracer is not None:
         # Stages are timed by a monotonic clock, spans by the time of day.

@@ -1,6 +1,7 @@
-"""What HTTP callers send, checked by these models."""
+"""Models of what callers send."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import (
@@ -69,58 +70,55 @@ _FILTERS = {
 }
 
 
-class _FilterSchema:
-    """Describes filters, the columns of this server's index among them."""
+class _SchemaOf:
+    """Describes a value by a schema that depends on the index, once it is asked for."""
+
+    def __init__(self, describe: Callable[[], JsonSchemaValue]) -> None:
+        self._describe = describe
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        columns = {name: {**_NAMES, "description": "One of these."} for name in filter_columns()}
-        source = {
-            "anyOf": [_source(), {**_LIST, "items": _source()}],
-            "description": "One of these sources.",
-        }
-        return {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"source": source, **_FILTERS, **columns},
-        }
+        return self._describe()
 
 
-class _SourcesSchema:
-    """Describes the sources that a search is narrowed to."""
-
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {**_LIST, "items": _source()}
+def filter_columns() -> tuple[str, ...]:
+    """Return the columns of metadata that searches can be filtered by."""
+    return current_index().filters.columns
 
 
-class _PairsSchema:
-    """Describes filters that are written `field=value`."""
+def _describe_filters() -> JsonSchemaValue:
+    columns = {name: {**_NAMES, "description": "One of these."} for name in filter_columns()}
+    source = {
+        "anyOf": [_describe_source(), _describe_sources()],
+        "description": "One of these sources.",
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"source": source, **_FILTERS, **columns},
+    }
 
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        names = [
-            re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", name)
-            for name in ("path", "media_type", *filter_columns())
-        ]
-        return {**_LIST, "items": {"type": "string", "pattern": f"^(?:{'|'.join(names)})="}}
 
-
-def _source() -> dict[str, Any]:
-    """The schema of a source's name: one of those that there are, unless they are many."""
+def _describe_source() -> JsonSchemaValue:
+    # Those that there are, unless they are many.
     known = current_index().filters.known_values("source", MAX_FILTER_VALUES)
     return {"type": "string", "enum": known} if known else {"type": "string"}
 
 
-def filter_columns() -> tuple[str, ...]:
-    """The columns of metadata that searches can be filtered by."""
-    return current_index().filters.columns
+def _describe_sources() -> JsonSchemaValue:
+    return {**_LIST, "items": _describe_source()}
 
 
-FilterValues = Annotated[dict[str, Any], _FilterSchema()]
+def _describe_pairs() -> JsonSchemaValue:
+    names = [
+        re.sub(r"([\\^$.*+?()\[\]{}|/])", r"\\\1", name)
+        for name in ("path", "media_type", *filter_columns())
+    ]
+    return {**_LIST, "items": {"type": "string", "pattern": f"^(?:{'|'.join(names)})="}}
+
+
+FilterValues = Annotated[dict[str, Any], _SchemaOf(_describe_filters)]
 
 
 class RequestModel(BaseModel):
@@ -170,14 +168,14 @@ class SearchParameters(RequestModel):
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K), DIGITS] = 10
     mode: Mode = "hybrid"
-    source: Annotated[list[str], _SourcesSchema()] = []
+    source: Annotated[list[str], _SchemaOf(_describe_sources)] = []
     tag: Annotated[list[str], WithJsonSchema(_LIST)] = []
     modified_after: Annotated[str | None, WithJsonSchema(_TIME)] = None
     modified_before: Annotated[str | None, WithJsonSchema(_TIME)] = None
-    filter: Annotated[list[str], _PairsSchema()] = []
+    filter: Annotated[list[str], _SchemaOf(_describe_pairs)] = []
 
     def filters(self) -> dict[str, Any]:
-        """The same filters as in the body of POST /search. Raises InvalidRequestError."""
+        """Return the filters as the body of POST /search has them. Raises InvalidRequestError."""
         values = {
             "source": self.source,
             "tags": self.tag,
