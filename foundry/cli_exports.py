@@ -124,9 +124,11 @@ def update(
 ) -> None:
     """Bring a new Foundry, configuration or index into an export that was edited.
 
-    Untouched files are replaced, edited ones merged; your own files and deletions stay. Where both
-    sides changed the same lines, both stand there, marked. Then, and where a file imports what is
-    not there any more, the exit code is 3.
+    Untouched files are replaced, edited ones merged; your own files and deletions stay. Edits of a
+    module that has moved are merged where it is now, and imports follow it; where it was rewritten,
+    your version is kept beside it as .orig. Where both sides changed the same lines, both stand
+    there, marked. In these two cases, and where a file imports what is not there any more, the exit
+    code is 3.
     """
     result = pipeline.update(
         folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale

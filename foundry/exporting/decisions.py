@@ -23,8 +23,11 @@ ASIDE = ".orig"
 """Appended to a module's name, for its owner's version where the generated one is another file."""
 
 MAX_CONFLICT_LINES = 60
-"""Lines of both sides of a conflict: as many as can be compared at a glance. Where a module was
-rewritten, a conflict would hold most of it, twice."""
+"""Lines of both sides of a conflict: as many as can be compared at a glance."""
+
+MIN_KEPT_SHARE = 0.5
+"""Of the lines of a module that moved. With less, lines that match do so by chance, and an edit
+beside them would land anywhere."""
 
 OWNERS_MODULE = "custom.py"
 """The module that is there for the owner's own code."""
@@ -189,12 +192,9 @@ def _carry_edits(
         yours = contents.pop(name)
         there = place + BESIDE if place in update.beside else place
         try:
-            merged = merge(
-                moves.follow(name, standing.generated.texts[name]),
-                yours.decode(),
-                contents[there].decode(),
-            )
-            if merged.longest > MAX_CONFLICT_LINES:
+            old, new = moves.follow(name, standing.generated.texts[name]), contents[there].decode()
+            merged = merge(old, yours.decode(), new)
+            if merged.longest > MAX_CONFLICT_LINES or _is_rewritten(old, new):
                 raise ValueError
         except (LookupError, ValueError):
             aside = (PurePosixPath(place).parent / PurePosixPath(name).name).as_posix() + ASIDE
@@ -207,6 +207,13 @@ def _carry_edits(
         update.carried[name] = there
         if merged.conflicts and there not in update.conflicts:
             update.conflicts.append(there)
+
+
+def _is_rewritten(old: str, new: str) -> bool:
+    """Is too little left of a module to tell where in it an edit belongs?"""
+    lines = {line.strip() for line in old.splitlines()} - {""}
+    kept = lines & {line.strip() for line in new.splitlines()}
+    return len(kept) < MIN_KEPT_SHARE * len(lines)
 
 
 def _follow_moves(
