@@ -282,7 +282,7 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
     text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
     planted = plant_bytecode(source, text, mode)
     name = planted.relative_to(copy).as_posix()
-    finding = f"{name}: bytecode that does not come of state.py; delete it"
+    finding = f"{name}: bytecode that does not come of served.py; delete it"
     assert finding in findings(copy)
     assert not ran.exists()
     # Whoever starts the server without looking is answered by what was planted.
@@ -467,7 +467,7 @@ server = __import__(package)
 from importlib import import_module
 ServerError = import_module(package + ".index.errors").ServerError
 # Nothing is hashed, so that searches meet the damage.
-import_module(package + ".index.reader").HASHED_AT_ONCE_BYTES = -1
+import_module(package + ".index.files").HASHED_AT_ONCE_BYTES = -1
 generator = random.Random(int(seed))
 answered = refused = 0
 for path in sorted(path for path in Path(root).rglob("*") if path.is_file()):
