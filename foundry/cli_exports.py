@@ -63,6 +63,11 @@ _COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other f
     is_flag=True,
     help="Write nothing; fail with a diff if the export is not what would be written.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Write nothing; say of every file what brings it: a choice, or a chain of imports.",
+)
 @stale_option
 @_trust
 @json_option
@@ -71,6 +76,7 @@ def export(
     output: Path | None,
     force: bool,
     check: bool,
+    explain: bool,
     stale: bool,
     trust: bool,
     as_json: bool,
@@ -78,6 +84,16 @@ def export(
     """Write the server as one folder to read, run, edit and deploy."""
     if check and force:
         raise click.UsageError("--check writes nothing, so there is nothing to --force")
+    if explain:
+        if check or force or output:
+            raise click.UsageError("--explain writes nothing and reads no export")
+        said = pipeline.explain_export(project, trust=trust, stale=stale)
+        if as_json:
+            print_json(said)
+            return
+        for path, reason in said.items():
+            click.echo(f"{path}\n    {reason}")
+        return
     if check:
         _check(pipeline.check_export(project, output, trust=trust, stale=stale), as_json=as_json)
         return

@@ -9,10 +9,8 @@ from importlib.util import find_spec
 
 from foundry.config import Config
 from foundry.errors import MissingExtraError
-from foundry.features.chosen import every_feature
+from foundry.features.chosen import chosen_by, every_feature
 from foundry.features.providers import PROVIDERS
-from foundry.features.stages import STAGES
-from foundry.features.stores import STORES
 
 DISTRIBUTION = "rag-foundry"
 
@@ -25,9 +23,7 @@ OTHERS = {
 """What the builder alone needs: how it is chosen, and its modules, by the name of the extra."""
 
 WRITTEN = {
-    **{name: f'[embedding] provider = "{name}"' for name in PROVIDERS},
-    **{name: f'[store] engine = "{name}"' for name in STORES},
-    **{name: f"[search.{name}]" for name in STAGES},
+    **{each.name: chosen_by(each) for each in every_feature() if each.modules},
     **{extra: written for extra, (written, _) in OTHERS.items()},
 }
 """How each is chosen, by the name of the extra that brings its modules."""

@@ -208,6 +208,14 @@ def export(
     return target
 
 
+def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[str, str]:
+    """Say of every file that `export` would write why it is there, by path."""
+    from foundry.shipping import compose_export, explain_export
+
+    config = _load_config(project)
+    return explain_export(config, compose_export(config, trust=trust, stale=stale))
+
+
 def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
     """How an export differs from what `export` would write now, as a diff; "" if it does not."""
     from foundry.exporting.write import check_target

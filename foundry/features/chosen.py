@@ -53,6 +53,20 @@ def files_left_out(features: Iterable[Feature]) -> set[str]:
     return {file for each in every_feature() for file in each.files} - kept
 
 
+def chosen_by(feature: Feature | type[Feature]) -> str:
+    """Return how foundry.toml chooses a feature."""
+    name = feature.name
+    if name in INTERFACES:
+        return f"[server] {name} = true"
+    if name in STORES:
+        return f'[store] engine = "{name}"'
+    if name in PROVIDERS:
+        return f'[embedding] provider = "{name}"'
+    if name in TARGETS:
+        return f'[export] targets, "{name}"'
+    return f"[search.{name}]" if name in STAGES else '[chunking] strategy = "parent"'
+
+
 def every_feature() -> list[Feature | type[Feature]]:
     """Return all that there is to choose; stages, which have keys, as their classes."""
     return [

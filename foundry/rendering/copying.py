@@ -23,12 +23,12 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     `files` are the rendered ones. The `__init__` of each package comes along. Raises RenderError.
     """
     rendered = {
-        _module_of(name, package): content
+        module_of(name, package): content
         for name, content in files.items()
         if name.startswith(f"{package}/") and name.endswith(".py")
     }
     waiting = [
-        module for own, content in rendered.items() for module in _imported_modules(content, own)
+        module for own, content in rendered.items() for module in imported_modules(content, own)
     ]
     copied: dict[str, bytes] = {}
     while waiting:
@@ -36,11 +36,11 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
         if module in rendered or module in copied:
             continue
         copied[module] = _read_module(module)
-        waiting += _imported_modules(copied[module], module)
+        waiting += imported_modules(copied[module], module)
         waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
     result = {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
     for module, content in copied.items():
-        for asset in _assets(content, module):
+        for asset in assets_of(content, module):
             result[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
     return result
 
@@ -66,7 +66,8 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     return copied
 
 
-def _module_of(name: str, package: str) -> str:
+def module_of(name: str, package: str) -> str:
+    """Return the dotted name, below the package, of a module by its path."""
     return name.removeprefix(f"{package}/").removesuffix(".py").replace("/", ".")
 
 
@@ -75,11 +76,13 @@ def _folders_above(module: str) -> list[str]:
     return [".".join(parts[: depth + 1]) for depth in range(len(parts))]
 
 
-def _path_of(module: str) -> Path:
+def path_of(module: str) -> Path:
+    """Return where a module of the runtime would lie."""
     return RUNTIME.joinpath(*module.split(".")).with_suffix(".py")
 
 
-def _imported_modules(content: bytes, module: str) -> list[str]:
+def imported_modules(content: bytes, module: str) -> list[str]:
+    """Return the runtime modules that a module imports by relative imports, dotted."""
     tree = _parse(content, module)
     modules = []
     for node in ast.walk(tree):
@@ -87,12 +90,12 @@ def _imported_modules(content: bytes, module: str) -> list[str]:
             continue
         parts = module.split(".")[: -node.level]
         named = ".".join([*parts, *([node.module] if node.module else [])])
-        if named and _path_of(named).is_file():
+        if named and path_of(named).is_file():
             modules.append(named)
         else:
             # `from . import x` may name a module or something that __init__ defines.
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
-            modules += [name for name in names if _path_of(name).is_file()]
+            modules += [name for name in names if path_of(name).is_file()]
     return modules
 
 
@@ -104,12 +107,12 @@ def _parse(content: bytes, module: str) -> ast.Module:
 
 def _read_module(module: str) -> bytes:
     try:
-        return _path_of(module).read_bytes()
+        return path_of(module).read_bytes()
     except OSError as error:
         raise RenderError(f"runtime module {module} cannot be read: {error}") from None
 
 
-def _assets(content: bytes, module: str) -> list[str]:
+def assets_of(content: bytes, module: str) -> list[str]:
     """The files that a module names in its constant ASSETS."""
     tree = _parse(content, module)
     return [

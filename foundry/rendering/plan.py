@@ -214,6 +214,7 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
     if query_encoder.kind == "service":
         values["embedding"] = {
             "base_url": config.embedding.base_url,
+            "api_key_env": config.embedding.api_key_env,
             "dimensions": config.embedding.dimensions,
         }
     elif query_encoder.kind == "model":

@@ -1,0 +1,97 @@
+"""Says of every file of an export what brought it: a feature, or a chain of imports."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from foundry.features.chosen import chosen_by
+from foundry.features.feature import Feature
+from foundry.rendering.copying import (
+    ASSETS_FOLDER,
+    assets_of,
+    imported_modules,
+    module_of,
+    path_of,
+)
+
+_ALWAYS = "every server has it"
+_MADE = {
+    "settings.json": "what foundry.toml configures",
+    "questions.jsonl": "the project has questions",
+    "figures.json": "what the questions came to at export",
+}
+"""Data of the package, by name."""
+
+
+def explain_files(
+    features: Iterable[Feature], package: str, name: str, files: Mapping[str, bytes]
+) -> dict[str, str]:
+    """Return the reason for each file, by path; `name` is the server's."""
+    features = list(features)
+    brought = {
+        file.replace("name.service", f"{name}.service"): each
+        for each in features
+        for file in each.files
+    }
+    imported = {
+        module: each for each in features for step in each.steps() for module in step.imports
+    }
+    importers = trace_imports(files, package)
+    return {
+        path: (
+            chosen_by(brought[path])
+            if path in brought
+            else _explain(path.removeprefix(f"{package}/"), importers, imported)
+        )
+        for path in sorted(files)
+    }
+
+
+def trace_imports(files: Mapping[str, bytes], package: str) -> dict[str, str]:
+    """Return who brought each copied module and asset, by the shortest way from a rendered module.
+
+    Modules are dotted, assets are paths; both are below the package.
+    """
+    modules = {
+        module_of(path, package): content
+        for path, content in files.items()
+        if path.startswith(f"{package}/") and path.endswith(".py")
+    }
+    waiting = deque(module for module in sorted(modules) if not path_of(module).is_file())
+    seen = set(waiting)
+    importers: dict[str, str] = {}
+    while waiting:
+        module = waiting.popleft()
+        for asset in assets_of(modules[module], module):
+            importers.setdefault(f"{ASSETS_FOLDER}/{asset}", module)
+        for needed in imported_modules(modules[module], module):
+            if needed not in seen and needed in modules:
+                seen.add(needed)
+                importers[needed] = module
+                waiting.append(needed)
+    return importers
+
+
+def _explain(path: str, importers: Mapping[str, str], imported: Mapping[str, Feature]) -> str:
+    if path in _MADE:
+        return _MADE[path]
+    if path.startswith(f"{ASSETS_FOLDER}/"):
+        return f"named at the end of: {_chain(importers[path], importers)}"
+    module = path.removesuffix(".py").replace("/", ".")
+    if module.endswith(".__init__"):
+        return "makes its folder a package"
+    if module not in importers:
+        return _ALWAYS
+    links = _links(module, importers)
+    why = [chosen_by(imported[link]) for link in links if link in imported][:1]
+    return ", ".join([*why, f"imported: {_chain(module, importers)}"])
+
+
+def _links(module: str, importers: Mapping[str, str]) -> list[str]:
+    links = [module]
+    while links[0] in importers:
+        links.insert(0, importers[links[0]])
+    return links
+
+
+def _chain(module: str, importers: Mapping[str, str]) -> str:
+    return " -> ".join(f"{each.replace('.', '/')}.py" for each in _links(module, importers))

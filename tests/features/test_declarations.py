@@ -1,0 +1,132 @@
+"""Every declaration is wired: it can be chosen, and what it brings is in the export."""
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG, MakeProject
+
+from foundry.config import load_config
+from foundry.features.chosen import chosen_by, every_feature
+from foundry.features.documentation import comment_tables
+from foundry.features.feature import Feature
+from foundry.features.interfaces import INTERFACES
+from foundry.features.providers import PROVIDERS
+from foundry.features.stages import STAGES
+from foundry.features.stores import STORES
+from foundry.features.targets import TARGETS
+from foundry.rendering.copying import RUNTIME
+from foundry.rendering.explain import explain_files
+from foundry.rendering.plan import choose_features, plan_server
+from foundry.rendering.query_encoder import QUERY_ENCODERS
+
+FOUNDRY = RUNTIME.parent
+TABLES = {
+    "understanding": 'extract = ["tags"]',
+    "rerank": 'model = "m"',
+    "minimum_score": "semantic = 0.1\nscore = 0.1",
+}
+"""Keys of a table that does nothing, or is refused, without any."""
+
+FEATURES = [each for each in every_feature() if each.name != "http"]
+
+
+def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
+    """The lines that choose a feature, and the query encoder of the server."""
+    name = feature.name
+    if name in STAGES:
+        return f"[search.{name}]\n{TABLES.get(name, '')}\n", "pieces"
+    if name in INTERFACES:
+        return f"[server]\n{name} = true\n", "pieces"
+    if name in STORES:
+        return f'[store]\nengine = "{name}"\n', "pieces"
+    if name in TARGETS:
+        return f'[export]\ntargets = ["{name}"]\n', "pieces"
+    provider = PROVIDERS[name]
+    model = 'model = "m"\n' if "model" in provider.keys else ""
+    asked = provider.kind in {"model", "service"}
+    return f'[embedding]\nprovider = "{name}"\n{model}', name if asked else provider.kind
+
+
+@pytest.fixture(params=FEATURES, ids=lambda each: each.name)
+def planned(
+    request: pytest.FixtureRequest, make_project: MakeProject
+) -> Iterator[tuple[Feature | type[Feature], dict[str, bytes], dict[str, str]]]:
+    lines, encoder = choose(request.param)
+    config = load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
+    query_encoder = QUERY_ENCODERS[encoder]
+    files = plan_server(config, query_encoder, None)
+    features = choose_features(config, query_encoder)
+    yield request.param, files, explain_files(features, config.package, config.name, files)
+
+
+def test_what_is_declared_is_in_an_export(
+    planned: tuple[Feature | type[Feature], dict[str, bytes], dict[str, str]],
+) -> None:
+    feature, files, reasons = planned
+    package = next(name for name in files if name.endswith("/search.py")).partition("/")[0]
+    assert {file.replace("name.service", "notes.service") for file in feature.files} <= set(files)
+    for file in feature.files:
+        assert reasons[file.replace("name.service", "notes.service")] == chosen_by(feature)
+    requirements = files["pyproject.toml"].decode()
+    assert all(f'"{requirement}"' in requirements for requirement in feature.dependencies)
+    if feature.name in STAGES:
+        here = [path for path, reason in reasons.items() if chosen_by(feature) in reason]
+        assert here
+        assert all(path.startswith(f"{package}/") for path in here)
+    if feature.section:
+        heading = feature.section.strip().splitlines()[0]
+        assert f"\n{heading}\n" in files["README.md"].decode()
+    for block in feature.environment:
+        names = [line.strip("#").partition("=")[0] for line in block.splitlines() if "=" in line]
+        text = files[".env.example"].decode()
+        assert all(name in text for name in names if "{" not in name and " " not in name)
+
+
+def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
+    make_project: MakeProject,
+) -> None:
+    config = load_config(make_project({"a.md": "a"}).root)
+    files = plan_server(config, QUERY_ENCODERS["pieces"], None)
+    features = choose_features(config, QUERY_ENCODERS["pieces"])
+    reasons = explain_files(features, config.package, config.name, files)
+    assert reasons.keys() == files.keys()
+    assert reasons["Dockerfile"] == '[export] targets, "docker"'
+    assert reasons["server.json"] == "[server] mcp = true"
+    assert reasons["pyproject.toml"] == "every server has it"
+    for path, reason in reasons.items():
+        links = reason.partition("imported: ")[2].split(" -> ")
+        for above, below in pairwise(links):
+            text = files[f"{config.package}/{above}"]
+            last = Path(below).stem
+            named = {
+                part
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.ImportFrom)
+                for part in [*(node.module or "").split("."), *(a.name for a in node.names)]
+            }
+            assert last in named, (path, reason)
+
+
+def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
+    for name, provider in PROVIDERS.items():
+        if provider.kind in {"model", "service"}:
+            assert (FOUNDRY / "embedding" / f"{name.replace('-', '_')}.py").is_file()
+            module = RUNTIME / "retrieval" / "embedding" / f"{name.replace('-', '_')}.py"
+            assert module.is_file()
+    for name, store in STORES.items():
+        if not store.is_embedded:
+            assert (FOUNDRY / "stores" / f"{name}.py").is_file()
+            assert (RUNTIME / "store" / f"{name}.py").is_file()
+
+
+def test_names_are_taken_once() -> None:
+    names = [each.name for each in every_feature() if each.name != "none"]
+    assert len(names) == len(set(names))
+
+
+def test_a_new_file_lists_every_stage() -> None:
+    listed = [line.text.partition("]")[0] for line in comment_tables()]
+    assert listed == [f"# [search.{name}" for name in STAGES]
