@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from foundry import config_web_sources
 from foundry.config_file import FolderSection, RecordsSection, SourceSection
 from foundry.config_web_sources import WebSource
+from foundry.errors import FoundryError
 from foundry.urls import UrlError, parse_url
 
 CONFIG_NAME = "foundry.toml"
@@ -136,3 +137,22 @@ def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
     parts = (re.sub(r"([^\w.-])", r"\\\1", part) for part in root.relative_to(path).parts)
     prefix = "/" + "".join(f"{part}/" for part in parts)
     return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))
+
+
+def suggest(written: str, project: Path) -> dict[str, object]:
+    """Return what a new foundry.toml says about a folder or a table. Raises FoundryError."""
+    source = Path(written)
+    if not source.exists():
+        raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
+    is_records = source.is_file()
+    if is_records and source.suffix not in {".csv", ".jsonl"}:
+        raise FoundryError(
+            f"{source}: is one file",
+            hint="name the folder that holds it, or a .csv or .jsonl table",
+        )
+    path = os.path.relpath(source.resolve(), project.resolve())
+    if not path.isprintable():
+        raise FoundryError(
+            f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
+        )
+    return {"type": "records" if is_records else "folder", "path": path}

@@ -5,7 +5,6 @@ Stages are imported by what needs them, so that every command loads its own and 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,7 +38,7 @@ def init(project: Path, written: str) -> Path:
     `written` is the source: a url, or the path of a folder or a table.
     """
     from foundry import config_web_sources
-    from foundry.config_sources import CONFIG_NAME
+    from foundry.config_sources import CONFIG_NAME, suggest
     from foundry.features.documentation import comment_tables
     from foundry.package_names import is_taken
     from foundry.rendering.environment import render
@@ -47,7 +46,7 @@ def init(project: Path, written: str) -> Path:
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
-    source = config_web_sources.suggest(written) if "://" in written else _local(written, project)
+    source = config_web_sources.suggest(written) if "://" in written else suggest(written, project)
     project.mkdir(parents=True, exist_ok=True)
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in project.resolve().name)
     name = "-".join(words.lower().split())[:50].strip("-")
@@ -65,24 +64,6 @@ def init(project: Path, written: str) -> Path:
     with file.open("x", encoding="utf-8") as stream:
         stream.write(text)
     return file
-
-
-def _local(written: str, project: Path) -> dict[str, object]:
-    source = Path(written)
-    if not source.exists():
-        raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
-    is_records = source.is_file()
-    if is_records and source.suffix not in {".csv", ".jsonl"}:
-        raise FoundryError(
-            f"{source}: is one file",
-            hint="name the folder that holds it, or a .csv or .jsonl table",
-        )
-    path = os.path.relpath(source.resolve(), project.resolve())
-    if not path.isprintable():
-        raise FoundryError(
-            f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
-        )
-    return {"type": "records" if is_records else "folder", "path": path}
 
 
 def build(
