@@ -1,5 +1,6 @@
 """[[sources]] resolved: what is read, under which name, and what is left out of it."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
