@@ -17,6 +17,10 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
+# Most values are of these types, and this is asked of each.
+_PLAIN = frozenset({str, int, float, bool, dict, type(None)})
+
+
 class Record:
     """Base of dataclasses that are answered: JSON has their fields, under their names or `alias`.
 
@@ -37,10 +41,6 @@ class Record:
         }
 
 
-# Most values are of these types, and this is asked of each.
-_PLAIN = frozenset({str, int, float, bool, dict, type(None)})
-
-
 @cache
 def _fields_of(kind: Any) -> tuple[tuple[str, str, object], ...]:
     """Attribute, name in JSON and default of each field."""
@@ -56,7 +56,9 @@ def _to_json(value: Any) -> Any:
         return value
     if isinstance(value, Record):
         return value.to_json()
-    return [_to_json(part) for part in value]
+    if isinstance(value, (list, tuple)):
+        return [_to_json(part) for part in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)

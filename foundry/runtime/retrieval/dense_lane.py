@@ -77,10 +77,7 @@ class DenseLane:
         count: int,
         allowed: NDArray[np.bool_] | None = None,
     ) -> LaneHits:
-        """The `count` chunks of highest cosine to the unit `vector` (d,), among `allowed` (n,).
-
-        Chunks without a vector are no hits.
-        """
+        """Find the nearest chunks, as `VectorLane` says."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
         size = len(self._scales) if pool is None else len(pool)
@@ -93,11 +90,11 @@ class DenseLane:
         return best(pool, self._cosines(query, pool), count)
 
     def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
+        """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
         return self._cosines(self._prepare(vector), chunks)
 
     def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         kind = exact_type(self._vectors.shape[1])
         row = self._vectors[chunk].astype(kind)
         return self._products(row, chunks) * self._scales[chunks] * float(self._scales[chunk])
@@ -145,7 +142,7 @@ class DenseLane:
 
 
 def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Sign sketches (ceil(d / 64), n) of vectors (n, d) around `centre` (d,)."""
+    """Return sign sketches (ceil(d / 64), n) of vectors (n, d) around `centre` (d,)."""
     count, dimensions = vectors.shape
     words = -(-dimensions // 64)
     bits = np.zeros((count, words * 64), dtype=np.bool_)

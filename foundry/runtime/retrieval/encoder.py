@@ -74,7 +74,7 @@ class EncoderLayout:
 
 @dataclass(frozen=True, slots=True)
 class EncoderDescription:
-    """What an encoder is.
+    """Describes an encoder.
 
     Attributes:
         name: Of the encoder, such as `static-en`.
@@ -108,7 +108,7 @@ class Word:
 
 
 def split_words(text: str) -> list[str]:
-    """Runs of letters and digits, case folded, without accents."""
+    """Return runs of letters and digits, case folded, without accents."""
     if text.isascii():
         return _WORD.findall(text.lower())
     decomposed = unicodedata.normalize("NFKD", text)
@@ -132,7 +132,7 @@ class PieceCutter:
         self._words: dict[str, Word] = {}
 
     def cut(self, text: str) -> list[Word]:
-        """The words of a text, in order."""
+        """Cut the words of a text, in order."""
         return [self._words.get(word) or self._remember(word) for word in split_words(text)]
 
     def cut_word(self, text: str) -> Word:
@@ -216,7 +216,7 @@ class PieceEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """The unit vector (dimensions,) of a text.
+        """Return the unit vector (dimensions,) of a text.
 
         None when pieces cover less of its letters than `minimum_coverage`, as with a script that
         the table was not made for: a vector of the few covered words would rank by chance.
@@ -224,11 +224,11 @@ class PieceEncoder:
         return self.encode_words(self.cut(text))
 
     def cut(self, text: str) -> list[Word]:
-        """The words of a text, as `encode_words` takes them."""
+        """Cut a text into words, as `encode_words` takes them."""
         return self.pieces.cut(text[:MAX_CHARACTERS])
 
     def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
-        """What `encode` gives for a text of these words."""
+        """Return what `encode` gives for a text of these words."""
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:

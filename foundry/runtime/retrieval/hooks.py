@@ -1,4 +1,4 @@
-"""What the owner of a server may put around its search and its doors; see `custom`."""
+"""Puts the functions of an owner around search and doors; see `custom`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Search = TypeVar("Search", bound=Callable[..., SearchResponse])
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What is searched for, as it came through any door."""
+    """A search, as it came through any door."""
 
     query: str
     top_k: int
@@ -58,7 +58,7 @@ class Hooks:
 
 
 def with_hooks(search: Search, hooks: Hooks) -> Search:
-    """A search with its hooks around it; the search itself if there are none."""
+    """Put hooks around a search; return the search itself if there are none."""
     before, after = hooks.before_search, hooks.after_search
     if before is None and after is None:
         return search
@@ -84,7 +84,7 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
 
 def _in_order(response: SearchResponse) -> SearchResponse:
-    """What callers rely on: scores from 0 to 1, the highest first."""
+    """Restore what callers rely on: scores from 0 to 1, the highest first."""
     hits = sorted(response.hits, key=_score, reverse=True)
     return replace(
         response, hits=tuple(replace(hit, score=min(1.0, max(0.0, _score(hit)))) for hit in hits)

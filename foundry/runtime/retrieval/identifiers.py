@@ -46,7 +46,7 @@ _DASH = "[-\u2010-\u2015\u2212]"
 
 
 def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns = ()) -> bool:
-    """True if every meaningful token is an identifier, or stands beside one and may belong to it.
+    """Return whether every meaningful token is an identifier, or belongs to one beside it.
 
     Meaningful tokens are those with index terms. A query or token that one of `patterns` matches
     from end to end is an identifier too, and so is a query like `--verbose` or `/Zi`.
@@ -82,7 +82,7 @@ def _matches(text: str, patterns: Patterns) -> bool:
 
 
 def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[Token]:
-    """The tokens that are identifiers, each with at least one term."""
+    """Return the tokens that are identifiers, each with at least one term."""
     return [token for token in tokens if token.terms and is_identifier(token, patterns)]
 
 

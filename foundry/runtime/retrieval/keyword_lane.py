@@ -62,10 +62,7 @@ class KeywordLane:
     def search(
         self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> LaneHits:
-        """The `count` best chunks for the query's terms, among `allowed` (n,) if given.
-
-        A term that stands in the query twice counts twice. Chunks without any term are no hits.
-        """
+        """Find the best chunks, as `TermLane` says."""
         postings = [*self._postings(terms)]
         if not postings:
             return LaneHits.none()
@@ -79,7 +76,7 @@ class KeywordLane:
         return best(candidates, scores.take(candidates), count, repeated=len(postings))
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
         # Of the postings' own type: a mixed search would first convert all of them.
         wanted = chunks.astype(self._chunks.dtype)
@@ -90,7 +87,7 @@ class KeywordLane:
         return scores
 
     def frequency(self, term: str) -> int:
-        """The number of chunks that have a term."""
+        """Return the number of chunks that have a term."""
         number = self._find(term)
         return 0 if number is None else int(self._offsets[number + 1] - self._offsets[number])
 

@@ -1,4 +1,4 @@
-"""Lanes: what each is asked, what it delivers, and how its best chunks are chosen."""
+"""Says what lanes are asked and deliver, and chooses the best chunks of one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class LaneHits:
 
     @classmethod
     def none(cls) -> "LaneHits":
-        """A lane that found nothing."""
+        """Return the hits of a lane that found nothing."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
 
 
@@ -85,7 +85,7 @@ def best(
     *,
     repeated: int = 1,
 ) -> LaneHits:
-    """The `count` highest-scoring chunks, equal scores in the order of chunk numbers.
+    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
 
     A chunk may stand in `chunks` up to `repeated` times, always with the same score.
     """
@@ -103,7 +103,7 @@ def best(
 
 
 def first_of_equals(numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which of `numbers` (m,), of which equal ones stand side by side, are first of their kind."""
+    """Mark the first of each run of equal `numbers` (m,)."""
     is_first = np.ones(len(numbers), dtype=np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
     return is_first

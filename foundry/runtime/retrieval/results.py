@@ -1,4 +1,4 @@
-"""Search results, the same through every door."""
+"""Makes the answer to a query, the same through every door."""
 
 import math
 import time
@@ -84,11 +84,6 @@ class Hit(ChunkRecord):
         values = (*_CHUNK_FIELDS(chunk), score, scores, ranks, boosts)
         return cls(*values)
 
-    @property
-    def chunk(self) -> ChunkRecord:
-        """The chunk, which the hit is itself."""
-        return self
-
 
 _CHUNK_FIELDS = attrgetter(*(field.name for field in fields(ChunkRecord)))
 
@@ -112,7 +107,7 @@ class SearchResponse(Record):
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Whether a chunk is a hit, or a stage has left it out for a better hit that stands for it.
+        """Return whether a chunk is a hit, or one that a better hit stands for.
 
         That is a near-duplicate, or one of the same document or parent.
         """
@@ -123,10 +118,7 @@ class SearchResponse(Record):
 
 
 class Journal:
-    """What is noted while one query is answered: the time, and what optional stages did.
-
-    Also the identifiers of the query that stand nowhere in the index.
-    """
+    """Notes while one query is answered: the time, unknown identifiers, what stages did."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -138,7 +130,7 @@ class Journal:
         self.stages[stage] = details
 
     def milliseconds(self) -> float:
-        """Time since the start, to the microsecond."""
+        """Return the time since the start, to the microsecond."""
         return round((time.perf_counter() - self._started) * 1000, 3)
 
 
@@ -157,7 +149,7 @@ def check_request(query: str, top_k: int, mode: str) -> None:
 
 
 def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.int64]:
-    """Where the best `count` candidates stand, best first, equal scores in the order of ids."""
+    """Return the places of the best `count` candidates, equal scores in the order of ids."""
     scores = candidates.scores
     chosen = np.argsort(-scores, kind="stable")
     if len(scores) > count:
@@ -208,7 +200,7 @@ def respond(
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
-    """The hits, best first, without those whose text a better one has, white space apart.
+    """Leave out hits, given best first, whose text a better one has, white space apart.
 
     Hits are read until `count` different texts are found before any is given, so that each names
     the ids of those among them that it stands for, best first.
@@ -241,7 +233,7 @@ class _Originals:
         self._by_ends: dict[tuple[str, ...], list[int]] = {}
 
     def find(self, text: str) -> int | None:
-        """The number of the text that this one equals; None if it is new, and takes the next."""
+        """Return the number of an equal text; None if there is none, and this takes the next."""
         # Few texts agree in their first and last words, so that few are compared as a whole.
         ends = (*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:])
         alike = self._by_ends.setdefault(ends, [])

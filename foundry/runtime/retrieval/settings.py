@@ -1,4 +1,4 @@
-"""Settings: what the project says in settings.json, and what the environment overrides."""
+"""Reads settings.json, and what the environment overrides of it."""
 
 import json
 import os
@@ -25,6 +25,11 @@ HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 _PORT = re.compile(r"[0-9]{1,5}")
+_UNUSABLE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError),
+    # Of patterns.
+    *(re.error, OverflowError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +84,10 @@ def settings() -> Settings:
 
 @contextmanager
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
-    """The JSON of an exported file; what is wrong with it within is a ConfigurationError."""
+    """Read the JSON of an exported file; what is wrong with it within is a ConfigurationError."""
     try:
         yield json.loads(file.read_bytes())
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        re.error,
-        OverflowError,
-    ) as error:
+    except _UNUSABLE as error:
         raise ConfigurationError(
             f"{file}: unusable: {error!r}",
             hint="export the server again, or restore the file from a trusted copy",
@@ -98,7 +95,7 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
 
 
 def read_model(section: str, variable: str, file: Path = SETTINGS_FILE) -> str:
-    """The name of a model or the path of its folder: the variable's, else that of a section.
+    """Return the name of a model or the path of its folder: of a variable, else of a section.
 
     Raises ConfigurationError.
     """

@@ -63,7 +63,7 @@ MAX_QUERY_CHARACTERS = 2_000
 """Of a query after NFKC, which makes 18 characters of one at the most."""
 
 REMEMBERED_TOKENS = 8_192
-"""How many a tokenizer keeps, of `MAX_REMEMBERED_LENGTH` characters at the most."""
+"""Tokens that a tokenizer keeps, of `MAX_REMEMBERED_LENGTH` characters at the most."""
 
 MAX_REMEMBERED_LENGTH = 32
 
@@ -108,7 +108,7 @@ class Tokenizer:
         self._cache: dict[str, Token] = {}
 
     def tokenize(self, text: str) -> list[Token]:
-        """The tokens of `text` in order; those without terms (stop words) included."""
+        """Cut `text` into tokens, in order; those without terms (stop words) included."""
         if text.isascii():
             return [self._token(surface) for surface in ASCII_TOKEN.findall(text)]
         normal = unicodedata.normalize("NFKC", text)
@@ -148,7 +148,7 @@ class Tokenizer:
         return (query if beginning == query else normal), tokens
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of `text`, in order and with repetitions."""
+        """Return the index terms of `text`, in order and with repetitions."""
         return [term for token in self.tokenize(text) for term in token.terms]
 
     def _token(self, surface: str) -> Token:
@@ -247,7 +247,7 @@ _FRAME_WORDS = frozenset("about all describe explain find give please show tell"
 
 
 def heading_term(tokens: Iterable[Token]) -> str | None:
-    """The term that stands for a heading as a whole, or for a query that says the same.
+    """Return the term that stands for a heading as a whole, or for a query that says the same.
 
     `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
     a question are left out. None if nothing is left, or too much.
@@ -257,7 +257,7 @@ def heading_term(tokens: Iterable[Token]) -> str | None:
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """The term that stands for a heading of one word or identifier, or a query, as it is written.
+    """Return the term of a heading of one word or identifier, or a query, as it is written.
 
     It tells `_open` from `open`, and `Fd` from `FD`, which share all other terms.
     """
@@ -271,7 +271,7 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
 
 
 def query_terms(tokens: Sequence[Token]) -> list[str]:
-    """What a query looks up in the keyword lane: its terms, and the heading that it may name."""
+    """Return what a query looks up: its terms, and those of the heading that it may name."""
     terms = [term for token in tokens for term in token.terms]
     named = (heading_term(tokens), surface_term(tokens))
     return terms + [term for term in named if term is not None]

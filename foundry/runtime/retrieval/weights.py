@@ -1,4 +1,4 @@
-"""The weights of the lanes: from settings.json, unless the environment overrides them."""
+"""Reads the weights of the lanes from settings.json, unless the environment overrides them."""
 
 import math
 import os
