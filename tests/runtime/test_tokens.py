@@ -61,6 +61,46 @@ def test_terms_do_not_depend_on_what_was_seen_before(first: str, second: str) ->
 
 
 @pytest.mark.parametrize(
+    ("query", "heading"),
+    [
+        ("What are the safety requirements?", "Safety Requirements"),
+        ("tell me about the Aboleth", "Aboleth"),
+        ("30 cfr 75.1725", "30 CFR 75.1725"),
+        ("Tell me about D40", "Region D40"),
+        ("75.1725", "30 CFR 75.1725 Machinery and equipment"),
+        ("30 CFR 75.1725", "30 CFR 75.1725 Machinery and equipment"),
+        ("appendix a to part 1002", "Appendix A to Part 1002"),
+        ("level a compliance", "Level A compliance"),
+        ("what is A*?", "A*"),
+    ],
+)
+def test_a_question_names_a_heading(query: str, heading: str) -> None:
+    assert heading_term(english.tokenize(query)) in heading_terms(english.tokenize(heading))
+    assert heading_term(english.tokenize(query)) in query_terms(english.tokenize(query))
+
+
+def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
+    assert heading_terms(english.tokenize("30 CFR 75.1725 Machinery")) == {
+        "=30 cfr 75.1725 75 1725 machineri",
+        "=30 cfr 75.1725 75 1725",
+        "=75.1725 75 1725",
+    }
+    # A number or an acronym beside no identifier is no name of its own.
+    assert heading_terms(english.tokenize("IEEE 802 networks")) == {"=ieee 802 network"}
+
+
+def test_names_are_told_apart_as_they_are_written() -> None:
+    names = ["open", "_open", "Open", "Fd", "FD", "__init__", "init"]
+    terms = {name: set(query_terms(english.tokenize(name))) for name in names}
+    for name in names:
+        assert terms[name] & heading_terms(english.tokenize(name)) >= {f"=={name}"}
+        assert all(f"=={other}" not in terms[name] for other in names if other != name)
+    # What else they have stays shared.
+    assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
+    assert not any(term.startswith("==") for term in query_terms(english.tokenize("open a file")))
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [("_open", True), ("__init__", True), ("_really_", False), ("__", False), ("open_", False)],
 )
