@@ -31,11 +31,9 @@ from foundry.runtime.web import citations
 from foundry.runtime.web import llms as web_agents
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web import page_chat as web_page_chat
-from foundry.runtime.web import page_data as web_page_data
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.middleware import Middleware
-from foundry.runtime.web.page import FOLDER, Page, is_page
-from foundry.runtime.web.page_data import About, DocumentPassages
+from foundry.runtime.web.page import FOLDER, About, DocumentPassages, Page, is_page
 from foundry.runtime.web.problems import Problems
 
 PAGES = ["search.html", "chat.html", "document.html", "docs.html"]
@@ -276,7 +274,7 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
         description="Two lines\nand <b>no</b> markup.",
         public_url="https://notes.example",
     )
-    for module in (web_page_data, web_agents):
+    for module in (web_page, web_agents):
         monkeypatch.setattr(module, "current_index", lambda: index)
         monkeypatch.setattr(module, "settings", lambda: chosen)
     monkeypatch.setattr(citations, "settings", lambda: chosen)
@@ -286,7 +284,7 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
 def make_client(policy: AccessPolicy) -> TestClient:
     app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=Problems().handlers)
     app.include_router(web_page.page_routes(web_page_chat.chat_page()))
-    app.include_router(web_page_data.page_data_routes(chat=True))
+    app.include_router(web_page.page_data_routes(chat=True))
     app.include_router(web_agents.agent_routes)
     limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
     app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=1000)
