@@ -3,7 +3,8 @@
 Regenerate with `make golden`, and read the diff: it says what a change makes of servers. One case,
 `WHOLE`, can be read from top to bottom; of the others only what was rendered and decided for them
 is checked in. All else is compared by its hash in SHA256SUMS: binary files, what is cut out of
-templates/uv.lock, and in those others the index and copies of foundry/runtime/ and the questions.
+templates/uv.lock, and in those others the index, copies of foundry/runtime/ and of its tests, and
+the questions.
 """
 
 import json
@@ -57,7 +58,9 @@ def export_case(case: str, folder: Path) -> Path:
 def is_left_out(case: str, name: str) -> bool:
     """Is the hash of a file enough?"""
     path = Path(name)
-    if case != WHOLE and (path.name == "questions.jsonl" or path.parts[1:2] == ("data",)):
+    is_copied_test = path.parts[0] == "tests" and len(path.parts) > 2
+    is_copy = is_copied_test or path.name == "questions.jsonl" or path.parts[1:2] == ("data",)
+    if case != WHOLE and is_copy:
         return True
     return path.suffix in {".bin", ".bz2", ".npy"} or path.name in {
         "pieces.txt",
@@ -96,6 +99,7 @@ def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
     rendered = {str(path).replace("package/", "workshop/") for path in templates}
     copied = {f"workshop/{path.relative_to(RUNTIME)}" for path in RUNTIME.glob("**/*.*")} - rendered
     rendered |= {"workshop/settings.json", "workshop/figures.json", "corpus.json"}
+    copied |= {str(path.relative_to(folder)) for path in (folder / "tests").rglob("*.py")}
     copied |= {"SHA256SUMS", "sbom.cdx.json", "workshop/data/manifest.json"}
     names = sorted(rendered | copied)
     done = subprocess.run(
