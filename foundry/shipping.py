@@ -25,7 +25,7 @@ from foundry.features.stores import StoreSection
 from foundry.files import templates_folder
 from foundry.published import built_index, check_index, open_index, refuse_stale
 from foundry.rendering.explain import explain_files
-from foundry.rendering.plan import choose_features, plan_server
+from foundry.rendering.plan import choose_features, choose_steps, plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.stages.expansion import ExpansionWords
@@ -83,7 +83,9 @@ def explain_export(config: Config, export: Export) -> dict[str, str]:
     """Say of every file of an export, but those of the index, what brought it."""
     query_encoder = choose_query_encoder(config, check_index(export.index, config.root))
     features = choose_features(config, query_encoder)
-    said = explain_files(features, config.package, config.name, export.all_files())
+    said = explain_files(
+        features, choose_steps(config), config.package, config.name, export.all_files()
+    )
     return {**said, f"{export.index_place}/": "the index that was built last"}
 
 

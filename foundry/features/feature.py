@@ -1,11 +1,11 @@
 """What everything that may be chosen declares."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from foundry.features.snippet import Snippet, Step
+from foundry.features.snippet import Snippet
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
@@ -57,10 +57,6 @@ class Feature:
     section: ClassVar[str] = ""
     settings: ClassVar[tuple[str, ...]] = ()
     limits: ClassVar[Mapping[str, str]] = {}
-
-    def steps(self) -> Iterator[Step]:
-        """Yield what it adds to the rendered modules."""
-        return iter(())
 
     def values(self) -> Mapping[str, object]:
         """Return what its snippets are filled with."""

@@ -1,10 +1,12 @@
 """Declares what a server answers through besides the search over HTTP: chat, MCP and the page."""
 
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from pydantic import Field
 
 from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Feature, Table
+from foundry.features.snippet import Place, Step
 
 
 class Interface(Feature):
@@ -17,6 +19,14 @@ class Interface(Feature):
 
     keys: ClassVar[type[Table]]
     summary: ClassVar[str] = ""
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield what opens it in the application.
+
+        `beside` are the names of all that was chosen, `words` is the language of the documents if
+        the chat knows words of it besides English.
+        """
+        raise NotImplementedError
 
 
 class _McpKeys(Table):
@@ -66,6 +76,17 @@ Over HTTP they take `"url": "https://docs.example.com/mcp"` and `"headers": {{"A
 Before you publish `server.json` in the MCP registry, replace `com.example` in it and in the comment
 above by a namespace that is yours.
 """
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes; it reads the larger passages, where results have them."""
+        del words
+        imports = {"mcp.http": ("mcp_routes",)}
+        passage = ""
+        if "parents" in beside:
+            imports["retrieval.stages.parents"] = ("find_passage",)
+            passage = ", find_passage"
+        code = f"app.router.routes.extend(mcp_routes(search, __version__{passage}))"
+        yield Step(Place.OFFER, imports, code)
 
 
 class _ChatKeys(Table):
@@ -122,6 +143,28 @@ or fetched, or is a link, an image or HTML to a client that shows Markdown; cita
 that do not exist are taken out.
 """
 
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes, and those for OpenAI's clients."""
+        del beside
+        imports = {
+            "chat.answer": ("Chat",),
+            "chat.openai": ("openai_routes",),
+            "chat.routes": ("chat_routes",),
+            "model.settings": ("ModelSettings",),
+        }
+        language = ""
+        if words is not None:
+            imports[f"chat.words_{words}"] = ("WORDS",)
+            language = ", WORDS"
+        yield Step(
+            Place.ANSWER,
+            imports,
+            "chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions"
+            f"{language})\n"
+            "app.include_router(chat_routes(chat))\n"
+            "app.include_router(openai_routes(chat, chosen.name))",
+        )
+
 
 class _PageKeys(Table):
     page: bool = True
@@ -138,6 +181,25 @@ class Page(Interface):
     )
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield the routes of the pages, of what they fetch, and of the lists for agents."""
+        del words
+        imports = {
+            "web.llms": ("agent_routes",),
+            "web.page": ("page_data_routes", "page_routes"),
+        }
+        page, data = "", ""
+        if Chat.name in beside:
+            imports["web.page_chat"] = ("chat_page",)
+            page, data = "chat_page()", "chat=True"
+        yield Step(
+            Place.OFFER,
+            imports,
+            f"app.include_router(page_routes({page}))\n"
+            f"app.include_router(page_data_routes({data}))\n"
+            "app.include_router(agent_routes)",
+        )
 
 
 class Http(Feature):

@@ -51,6 +51,12 @@ class Place(Enum):
     START = ("app", "start")
     """While the application is composed: `app`, `chosen`."""
 
+    ANSWER = ("app", "answer")
+    """After the routes of the search: `search`, which may be awaited, besides."""
+
+    OFFER = ("app", "offer")
+    """After the routes of documents, health and metrics, the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

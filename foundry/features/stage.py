@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from foundry.features.feature import Feature, Table
+from foundry.features.snippet import Step
 
 MAX_FACTOR = 100.0
 
@@ -51,6 +52,10 @@ class Stage(Feature, Table):
     waits: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
     built_in: ClassVar[frozenset[str]] = frozenset()
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what it adds to the rendered modules."""
+        raise NotImplementedError
 
     def values(self) -> Mapping[str, object]:
         """Return the keys of the table."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from foundry.features.chosen import chosen_by
 from foundry.features.feature import Feature
+from foundry.features.snippet import Step
 from foundry.rendering.copying import (
     ASSETS_FOLDER,
     assets_of,
@@ -23,18 +24,19 @@ _MADE = {
 
 
 def explain_files(
-    features: Iterable[Feature], package: str, name: str, files: Mapping[str, bytes]
+    features: Iterable[Feature],
+    steps_of: Iterable[tuple[Feature, Step]],
+    package: str,
+    name: str,
+    files: Mapping[str, bytes],
 ) -> dict[str, str]:
     """Return the reason for each file, by path; `name` is the server's."""
-    features = list(features)
     brought = {
         file.replace("name.service", f"{name}.service"): each
         for each in features
         for file in each.files
     }
-    imported = {
-        module: each for each in features for step in each.steps() for module in step.imports
-    }
+    imported = {module: each for each, step in steps_of for module in step.imports}
     importers = trace_imports(files, package)
     return {
         path: (

@@ -18,6 +18,7 @@ from foundry.features.chosen import (
 from foundry.features.feature import Feature
 from foundry.features.interfaces import HTTP, INTERFACES
 from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.snippet import Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
@@ -80,6 +81,20 @@ def choose_features(config: Config, query_encoder: QueryEncoder) -> list[Feature
     ]
 
 
+def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
+    """Return what stages and interfaces add to rendered modules, with what adds it."""
+    beside = {*config.server.interfaces, *config.stages}
+    words = config.language if (RUNTIME / f"chat/words_{config.language}.py").is_file() else None
+    return [
+        *((stage, step) for stage in config.stages.values() for step in stage.steps()),
+        *(
+            (each, step)
+            for each in config.server.interfaces.values()
+            for step in each.open(beside, words)
+        ),
+    ]
+
+
 def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
     """A hash over all that `plan_server` depends on, much faster than planning."""
     digest = hashlib.sha256(_settings(config, query_encoder))
@@ -101,7 +116,6 @@ def template_values(
     config: Config, query_encoder: QueryEncoder, *, has_questions: bool
 ) -> dict[str, object]:
     """What templates may see."""
-    language = config.language
     return {
         "name": config.name,
         "package": config.package,
@@ -115,7 +129,7 @@ def template_values(
         "store": config.store.engine,
         "identifier_fallback": config.identifier_fallback,
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
-        **place_steps(config.stages.values()),
+        **place_steps(choose_steps(config)),
         "filterable": list(config.index.filterable),
         "searches_wait": query_encoder.kind in {"model", "service"}
         or not config.store.is_embedded
@@ -126,7 +140,6 @@ def template_values(
         "port": config.server.port,
         **{name: name in config.server.interfaces for name in INTERFACES},
         **_from_features(config, query_encoder),
-        "chat_words": language if (RUNTIME / f"chat/words_{language}.py").is_file() else None,
         "short_title": _shorten(config.title),
         "summary": _shorten(config.description or f"Search {config.title}"),
         "has_questions": has_questions,

@@ -1,28 +1,27 @@
-"""The steps of the chosen stages, as the templates of modules and of the README take them."""
+"""The steps of the chosen features, as the templates of modules and of the README take them."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from foundry.features.snippet import Place, Snippet
-from foundry.features.stage import Stage
+from foundry.features.feature import Feature
+from foundry.features.snippet import Place, Snippet, Step
 
 
-def place_steps(stages: Iterable[Stage]) -> dict[str, object]:
-    """Return values for templates.
+def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
+    """Return values for templates, from steps with the features that have them.
 
-    `steps` are lines of Python by place, in the order of the stages; `imports` what they need, by
-    module that they go into: (module below the package, names); `said` are the entries of the
-    README's list, in the order in which a search comes by.
+    `steps` are lines of Python by place, in the order given; `imports` what they need, by module
+    that they go into: (module below the package, names); `said` are the entries of the README's
+    list, in the order in which a search comes by.
     """
-    stages = list(stages)
     steps: dict[str, list[Snippet]] = {}
     imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     said = []
     for place in Place:
         module, word = place.value
-        here = [(stage, step) for stage in stages for step in stage.steps() if step.place is place]
-        steps[word] = [stage.fill(step.code, **step.values) for stage, step in here]
+        here = [(each, step) for each, step in steps_of if step.place is place]
+        steps[word] = [each.fill(step.code, **step.values) for each, step in here]
         imports.setdefault(module, []).extend(
             needed for _, step in here for needed in step.imports.items()
         )
-        said += [stage.fill(step.said, **step.values) for stage, step in here if step.said]
+        said += [each.fill(step.said, **step.values) for each, step in here if step.said]
     return {"steps": steps, "imports": imports, "said": said}

@@ -19,7 +19,7 @@ from foundry.features.stores import STORES
 from foundry.features.targets import TARGETS
 from foundry.rendering.copying import RUNTIME
 from foundry.rendering.explain import explain_files
-from foundry.rendering.plan import choose_features, plan_server
+from foundry.rendering.plan import choose_features, choose_steps, plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 FOUNDRY = RUNTIME.parent
@@ -59,7 +59,9 @@ def planned(
     query_encoder = QUERY_ENCODERS[encoder]
     files = plan_server(config, query_encoder, None)
     features = choose_features(config, query_encoder)
-    yield request.param, files, explain_files(features, config.package, config.name, files)
+    yield request.param, files, explain_files(
+        features, choose_steps(config), config.package, config.name, files
+    )
 
 
 def test_what_is_declared_is_in_an_export(
@@ -91,7 +93,7 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
     config = load_config(make_project({"a.md": "a"}).root)
     files = plan_server(config, QUERY_ENCODERS["pieces"], None)
     features = choose_features(config, QUERY_ENCODERS["pieces"])
-    reasons = explain_files(features, config.package, config.name, files)
+    reasons = explain_files(features, choose_steps(config), config.package, config.name, files)
     assert reasons.keys() == files.keys()
     assert reasons["Dockerfile"] == '[export] targets, "docker"'
     assert reasons["server.json"] == "[server] mcp = true"
