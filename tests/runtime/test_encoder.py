@@ -71,10 +71,6 @@ def test_words_are_cut_into_the_longest_pieces_from_the_left(text: str, rows: li
     assert rows_of(text) == rows
 
 
-def test_words_are_folded_and_lose_their_accents() -> None:
-    assert split_words("Straße ÉTÉ, naïve_word №5") == ["strasse", "ete", "naive", "word", "no5"]
-
-
 def test_a_vector_is_the_weighted_sum_of_rows(tmp_path: Path) -> None:
     encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [0, 2]], [3, 2])
     vector = encoder.encode("a b")
