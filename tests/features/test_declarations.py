@@ -1,6 +1,7 @@
 """Every declaration is wired: it can be chosen, and what it brings is in the export."""
 
 import ast
+import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -132,3 +133,18 @@ def test_names_are_taken_once() -> None:
 def test_a_new_file_lists_every_stage() -> None:
     listed = [line.text.partition("]")[0] for line in comment_tables()]
     assert listed == [f"# [search.{name}" for name in STAGES]
+
+
+def test_explain_writes_nothing_and_names_every_file(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "# A\n\nb\n"})
+    project.succeed("build", "--quiet")
+    said = json.loads(project.succeed("export", "--explain", "--json").stdout)
+    text = project.succeed("export", "--explain").stdout
+    assert not (project.root / "dist").exists()
+    assert project.run("export", "--explain", "--check").exit_code == 2
+    exported = project.export()
+    written = {path.relative_to(exported).as_posix() for path in exported.rglob("*")}
+    written = {path for path in written if (exported / path).is_file()}
+    assert {path for path in written if "/data/" not in path} - {"SHA256SUMS"} <= said.keys()
+    assert {path for path in said if not path.endswith("/")} <= written
+    assert all(f"{path}\n    {reason}\n" in text for path, reason in said.items())
