@@ -60,6 +60,19 @@ def test_spellings_are_those_of_english_alone() -> None:
     assert Tokenizer("german").terms("colour") == ["colour"]
 
 
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("oesophagus", "esophagus"),
+        ("catalogue", "catalog"),
+        ("catalogues", "catalogs"),
+        ("organise", "organize"),
+    ],
+)
+def test_british_spellings_are_found_by_american_ones(british: str, american: str) -> None:
+    assert english.terms(british) == english.terms(american)
+
+
 def test_an_identifier_is_found_however_its_parts_are_joined() -> None:
     whole = [english.terms(text)[0] for text in ("max_size2", "MAX-SIZE2", "maxSize2")]
     assert len(set(whole)) == 1
