@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from foundry.config import Config
 from foundry.errors import IndexUnusableError
+from foundry.features.providers import PROVIDERS
 from foundry.runtime.index.layout import Manifest
 
 
@@ -23,14 +24,15 @@ class QueryEncoder:
 
 
 QUERY_ENCODERS: Mapping[str, QueryEncoder] = {
-    name: QueryEncoder(name, kind)
-    for name, kind in (
-        ("none", "none"),
-        ("pieces", "pieces"),
-        ("sentence-transformers", "model"),
-        ("fastembed", "model"),
-        ("openai", "service"),
-        ("cohere", "service"),
+    encoder.name: encoder
+    for encoder in (
+        QueryEncoder("none", "none"),
+        QueryEncoder("pieces", "pieces"),
+        *(
+            QueryEncoder(name, provider.kind)
+            for name, provider in PROVIDERS.items()
+            if provider.kind in {"model", "service"}
+        ),
     )
 }
 
