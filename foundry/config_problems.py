@@ -1,5 +1,7 @@
 """What pydantic finds wrong with a foundry.toml, in words of its keys."""
 
+from difflib import get_close_matches
+
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
@@ -29,7 +31,10 @@ def describe(detail: ErrorDetails) -> str:
     key = key.lstrip(".")
     kind, message = detail["type"], detail["msg"]
     if kind == "extra_forbidden":
-        message = f"unknown key; known here: {', '.join(_known_keys(detail['loc']))}"
+        known = _known_keys(detail["loc"])
+        near = get_close_matches(str(parts[-1]), known, n=1)
+        meant = f"did you mean {near[0]!r}? Known" if near else "known"
+        message = f"unknown key; {meant} here: {', '.join(known)}"
         if parts[0] == "store":
             message += f"; {WHERE_ADDRESSES_ARE}"
     elif kind == "missing":

@@ -24,10 +24,16 @@ SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'
 NAMED = '[project]\nname = "notes"\n'
 
 PROBLEMS = {
-    "unknown section": (CONFIG + "[serch]\n", ["serch: unknown key; known here: project, sources"]),
+    "unknown section": (
+        CONFIG + "[serch]\n",
+        ["serch: unknown key; did you mean 'search'? Known here: project, sources"],
+    ),
     "unknown key": (
         CONFIG + "[search]\nfuse = 1\n",
-        ["search.fuse: unknown key; known here: fusion, semantic_weight, keyword_weight"],
+        [
+            "search.fuse: unknown key; did you mean 'fusion'?"
+            " Known here: fusion, semantic_weight, keyword_weight"
+        ],
     ),
     "unknown key of a source": (
         CONFIG + "glob = []\n",
@@ -56,11 +62,17 @@ PROBLEMS = {
     ),
     "stage that is unknown": (
         CONFIG + "[search.recent]\n",
-        ["search.recent: unknown key; known here: fusion, ", "recency, links"],
+        [
+            "search.recent: unknown key; did you mean 'recency'? Known here: fusion, ",
+            "recency, links",
+        ],
     ),
     "unknown key of a stage": (
         CONFIG + "[search.recency]\nhalf_life = 3\n",
-        ["search.recency.half_life: unknown key; known here: kind, tiers, half_life_days, floor"],
+        [
+            "search.recency.half_life: unknown key; did you mean 'half_life_days'?"
+            " Known here: kind, tiers, half_life_days, floor"
+        ],
     ),
     "key of the other kind": (
         CONFIG + '[search.recency]\nkind = "decay"\ntiers = [{ days = 1, factor = 2.0 }]\n',
