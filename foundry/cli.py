@@ -18,6 +18,7 @@ from foundry.cli_inspection import inspect
 from foundry.cli_options import printable, warn
 from foundry.cli_options import project_argument as _project
 from foundry.cli_publishing import publish
+from foundry.cli_serving import serve
 from foundry.errors import FoundryError
 from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError
 
@@ -34,6 +35,10 @@ Exit codes:
 
 class _Boundary(click.Group):
     """The one place where errors become messages and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """In the order in which they are used."""
+        return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -74,6 +79,7 @@ def main() -> None:
     """Turn a folder of documents into a standalone search server.
 
     \b
+    foundry serve DOCS                build and serve a search page of it, here and now
     foundry init DOCS --source PATH   describe what is to be indexed
     foundry build DOCS                read, split, embed and index it
     foundry query DOCS "a question"   try it
@@ -86,12 +92,21 @@ def main() -> None:
 @_project
 @click.option(
     "--source",
-    required=True,
     help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site or of"
     " a sitemap.",
 )
-def init(project: Path, source: str) -> None:
+def init(project: Path, source: str | None) -> None:
     """Write a commented foundry.toml that builds as it is."""
+    if source is None:
+        folder = quote(str(project))
+        is_filled = project.is_dir() and any(project.iterdir())
+        raise click.UsageError(
+            f"--source is missing; to index what is in {folder}:"
+            f" foundry init {folder} --source {folder}"
+            if is_filled
+            else "--source is missing: name the folder, table or url that is to be indexed, as in"
+            f" foundry init {folder} --source PATH"
+        )
     file = pipeline.init(project, source)
     click.echo(f"{file} written; next: foundry build {quote(str(project))}")
 
@@ -133,6 +148,9 @@ def query(
     """Ask the built index a question, through the server that an export would be."""
     if as_json and explain:
         raise click.UsageError("--json has all that --explain shows; give one of them")
+    if len(words) == 1 and _is_project(Path(words[0])):
+        asked = f'foundry query {quote(words[0])} "what to look for"'
+        raise click.UsageError(f"{words[0]} is a project, and the question is missing: {asked}")
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
     try:
@@ -155,10 +173,22 @@ def query(
     click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)
 
 
-main.add_command(build)
-main.add_command(watch)
-main.add_command(evaluate)
-main.add_command(inspect)
-main.add_command(publish)
-for command in (export, update, verify, doctor):
-    main.add_command(command)
+def _is_project(path: Path) -> bool:
+    return (path / "foundry.toml").is_file()
+
+
+_LISTED = (
+    serve,
+    init,
+    build,
+    watch,
+    query,
+    evaluate,
+    inspect,
+    publish,
+    export,
+    update,
+    verify,
+    doctor,
+)
+main.commands = {str(command.name): command for command in _LISTED}

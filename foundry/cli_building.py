@@ -77,6 +77,29 @@ def build(
         kept = {name: report[name] for name in ("sources", "known_items") if name in report}
         print_json({**values, **kept})
         return
+    show_result(result)
+
+
+@click.command()
+@project_argument
+@jobs_option
+@quiet_option
+def watch(project: Path, jobs: int | None, quiet: bool) -> None:
+    """Build now, and again half a second after each change, until Ctrl-C.
+
+    Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
+    when something else has changed. A build that fails leaves the index as it was.
+    """
+    click.echo(f"watching {project}; Ctrl-C ends it")
+    try:
+        for outcome in pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs)):
+            click.echo(describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
+    except KeyboardInterrupt:
+        click.echo("stopped; the index that was published last still stands")
+
+
+def show_result(result: BuildResult) -> None:
+    """Print what a build did: counts, how queries are embedded, what each source gave."""
     click.echo(
         f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"
         f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"
@@ -96,25 +119,8 @@ def build(
     click.echo(format_report(result.report, result.changes.seconds))
 
 
-@click.command()
-@project_argument
-@jobs_option
-@quiet_option
-def watch(project: Path, jobs: int | None, quiet: bool) -> None:
-    """Build now, and again half a second after each change, until Ctrl-C.
-
-    Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
-    when something else has changed. A build that fails leaves the index as it was.
-    """
-    click.echo(f"watching {project}; Ctrl-C ends it")
-    try:
-        for outcome in pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs)):
-            click.echo(_describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
-    except KeyboardInterrupt:
-        click.echo("stopped; the index that was published last still stands")
-
-
-def _describe_outcome(outcome: BuildResult | Exception) -> str:
+def describe_outcome(outcome: BuildResult | Exception) -> str:
+    """Return a line on what a build did, with the time of day."""
     now = time.strftime("%H:%M:%S")
     if not isinstance(outcome, BuildResult):
         hint = getattr(outcome, "hint", None)

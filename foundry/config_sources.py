@@ -18,6 +18,9 @@ from foundry.urls import UrlError, parse_url
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
 
+TABLES = frozenset({".csv", ".jsonl"})
+"""The endings of files that are read row by row."""
+
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
@@ -79,7 +82,7 @@ def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]
             problems.append(f"sources[{number}].path: no such folder: {path}")
         if isinstance(source, RecordsSection) and not path.is_file():
             problems.append(f"sources[{number}].path: no such file: {path}")
-        if isinstance(source, RecordsSection) and path.suffix not in {".csv", ".jsonl"}:
+        if isinstance(source, RecordsSection) and path.suffix not in TABLES:
             problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
     return problems
 
@@ -135,7 +138,7 @@ def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
     """Patterns for the project's own files where a source holds them: they are no documents."""
     if path != root and path not in root.parents:
         return ()
-    parts = (re.sub(r"([^\w.-])", r"\\\1", part) for part in root.relative_to(path).parts)
+    parts = (_escape(part) for part in root.relative_to(path).parts)
     prefix = "/" + "".join(f"{part}/" for part in parts)
     return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))
 
@@ -146,14 +149,38 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     if not source.exists():
         raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
     is_records = source.is_file()
-    if is_records and source.suffix not in {".csv", ".jsonl"}:
+    if is_records and source.suffix not in TABLES:
         raise FoundryError(
             f"{source}: is one file",
             hint="name the folder that holds it, or a .csv or .jsonl table",
         )
+    return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
+
+
+def suggest_file(source: Path, project: Path) -> dict[str, object]:
+    """Return what one says about a single file: the folder that holds it, and nothing else there.
+
+    Raises FoundryError.
+    """
+    if not source.name.isprintable():
+        raise FoundryError(f"{str(source)!r}: TOML cannot hold this name", hint="rename the file")
+    return {
+        "type": "folder",
+        "path": _path_from(project, source.parent),
+        "include": f"/{_escape(source.name)}",
+        "exclude": "/*/",
+    }
+
+
+def _path_from(project: Path, source: Path) -> str:
     path = os.path.relpath(source.resolve(), project.resolve())
     if not path.isprintable():
         raise FoundryError(
             f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
         )
-    return {"type": "records" if is_records else "folder", "path": path}
+    return path
+
+
+def _escape(name: str) -> str:
+    """Return a pattern, as in .gitignore, that matches this name of a file or folder alone."""
+    return re.sub(r"([^\w.-])", r"\\\1", name)

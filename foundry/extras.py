@@ -18,9 +18,13 @@ DISTRIBUTION = "rag-foundry"
 OTHERS = {
     "ray": ("--engine ray", ("ray",)),
     "models": ("[embedding] with a model", ("scipy",)),
+    "server": (
+        "foundry serve",
+        ("fastapi", "httptools", "mcp", "opentelemetry", "prometheus_client", "uvicorn"),
+    ),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""What the builder alone needs: how it is chosen, and its modules, by the name of the extra."""
+"""What Foundry itself needs: how it is chosen, and its modules, by the name of the extra."""
 
 WRITTEN = {
     **{each.name: chosen_by(each) for each in every_feature() if each.modules},

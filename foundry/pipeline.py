@@ -6,15 +6,16 @@ Stages are imported by what needs them, so that every command loads its own and 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundry.build_records import BuildOptions, BuildPlan, BuildResult
-from foundry.errors import BusyError, FoundryError, RequestError
+from foundry.build_records import Adopted, BuildOptions, BuildPlan, BuildResult
+from foundry.errors import BusyError, FoundryError
 from foundry.runtime.index.errors import ServerError
 
 if TYPE_CHECKING:
+    from foundry.build_records import Listening, ServeOptions
     from foundry.config import Config
     from foundry.doctor import Finding
     from foundry.evaluating import EvaluationResult
@@ -39,27 +40,14 @@ def init(project: Path, written: str) -> Path:
     """
     from foundry import config_web_sources
     from foundry.config_sources import CONFIG_NAME, suggest
-    from foundry.features.documentation import comment_tables
-    from foundry.package_names import is_taken
-    from foundry.rendering.environment import render
+    from foundry.rendering.first_config import compose_config
 
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
     source = config_web_sources.suggest(written) if "://" in written else suggest(written, project)
     project.mkdir(parents=True, exist_ok=True)
-    words = "".join(c if c.isascii() and c.isalnum() else " " for c in project.resolve().name)
-    name = "-".join(words.lower().split())[:50].strip("-")
-    if not name or not name[0].isalpha() or is_taken(name.replace("-", "_")):
-        name = f"docs-{name}".rstrip("-")
-    values = {
-        "name": name,
-        "package": name.replace("-", "_"),
-        "title": project.resolve().name,
-        "stages": comment_tables(),
-        **source,
-    }
-    text = render("foundry.toml.jinja", values)
+    text = compose_config(project.resolve().name, source)
     # Exclusive: never through a link, never over a file that has appeared meanwhile.
     with file.open("x", encoding="utf-8") as stream:
         stream.write(text)
@@ -115,13 +103,38 @@ def watch(
             break
 
 
+def serve(
+    path: Path, reporter: Reporter, options: ServeOptions, say: Callable[[str], object]
+) -> Generator[
+    Adopted | BuildResult | Listening | FoundryError | ServerError | OSError, None, None
+]:
+    """Build a project, and run the server that an export would be until interrupted.
+
+    A folder or a file without foundry.toml is served by the defaults. What has become of each
+    build is delivered, and where the server listens; `say` is called with what the server logs, in
+    a thread.
+    """
+    from foundry.extras import of_build, require
+    from foundry.serving import adopt, serve_builds
+
+    require(["server"])
+    project = adopt(path)
+    if isinstance(project, Adopted):
+        yield project
+        project = project.project
+    require(of_build(_load_config(project), "local"))
+    watched = options.watch
+    outcomes = watch(project, reporter, BuildOptions()) if watched else [build(project, reporter)]
+    yield from serve_builds(project, outcomes, options, say)
+
+
 def query(project: Path, arguments: list[str], warn: Warn) -> str:
     """Ask the server that an export would be, rendered into `.foundry/server`; returns its output.
 
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.exporting.running import model_variables, run_server
+    from foundry.exporting.running import explain_exit, model_variables, run_server
     from foundry.extras import of_server, require
     from foundry.published import built_index, index_folder
     from foundry.rendering.preview import render_preview
@@ -142,11 +155,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
         variables=model_variables(),
     )
     if done.returncode:
-        kind = RequestError if done.returncode == RequestError.exit_code else FoundryError
-        message, _, hint = done.stderr.strip().removeprefix(f"{config.name}: ").partition("\n")
-        raise kind(
-            message or f"the server exited with {done.returncode}", hint=hint.strip() or None
-        )
+        raise explain_exit(config.name, done.returncode, done.stderr)
     return done.stdout
 
 

@@ -13,7 +13,7 @@ from watchfiles import watch
 from foundry.config import load_config
 from foundry.config_sources import CONFIG_NAME, FolderSource, RecordsSource, Source
 from foundry.errors import FoundryError
-from foundry.sources.concerning import concerns_any
+from foundry.sources.concerning import concerns_any, enters_folders
 
 QUIET_MS = 500
 """Without another change, before the first is believed to be complete."""
@@ -83,6 +83,8 @@ def _watch_folders(sources: Sequence[FolderSource]) -> Iterator[bool]:
         debounce=LONGEST_MS,
         rust_timeout=QUIET_MS,
         yield_on_timeout=True,
+        # Around a single file that is served there may be anything.
+        recursive=any(enters_folders(source) for source in sources),
     ):
         yield bool(changes)
 

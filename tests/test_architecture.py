@@ -66,6 +66,7 @@ OTHERS = {
     "cli_exports",
     "cli_options",
     "cli_publishing",
+    "cli_serving",
     "distributed",
     "doctor",
     "engines",
@@ -81,6 +82,7 @@ OTHERS = {
     "publishing",
     "reporting",
     "runtime",
+    "serving",
     "shipping",
     "watching",
 }

@@ -179,6 +179,28 @@ def test_commands_in_hints_are_what_a_shell_takes(tmp_path: Path) -> None:
     assert shlex.split(said.partition("build it: ")[2]) == command
 
 
+def test_a_forgotten_question_is_said(make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    result = project.run("query")
+    assert result.exit_code == 2
+    assert "is a project, and the question is missing: foundry query " in result.stderr
+
+
+def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:
+    documents = tmp_path / "my documents"
+    documents.mkdir()
+    result = CliRunner().invoke(main, ["init", str(documents)])
+    assert result.exit_code == 2
+    assert "--source is missing" in result.stderr
+    (documents / "a.md").write_text(NOTE["note.md"])
+    said = CliRunner().invoke(main, ["init", str(documents)]).stderr
+    command = shlex.split(said.partition("to index what is in ")[2].partition(": ")[2])
+    assert command == ["foundry", "init", str(documents), "--source", str(documents)]
+    assert not (documents / "foundry.toml").exists()
+    assert CliRunner().invoke(main, command[1:]).exit_code == 0
+    assert CliRunner().invoke(main, ["build", str(documents), "--quiet"]).exit_code == 0
+
+
 def test_doctor_says_that_there_is_no_project(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["doctor", str(tmp_path)])
     assert f"none: {tmp_path} has no foundry.toml" in result.stdout

@@ -44,6 +44,17 @@ CASES = [
     ("qdrant_client", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),
     ("onnxruntime", RERANK, [QUERY, EVAL, EXPORT]),
     ("tokenizers", RERANK, [QUERY]),
+    *(
+        (module, "", [["serve"]])
+        for module in (
+            "fastapi",
+            "httptools",
+            "mcp",
+            "opentelemetry",
+            "prometheus_client",
+            "uvicorn",
+        )
+    ),
 ]
 
 

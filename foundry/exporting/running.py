@@ -1,27 +1,17 @@
-"""Runs an exported package: in an interpreter that sees nothing else and reads no bytecode.
+"""Runs an exported package: in an interpreter that sees nothing else and reads no bytecode."""
 
-No checksum covers bytecode, and Python runs it in place of a module if it only bears the time and
-size of its file. So what would run is compared with what its module compiles to.
-"""
-
-import importlib.util
 import json
 import os
-import py_compile
 import re
-import struct
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
-from types import CodeType
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
-from foundry.errors import FoundryError
+from foundry.errors import FoundryError, RequestError
 
 TIME_LIMIT_SECONDS = 120.0
 """For a command of a server, and for the import of its modules."""
@@ -62,6 +52,13 @@ _RUN = (
     "import runpy, sys; sys.path.insert(0, {folder!r});"
     " runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
 )
+_TETHER = (
+    "import os, signal, threading;"
+    " threading.Thread(target=lambda: (os.read(0, 1), os.kill(os.getpid(), signal.SIGTERM)),"
+    " daemon=True).start(); "
+)
+"""Ends a server when its standard input ends, which it does however its parent ends."""
+
 _IMPORT = """
 import importlib, json, sys
 folder, package, *modules = sys.argv[1:]
@@ -101,6 +98,35 @@ def run_server(
         variables={**more, **(variables or {})},
         time_limit=time_limit,
     )
+
+
+def begin_server(
+    folder: Path, package: str, arguments: Sequence[str], *, index_dir: Path
+) -> "subprocess.Popen[str]":
+    """Start the command line of the server in `folder`, in a process group of its own.
+
+    It has the caller's whole environment. It stops when its standard input is closed, or the
+    caller dies; what it logs, from warnings on unless LOG_LEVEL says otherwise, is to be read from
+    its standard error.
+    """
+    code = _TETHER + _RUN.format(folder=str(folder), package=package)
+    return subprocess.Popen(
+        [*_interpreter(), "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env={"LOG_LEVEL": "warning", **os.environ, "INDEX_DIR": str(index_dir)},
+        process_group=0,
+    )
+
+
+def explain_exit(name: str, code: int, said: str) -> FoundryError:
+    """Return the error that a command of the server `name` has printed and exited with."""
+    kind = RequestError if code == RequestError.exit_code else FoundryError
+    message, _, hint = said.strip().removeprefix(f"{name}: ").partition("\n")
+    return kind(message or f"the server exited with {code}", hint=hint.strip() or None)
 
 
 def run_python(
@@ -152,44 +178,6 @@ def _environment(package: Path) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in wanted}
 
 
-def find_forged(folder: Path) -> Iterator[str]:
-    """Yield a line for each file of bytecode that would run in place of a module in `folder`.
-
-    That is bytecode of this version of Python which does not come of the module beside it.
-    """
-    with tempfile.TemporaryDirectory() as scratch:
-        compiled = str(Path(scratch, "compiled"))
-        for source in sorted(folder.rglob("*.py")):
-            for level, ending in enumerate(("", ".opt-1", ".opt-2")):
-                name = f"{source.stem}.{sys.implementation.cache_tag}{ending}.pyc"
-                cached = source.parent / "__pycache__" / name
-                if cached.is_file() and _is_taken(cached.read_bytes()[:16], source):
-                    py_compile.compile(str(source), compiled, doraise=True, optimize=level)
-                    if _code_of(str(cached)) != _code_of(compiled):
-                        place = cached.relative_to(folder.parent).as_posix()
-                        yield f"{place}: bytecode that does not come of {source.name}; delete it"
-
-
-def _code_of(bytecode: str) -> CodeType | None:
-    try:
-        return SourcelessFileLoader("", bytecode).get_code("")
-    except (ImportError, EOFError, ValueError, TypeError):
-        return None
-
-
-def _is_taken(header: bytes, source: Path) -> bool:
-    """Return whether Python takes bytecode for that of a file, by its header (PEP 552)."""
-    if header[:4] != importlib.util.MAGIC_NUMBER:
-        return False
-    flags, *_ = struct.unpack("<I", header[4:8])
-    if flags & 1:
-        is_checked = bool(flags & 2)
-        return not is_checked or header[8:] == importlib.util.source_hash(source.read_bytes())
-    status = source.stat()
-    stamp = struct.pack("<II", int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)
-    return header[8:] == stamp
-
-
 def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
     """Import every module of the package in `folder`.
 
@@ -230,17 +218,24 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
             said, address = "", None
             while address is None and (line := process.stderr.readline()):
                 said += line
-                address = _ADDRESS.search(line) if "Serving" in line else None
+                address = find_address(line)
             limit.cancel()
             if address is None:
                 yield f"the server does not start: {_last_line(said)}"
                 return
             # Nobody reads what it says from here on, and it must not wait for that.
             threading.Thread(target=process.stderr.read, daemon=True).start()
-            yield from _ask(address[0], question)
+            yield from _ask(address, question)
         finally:
             limit.cancel()
             process.terminate()
+
+
+def find_address(line: str) -> str | None:
+    """Return where a server listens, if this line of its log says so."""
+    found = _ADDRESS.findall(line) if "Serving" in line else []
+    # The last one: the server's title comes before, and may be anything.
+    return found[-1] if found else None
 
 
 def _ask(address: str, question: str | None) -> Iterator[str]:

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from foundry.errors import FoundryError, VerificationError
+from foundry.exporting.bytecode import find_forged
 from foundry.exporting.checksums import compare, is_owners, list_files
 from foundry.exporting.package_files import find_broken
-from foundry.exporting.running import find_forged, find_unanswered, find_unimportable, run_server
+from foundry.exporting.running import find_unanswered, find_unimportable, run_server
 from foundry.exporting.standing import examine
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import Manifest

@@ -1,0 +1,287 @@
+"""`foundry serve`: a folder of documents becomes a search page, and stays up to date."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from conftest import CONFIG, MakeProject
+from processes import FOUNDRY, foundry, snapshot
+from waiting import wait_until
+
+SECONDS = 60
+SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
+
+
+class Serve:
+    """A running `foundry serve`; what it has said is in `said`."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.said: list[str] = []
+
+    def wait_for(self, pattern: str) -> "re.Match[str]":
+        """Read until a line has this pattern."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line)
+            if found := re.search(pattern, line):
+                return found
+        raise AssertionError(f"ended without {pattern!r}:\n{''.join(self.said)}")
+
+    def wait_for_address(self) -> str:
+        return self.wait_for(r"listening on (http://\S+:\d+);")[1]
+
+    def interrupt(self) -> str:
+        """Press Ctrl-C, and return what is said from then on; it must end well."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.stdout is not None
+        said = self.process.stdout.read()
+        assert self.process.wait(SECONDS) in {0, 130}
+        assert "Traceback" not in said
+        return said
+
+
+@contextmanager
+def serving(
+    path: Path, *options: str, variables: Mapping[str, str] | None = None
+) -> Iterator[Serve]:
+    process = subprocess.Popen(
+        [*FOUNDRY, "serve", path, "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **(variables or {})},
+    )
+    try:
+        yield Serve(process)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=SECONDS) as reply:
+        return str(reply.read().decode())
+
+
+def search(address: str, query: str) -> list[str]:
+    found = json.loads(get(f"{address}/search?q={quote(query)}&mode=keyword"))["results"]
+    return [hit["path"] for hit in found]
+
+
+def title_of(address: str) -> str:
+    return str(json.loads(get(f"{address}/openapi.json"))["info"]["title"])
+
+
+def answers(address: str) -> bool:
+    try:
+        get(f"{address}/healthz")
+    except OSError:
+        return False
+    return True
+
+
+def edit(path: Path, content: str) -> None:
+    """Replace a file as an editor does."""
+    temporary = path.with_name(path.name + ".swp~")
+    temporary.write_text(content, encoding="utf-8")
+    temporary.replace(path)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+
+def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, str]) -> None:
+    folder = tmp_path / "pump manuals"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "seals.md").write_text(SEALS)
+    (folder / "deep" / "pumps.txt").write_text("Test the pumps each week.")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    before = snapshot(folder)
+    with serving(folder, "--no-watch", variables=cache) as serve:
+        address = serve.wait_for_address()
+        said = "".join(serve.said)
+        assert "pump manuals has no foundry.toml: served by the defaults" in said
+        assert f"foundry init NAME --source '{folder}'" in said
+        assert re.search(r"2 documents, 2 chunks in", said)
+        assert re.search(r"1 skipped:\n +1  ", said)
+        assert "<html" in get(f"{address}/")
+        assert title_of(address) == "pump manuals"
+        assert search(address, "D40 seal") == ["seals.md"]
+        assert search(address, "week") == ["deep/pumps.txt"]
+        assert serve.interrupt() == "stopped\n"
+    assert not answers(address)
+    assert snapshot(folder) == before
+    [project] = (tmp_path / "cache" / "foundry").iterdir()
+    assert re.fullmatch(r"pump-manuals-[0-9a-f]{12}", project.name)
+    assert project.stat().st_mode & 0o777 == 0o700
+    assert project.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.slow
+def test_one_file_is_served_and_followed(tmp_path: Path, cache: dict[str, str]) -> None:
+    folder = tmp_path / "all sorts"
+    (folder / "more").mkdir(parents=True)
+    file = folder / "seals [1].md"
+    for path in (file, folder / "seals 1.md", folder / "more" / file.name):
+        path.write_text(SEALS)
+    with serving(file, variables=cache) as serve:
+        address = serve.wait_for_address()
+        assert search(address, "D40") == [file.name]
+        (folder / "more" / "other.md").write_text("# Other\n")
+        edit(file, "# Seals\n\nReplace the E50 seal.\n")
+        serve.wait_for("1 documents, .*: 1 read, 0 unchanged")
+        wait_until(lambda: search(address, "E50") == [file.name])
+        serve.interrupt()
+
+
+@pytest.mark.slow
+def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    with serving(project.root) as serve:
+        address = serve.wait_for_address()
+        stop, failures, asked = threading.Event(), list[str](), 0
+
+        def ask() -> None:
+            nonlocal asked
+            while not stop.is_set():
+                try:
+                    assert "a.md" in search(address, "seals")
+                except (OSError, AssertionError) as error:
+                    failures.append(repr(error))
+                asked += 1
+
+        client = threading.Thread(target=ask)
+        client.start()
+        try:
+            edit(project.root / "sources" / "b.md", "# Zyzzyva\n\nA weevil of the tropics.")
+            serve.wait_for("2 documents, .*: 1 read, 1 unchanged")
+            wait_until(lambda: search(address, "weevil") == ["b.md"])
+            edit(project.root / "sources" / "b.md", "# Pumps\n\nTest them.")
+            wait_until(lambda: search(address, "weevil") == [])
+
+            edit(project.root / "foundry.toml", CONFIG + "[serch]\n")
+            line = serve.wait_for("what was there before is served: ").string
+            assert "serch: unknown key; did you mean 'search'?" in line
+            assert search(address, "pumps") == ["b.md"]
+        finally:
+            stop.set()
+            client.join()
+        assert not failures
+        assert asked
+
+        # What decides the server is another matter: that one is started again.
+        edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
+        serve.wait_for("foundry.toml has changed: a new server answers")
+        assert serve.wait_for_address() == address
+        assert title_of(address) == "Wren"
+        assert search(address, "pumps") == ["b.md"]
+        assert serve.interrupt() == "stopped\n"
+    assert not answers(address)
+    assert "Traceback" not in "".join(serve.said)
+
+
+@pytest.mark.slow
+def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    with serving(project.root) as serve:
+        address = serve.wait_for_address()
+        edit(project.root / "foundry.toml", CONFIG + '[store]\nengine = "qdrant"\n')
+        serve.wait_for("what was there before is served: .*QDRANT_URL")
+        assert search(address, "seals") == ["a.md"]
+        edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
+        assert serve.wait_for_address() == address
+        assert title_of(address) == "Wren"
+        serve.interrupt()
+
+
+@pytest.mark.slow
+def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    with serving(project.root) as serve:
+        address = serve.wait_for_address()
+        assert answers(address)
+        serve.process.kill()
+        serve.process.wait()
+        wait_until(lambda: not answers(address))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+@pytest.mark.parametrize("options", [[], ["--no-watch"]])
+def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    with serving(project.root, *options) as serve:
+        serve.wait_for_address()
+        pid = serve.process.pid
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+        serve.wait_for("error: notes: the server has ended with -9")
+        assert serve.process.stdout is not None
+        assert "Traceback" not in serve.process.stdout.read()
+        assert serve.process.wait(SECONDS) == 1
+
+
+@pytest.mark.slow
+def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = foundry("serve", project.root, "--no-watch", "--port", str(port))
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
+    assert "choose another one with --port" in done.stderr
+    without = {"API_TOKENS": ""}
+    done = foundry("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
+    assert done.returncode == 2
+    assert "no API_TOKENS are set" in done.stderr
+    with serving(
+        project.root, "--host", "0.0.0.0", "--insecure-no-auth", variables=without
+    ) as serve:
+        port = int(serve.wait_for_address().rpartition(":")[2])
+        assert answers(f"http://127.0.0.1:{port}")
+
+
+def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str]) -> None:
+    done = foundry("serve", tmp_path / "nowhere", variables=cache)
+    assert (done.returncode, "no such folder or file" in done.stderr) == (1, True)
+    done = foundry("serve", "https://docs.example.com/", variables=cache)
+    assert "foundry init DIR --source URL" in done.stderr
+    assert not (tmp_path / "cache").exists()
+    (tmp_path / "empty").mkdir()
+    done = foundry("serve", tmp_path / "empty", variables=cache)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    (tmp_path / "foundry.toml").write_text("[project\n")
+    assert foundry("serve", tmp_path, variables=cache).returncode == 2
+
+
+@pytest.mark.slow
+def test_the_page_is_opened_once(tmp_path: Path, make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS})
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> "{opened}"\n')
+    browser.chmod(0o755)
+    with serving(
+        project.root, "--open", "--no-watch", variables={"BROWSER": f"{browser} %s"}
+    ) as serve:
+        address = serve.wait_for_address()
+        wait_until(opened.exists)
+        serve.interrupt()
+    assert opened.read_text().split() == [address]
