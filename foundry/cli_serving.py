@@ -57,10 +57,10 @@ def serve(
                         _open_page(event.address)
                     is_listening = True
                 elif isinstance(event, BuildResult):
-                    if is_built:
-                        click.echo(describe_outcome(event))
-                    else:
+                    if not is_built:
                         show_result(event)
+                    elif not event.unchanged:
+                        click.echo(describe_outcome(event))
                     is_built = True
                 else:
                     _show_failure(event)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,7 @@ from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import Manifest
+from foundry.sources.tables import Row, read_csv, read_jsonl
 
 FOLDERS = ("served-a", "served-b")
 """Taken in turn, so that the server before can be started again if its successor cannot."""
@@ -61,7 +63,7 @@ def adopt(path: Path) -> Path | Adopted:
     for folder in (project.parent, project):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     project.chmod(0o700)
-    if source.is_dir() or source.suffix in TABLES:
+    if source.is_dir() or _has_documents_in_rows(source):
         described = suggest(str(source), project)
     else:
         described = suggest_file(source, project)
@@ -72,6 +74,15 @@ def adopt(path: Path) -> Path | Adopted:
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         replace_file(file, text.encode())
     return Adopted(source, project)
+
+
+def _has_documents_in_rows(source: Path) -> bool:
+    """Return whether a file is a table whose columns are called as they are by default."""
+    if source.suffix not in TABLES:
+        return False
+    with closing((read_csv if source.suffix == ".csv" else read_jsonl)(source)) as rows:
+        first = next((row.values for row in rows if isinstance(row, Row)), {})
+    return "text" in first and bool({"id", "_id"} & first.keys())
 
 
 def _cache_folder() -> Path:

@@ -61,7 +61,7 @@ def serving(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        env={**os.environ, "PYTHONUNBUFFERED": "1", **(variables or {})},
+        env={**os.environ, **(variables or {})},
     )
     try:
         yield Serve(process)
@@ -148,6 +148,24 @@ def test_one_file_is_served_and_followed(tmp_path: Path, cache: dict[str, str]) 
         serve.wait_for("1 documents, .*: 1 read, 0 unchanged")
         wait_until(lambda: search(address, "E50") == [file.name])
         serve.interrupt()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "documents"),
+    [
+        ("id,text\n1,Replace the D40 seal.\n2,Test the pumps.\n", 2),
+        ("part,price\nthe D40 seal,3\npump,5\n", 1),
+    ],
+)
+def test_a_table_is_served_by_rows_or_as_one_document(
+    content: str, documents: int, tmp_path: Path, cache: dict[str, str]
+) -> None:
+    (tmp_path / "parts.csv").write_text(content)
+    with serving(tmp_path / "parts.csv", "--no-watch", variables=cache) as serve:
+        address = serve.wait_for_address()
+        assert f"{documents} documents, " in "".join(serve.said)
+        assert search(address, "D40") == [["parts.csv"], ["1"]][documents - 1]
 
 
 @pytest.mark.slow

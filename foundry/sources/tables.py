@@ -5,7 +5,7 @@ Bytes that are not UTF-8 arrive as lone surrogates (`surrogateescape`), so nothi
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -29,7 +29,7 @@ class RowProblem:
     detail: str
 
 
-def read_csv(path: Path) -> Iterator[Row | RowProblem]:
+def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
     """Rows of a CSV file whose first row names the columns, counted from 1 with that row.
 
     The delimiter is the comma, unless the first line holds more semicolons or tabs. Raises OSError
@@ -61,7 +61,7 @@ def read_csv(path: Path) -> Iterator[Row | RowProblem]:
                 yield Row(f"row {number}", dict(zip(header, cells, strict=True)))
 
 
-def read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
+def read_jsonl(path: Path) -> Generator[Row | RowProblem, None, None]:
     """Objects of a JSONL file, one a line; numbers stay strings, written as in the file.
 
     Raises OSError when the file cannot be read.
