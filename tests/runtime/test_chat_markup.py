@@ -1,5 +1,6 @@
 """Nothing that a model writes is a link, an image or HTML to a reader of Markdown."""
 
+from dataclasses import astuple
 from itertools import pairwise
 
 import pytest
@@ -69,7 +70,7 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
         also_at=[],
     )
     (passage,) = number_passages(
-        [Hit.of(chunk, 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
+        [Hit(*astuple(chunk), 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
     )
     said = legend([passage.source])
     assert said.startswith("\n\n[1] ")

@@ -1,5 +1,7 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
+from dataclasses import astuple
+
 from foundry.runtime.chat.conversation import Turn
 from foundry.runtime.chat.events import PASSAGES_CHARACTERS, number_passages, shorten
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
@@ -22,7 +24,7 @@ def hit(text: str, number: int = 0) -> Hit:
         modified=None,
         also_at=[],
     )
-    return Hit.of(chunk, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
+    return Hit(*astuple(chunk), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
 
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:

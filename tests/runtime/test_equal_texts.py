@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import astuple
 from types import ModuleType
 
 import pytest
@@ -36,7 +37,9 @@ def hit(number: int, text: str) -> Hit:
         modified=None,
         also_at=[],
     )
-    return Hit.of(chunk, 1 - number / 1000, LaneScores(None, None), LaneRanks(None, None), {})
+    return Hit(
+        *astuple(chunk), 1 - number / 1000, LaneScores(None, None), LaneRanks(None, None), {}
+    )
 
 
 @given(

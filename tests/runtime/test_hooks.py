@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Search
 
 def hit(name: str, score: Any) -> Hit:
     chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    return Hit.of(chunk, score, LaneScores(0.5, None), LaneRanks(1, None), {})
+    return Hit(*astuple(chunk), score, LaneScores(0.5, None), LaneRanks(1, None), {})
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:

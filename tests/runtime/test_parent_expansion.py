@@ -1,5 +1,6 @@
 """Parents put together from chunks made by hand."""
 
+from dataclasses import astuple
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,7 +112,13 @@ def test_what_has_no_parent_or_is_of_another_index_has_no_passage() -> None:
 def test_each_parent_is_given_with_its_best_chunk() -> None:
     journal = Journal()
     hits = [
-        Hit.of(CHUNKS[number], 0.9 - place / 10, LaneScores(None, None), LaneRanks(None, None), {})
+        Hit(
+            *astuple(CHUNKS[number]),
+            0.9 - place / 10,
+            LaneScores(None, None),
+            LaneRanks(None, None),
+            {},
+        )
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     shown = list(expand_parents(hits, index_of(CHUNKS), journal))

@@ -1,7 +1,7 @@
 """What is answered: JSON and schemas of one definition."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -30,7 +30,8 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-HIT = Hit.of(CHUNK, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2})
+CHUNK_VALUES = [getattr(CHUNK, one.name) for one in fields(CHUNK)]
+HIT = Hit(*CHUNK_VALUES, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2})
 RESPONSE = SearchResponse("seal", "hybrid", "default", False, ("D40",), 1.5, {"links": {}}, (HIT,))
 
 

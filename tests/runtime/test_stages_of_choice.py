@@ -1,6 +1,7 @@
 """Minimum scores, caps, near-duplicates and heuristics, by numbers worked out by hand."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,6 +67,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
     """An index of so many chunks, of which each term stands in `holding`."""
     return SimpleNamespace(
         chunk=records.__getitem__,
+        chunk_values=lambda number: astuple(records[number]),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),
@@ -75,7 +77,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
 def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
     """Hits in this order, with scores that fall by a hundredth."""
     return [
-        Hit.of(found, 0.9 - number / 100, LaneScores(None, None), LaneRanks(None, None), {})
+        Hit(*astuple(found), 0.9 - number / 100, LaneScores(None, None), LaneRanks(None, None), {})
         for number, found in enumerate(records)
     ]
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,7 +47,7 @@ def search(
     if query == "nothing":
         return SearchResponse(query, mode, "default", False, (), 0.1, {}, ())
     degraded = filters == Filters(source=("docs",), tags=("a", "b"))
-    hit = Hit.of(CHUNK, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
+    hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
     return SearchResponse(query, mode, "default", degraded, (), 0.1, {}, (hit,) * min(top_k, 2))
 
 

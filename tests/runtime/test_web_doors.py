@@ -1,7 +1,7 @@
 """The HTTP doors in process, with a small fake index: what they answer and what they refuse."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
@@ -122,7 +122,7 @@ class Search:
         self.asked.append((query, top_k, mode, filters))
         if query == "raise":
             raise RuntimeError("a secret of the server")
-        hit = Hit.of(CHUNK, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 0.1})
+        hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 0.1})
         return SearchResponse(query, mode, "default", False, (), 0.1, {}, (hit,))
 
 

@@ -84,7 +84,7 @@ class Index:
             layout.chunks,
             open_array(layout.chunk_offsets, np.uint64, (chunks + 1,)),
             open_array(layout.chunk_ids, np.uint64, (2, chunks)),
-            chunk_of,
+            _chunk_values,
         )
         self._documents = Records(
             layout.documents,
@@ -97,7 +97,12 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """The chunk with a number from 0 to `chunk_count` - 1."""
-        return self._chunks[number]
+        return ChunkRecord(*self._chunks[number])
+
+    def chunk_values(self, number: int) -> list[Any]:
+        """The fields of a chunk, in order, for a record that has more than these."""
+        values: list[Any] = self._chunks[number]
+        return values
 
     def document(self, number: int) -> DocumentRecord:
         """The document with a number from 0 to `document_count` - 1."""
@@ -165,9 +170,14 @@ class Index:
 
 def chunk_of(stored: dict[str, Any]) -> ChunkRecord:
     """Return the chunk that a line of the index holds; KeyError or TypeError if it holds none."""
+    return ChunkRecord(*_chunk_values(stored))
+
+
+def _chunk_values(stored: dict[str, Any]) -> list[Any]:
+    values: list[Any]
     *values, copies = _CHUNK_FIELDS(stored)
     values.append([Place(**copy) for copy in copies])
-    return ChunkRecord(*values)
+    return values
 
 
 def _document_of(stored: dict[str, Any]) -> DocumentRecord:

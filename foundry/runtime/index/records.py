@@ -35,7 +35,7 @@ class Record:
         """Return the record as values that any writer of JSON takes."""
         kind: Any = type(self)
         return {
-            name: _to_json(value)
+            name: value if type(value) in _PLAIN else _to_json(value)
             for attribute, name, default in _fields_of(kind)
             if (value := getattr(self, attribute)) != default
         }
@@ -52,8 +52,6 @@ def _fields_of(kind: Any) -> tuple[tuple[str, str, object], ...]:
 
 
 def _to_json(value: Any) -> Any:
-    if type(value) in _PLAIN:
-        return value
     if isinstance(value, Record):
         return value.to_json()
     if isinstance(value, (list, tuple)):

@@ -4,11 +4,10 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from operator import attrgetter
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,22 +69,6 @@ class Hit(ChunkRecord):
     boosts: dict[str, float]
     near_duplicates: tuple[str, ...] = ()
     passage: Passage | None = None
-
-    @classmethod
-    def of(
-        cls,
-        chunk: ChunkRecord,
-        score: float,
-        scores: LaneScores,
-        ranks: LaneRanks,
-        boosts: dict[str, float],
-    ) -> Self:
-        """Return the hit that a chunk is."""
-        values = (*_CHUNK_FIELDS(chunk), score, scores, ranks, boosts)
-        return cls(*values)
-
-
-_CHUNK_FIELDS = attrgetter(*(field.name for field in fields(ChunkRecord)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +243,8 @@ def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[H
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    return Hit.of(
-        index.chunk(int(candidates.chunks[place])),
+    values: tuple[Any, ...] = (
+        *index.chunk_values(int(candidates.chunks[place])),
         float(candidates.scores[place]),
         LaneScores(
             _lane_score(candidates.semantic, place),
@@ -278,9 +261,9 @@ def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
             if factors[place] != 1
         },
     )
+    return Hit(*values)
 
 
 def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:
-    if scores is None or math.isnan(scores[place]):
-        return None
-    return round(float(scores[place]), SCORE_DIGITS)
+    score = math.nan if scores is None else float(scores[place])
+    return None if math.isnan(score) else round(score, SCORE_DIGITS)
