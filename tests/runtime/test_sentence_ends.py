@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.chat.extract import find_sentence_ends
+from foundry.runtime.retrieval.sentences import find_sentence_ends
 
 
 def cut(text: str) -> list[str]:
