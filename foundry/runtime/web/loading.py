@@ -2,10 +2,12 @@
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..index.errors import ServerError
@@ -76,9 +78,10 @@ def shared_counts(workers: int) -> Iterator[None]:
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         yield
         return
+    _remove_left_counts()
     try:
         folder = TemporaryDirectory(
-            prefix="counts-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None
+            prefix=f"counts-{os.getpid()}-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None
         )
     except OSError as error:
         raise ServerError(
@@ -87,3 +90,16 @@ def shared_counts(workers: int) -> Iterator[None]:
         ) from None
     with folder as os.environ[COUNTS_VARIABLE]:
         yield
+
+
+def _remove_left_counts() -> None:
+    """Remove what this user's servers could not, since they were killed."""
+    for folder in Path(MEMORY).glob("counts-*-*"):
+        process = folder.name.split("-")[1]
+        try:
+            if process.isdecimal() and folder.stat().st_uid == os.getuid():
+                os.kill(int(process), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, OverflowError):
+            continue
