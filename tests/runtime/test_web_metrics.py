@@ -21,7 +21,7 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
 
 def test_times_are_counted_in_buckets() -> None:
     for seconds in (0.0005, 0.001, 0.3, 99.0):
-        STAGE_SECONDS.labels("buckets").observe(seconds)
+        STAGE_SECONDS("buckets").observe(seconds)
     found = samples(generate_latest(REGISTRY).decode())
     name = "search_stage_seconds"
     # A time on a bound belongs to the bucket that ends there.

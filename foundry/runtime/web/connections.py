@@ -216,7 +216,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, phrase, fields, bytes(response.body))
         )
         self.transport.close()
-        CONNECTIONS_REFUSED.labels(status).inc()
+        CONNECTIONS_REFUSED(status).inc()
         said = {"status": status, "client": self.client[0] if self.client else None}
         _logger.info("connection refused", extra={"fields": said})
 

@@ -72,8 +72,8 @@ class Slots:
     def __init__(self, name: str, count: int) -> None:
         self._free = asyncio.Semaphore(count)
         self._waiting = 0
-        self._working_gauge = REQUESTS_WORKING.labels(name)
-        self._waiting_gauge = REQUESTS_WAITING.labels(name)
+        self._working_gauge = REQUESTS_WORKING(name)
+        self._waiting_gauge = REQUESTS_WAITING(name)
 
     async def take(self) -> bool:
         """Take a slot, to be given back once; return False if none came free in time."""

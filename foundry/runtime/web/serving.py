@@ -110,15 +110,15 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)
     version = served.current().version
-    INDEX_SERVED.labels(version).set(1)
+    INDEX_SERVED(version).set(1)
 
     def count_reload(result: str) -> None:
         nonlocal version
-        INDEX_RELOADS.labels(result).inc()
+        INDEX_RELOADS(result).inc()
         if result == "ok":
-            INDEX_SERVED.labels(version).set(0)
+            INDEX_SERVED(version).set(0)
             version = served.current().version
-            INDEX_SERVED.labels(version).set(1)
+            INDEX_SERVED(version).set(1)
 
     # Not before: a thread does not survive the fork that makes a worker.
     served.verify_meanwhile(served.current())
