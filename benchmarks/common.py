@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from foundry import __version__, pipeline
-from foundry.build_records import BuildResult
-from foundry.config import load_config
+from foundry.build.request import BuildResult
+from foundry.config.project import load_config
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder

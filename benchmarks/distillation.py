@@ -23,21 +23,21 @@ import numpy as np
 from common import Collection, build, machine, make_project, read_collection
 from quality import DEPTH
 
-from foundry.config import load_config
-from foundry.embedding.batching import BatchedModel
-from foundry.embedding.distill import unit_rows
-from foundry.embedding.embedder import Vectors
-from foundry.embedding.encoder_files import encode_all
-from foundry.embedding.models import open_model
-from foundry.embedding.query_distillation import (
+from foundry.config.project import load_config
+from foundry.embedding.distil.distill import unit_rows
+from foundry.embedding.distil.query_distillation import (
     DistillationOptions,
     DistilledQueries,
     distil_queries,
 )
+from foundry.embedding.embedder import Vectors
+from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.overlap import RankingOverlap
-from foundry.published import open_index
+from foundry.indexing.published import open_index
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord

@@ -24,12 +24,12 @@ from common import Collection, build, machine, make_project, read_collection
 from numpy.typing import NDArray
 
 from foundry import pipeline
-from foundry.cli_options import warn
-from foundry.config_search import DEFAULT_FIELDS
-from foundry.evaluating import EvaluationResult
+from foundry.cli.options import warn
+from foundry.config.search import DEFAULT_FIELDS
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
+from foundry.evaluation.run import EvaluationResult
+from foundry.indexing.published import open_index
 from foundry.progress import Reporter
-from foundry.published import open_index
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.results import MAX_TOP_K

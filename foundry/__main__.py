@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; an interrupt while its modules are loaded is no traceback either."""
     try:
-        from foundry.cli import main as command_line
+        from foundry.cli.main import main as command_line
     except KeyboardInterrupt:
         sys.stderr.write("error: interrupted\n")
         sys.exit(130)

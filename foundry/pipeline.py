@@ -10,18 +10,18 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundry.build_records import Adopted, BuildOptions, BuildPlan, BuildResult
+from foundry.build.request import Adopted, BuildOptions, BuildPlan, BuildResult
 from foundry.errors import BusyError, FoundryError
 from foundry.runtime.index.errors import ServerError
 
 if TYPE_CHECKING:
-    from foundry.build_records import Listening, ServeOptions
-    from foundry.config import Config
-    from foundry.doctor import Finding
-    from foundry.evaluating import EvaluationResult
+    from foundry.build.request import Listening, ServeOptions
+    from foundry.config.project import Config
     from foundry.evaluation.options import EvaluationOptions
-    from foundry.exporting.decisions import Update
-    from foundry.inspection import Selection
+    from foundry.evaluation.run import EvaluationResult
+    from foundry.export.decisions import Update
+    from foundry.inspection.doctor import Finding
+    from foundry.inspection.index import Selection
     from foundry.progress import Reporter
     from foundry.runtime.index.layout import Manifest
     from foundry.stores.publication import Publication, PublishOptions
@@ -38,8 +38,8 @@ def init(project: Path, written: str) -> Path:
 
     `written` is the source: a url, or the path of a folder or a table.
     """
-    from foundry import config_web_sources
-    from foundry.config_sources import CONFIG_NAME, suggest
+    from foundry.config import web_sources as config_web_sources
+    from foundry.config.sources import CONFIG_NAME, suggest
     from foundry.rendering.first_config import compose_config
 
     file = project / CONFIG_NAME
@@ -58,9 +58,9 @@ def build(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
-    from foundry.building import build_index
-    from foundry.extras import of_build, require
-    from foundry.locking import hold_lock
+    from foundry.build.lock import hold_lock
+    from foundry.build.run import build_index
+    from foundry.config.extras import of_build, require
 
     config = _load_config(project)
     require(of_build(config, options.engine))
@@ -72,9 +72,9 @@ def dry_run(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildPlan:
     """Read and split what has changed, and say what a build would do; nothing is kept."""
-    from foundry.building import plan_build
-    from foundry.extras import of_build, require
-    from foundry.locking import hold_lock
+    from foundry.build.lock import hold_lock
+    from foundry.build.run import plan_build
+    from foundry.config.extras import of_build, require
 
     config = _load_config(project)
     require(of_build(config, options.engine))
@@ -89,7 +89,7 @@ def watch(
 
     A build that fails leaves the index as it was.
     """
-    from foundry.watching import changes_of
+    from foundry.build.watch import changes_of
 
     for _ in changes_of(project):
         while True:
@@ -114,8 +114,8 @@ def serve(
     build is delivered, and where the server listens; `say` is called with what the server logs, in
     a thread.
     """
-    from foundry.extras import of_build, require
-    from foundry.serving import adopt, serve_builds
+    from foundry.build.serving import adopt, serve_builds
+    from foundry.config.extras import of_build, require
 
     require(["server"])
     project = adopt(path)
@@ -134,11 +134,11 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.exporting.running import explain_exit, model_variables, run_server
-    from foundry.extras import of_server, require
-    from foundry.published import built_index, index_folder
+    from foundry.config.extras import of_server, require
+    from foundry.indexing.published import built_index, index_folder
     from foundry.rendering.preview import render_preview
     from foundry.rendering.query_encoder import choose_query_encoder
+    from foundry.rendering.running import explain_exit, model_variables, run_server
     from foundry.runtime.index.layout import Manifest
 
     config = _load_config(project)
@@ -163,9 +163,9 @@ def evaluate(
     project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
 ) -> EvaluationResult:
     """Ask the server that an export would be questions whose answers are known; see `query`."""
-    from foundry.evaluating import evaluate_server
-    from foundry.extras import of_server, require
-    from foundry.published import built_index
+    from foundry.config.extras import of_server, require
+    from foundry.evaluation.run import evaluate_server
+    from foundry.indexing.published import built_index
     from foundry.rendering.query_encoder import choose_query_encoder
     from foundry.runtime.index.layout import Manifest
 
@@ -185,10 +185,10 @@ def export(
 
     Unless `stale` is given, an index is refused that is not the one foundry.toml asks for.
     """
-    from foundry.exporting.write import check_target, write_export
-    from foundry.locking import hold_lock
-    from foundry.published import built_index
-    from foundry.shipping import compose_export
+    from foundry.build.lock import hold_lock
+    from foundry.export.compose import compose_export
+    from foundry.export.write import check_target, write_export
+    from foundry.indexing.published import built_index
 
     config = _load_config(project)
     built_index(config)
@@ -200,16 +200,17 @@ def export(
 
 def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[str, str]:
     """Say of every file that `export` would write why it is there, by path."""
-    from foundry.shipping import compose_export, explain_export
+    from foundry.export.compose import compose_export, explain_export
 
     config = _load_config(project)
     return explain_export(config, compose_export(config, trust=trust, stale=stale))
 
 
 def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
-    """How an export differs from what `export` would write now, as a diff; "" if it does not."""
-    from foundry.exporting.write import check_target
-    from foundry.shipping import compose_export, diff_export
+    """Return how an export differs from what `export` would write now, as a diff; "" if it does
+    not."""
+    from foundry.export.compose import compose_export, diff_export
+    from foundry.export.write import check_target
 
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
@@ -226,10 +227,10 @@ def update(
     stale: bool = False,
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
-    from foundry.exporting.update import update_export
-    from foundry.exporting.write import check_target
-    from foundry.locking import hold_lock
-    from foundry.shipping import check_origin, compose_export, find_project
+    from foundry.build.lock import hold_lock
+    from foundry.export.compose import check_origin, compose_export, find_project
+    from foundry.export.update import update_export
+    from foundry.export.write import check_target
 
     config = _load_config(project or find_project(folder))
     target = check_target(folder, config.root)
@@ -241,9 +242,9 @@ def update(
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
-    from foundry.extras import require
-    from foundry.locking import hold_lock
-    from foundry.publishing import publish_index
+    from foundry.build.lock import hold_lock
+    from foundry.config.extras import require
+    from foundry.export.publishing import publish_index
 
     config = _load_config(project)
     require([config.store.engine])
@@ -252,9 +253,9 @@ def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publi
 
 
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
-    """What is in the built index, line by line."""
-    from foundry.inspection import inspect_index
-    from foundry.published import built_index, open_index
+    """Yield what is in the built index, line by line."""
+    from foundry.indexing.published import built_index, open_index
+    from foundry.inspection.index import inspect_index
 
     index = open_index(built_index(_load_config(project)))
     yield from inspect_index(index, selection, as_json=as_json)
@@ -262,10 +263,10 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
 
 def verify(folder: Path) -> list[dict[str, object]]:
     """Check an export, or a project's index and its export if it has one."""
-    from foundry.config_sources import CONFIG_NAME
-    from foundry.exporting.checksums import CHECKSUMS
-    from foundry.exporting.verify import verify_export
-    from foundry.published import built_index, check_index
+    from foundry.config.sources import CONFIG_NAME
+    from foundry.export.checksums import CHECKSUMS
+    from foundry.export.verify import verify_export
+    from foundry.indexing.published import built_index, check_index
 
     if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
         return [verify_export(folder)]
@@ -279,19 +280,19 @@ def verify(folder: Path) -> list[dict[str, object]]:
 
 def doctor(project: Path) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
-    from foundry.doctor import examine
+    from foundry.inspection.doctor import examine
 
     return examine(project)
 
 
 def _load_config(project: Path) -> Config:
-    from foundry.config import load_config
+    from foundry.config.project import load_config
 
     return load_config(project)
 
 
 def _warn_of_staleness(config: Config, manifest: Manifest, warn: Warn) -> None:
-    from foundry.published import describe_staleness
+    from foundry.indexing.published import describe_staleness
 
     if said := describe_staleness(config, manifest):
         warn(said, f"the old index answers until you build it again: {config.build_command}")

@@ -36,7 +36,7 @@ class ChunkTerms:
     headings: tuple[tuple[str, ...], ...]
 
     def select(self, chunks: Sequence[int]) -> "ChunkTerms":
-        """The same for some of the chunks; the vocabulary stays."""
+        """Return the same for some of the chunks; the vocabulary stays."""
         offsets, (numbers, counts) = select_rows(
             unpack(self.offsets, np.uint32),
             (unpack(self.numbers, np.uint32), unpack(self.counts, np.uint32)),
@@ -81,7 +81,7 @@ class ChunkVectors:
     pieces: bytes
 
     def select(self, chunks: Sequence[int]) -> "ChunkVectors":
-        """The same for some of the chunks."""
+        """Return the same for some of the chunks."""
         offsets, (pieces,) = select_rows(
             unpack(self.offsets, np.uint32), (unpack(self.pieces, np.uint32),), chunks
         )
@@ -118,7 +118,7 @@ class PreparedDocument:
     vectors: ChunkVectors | None = None
 
     def select(self, chunks: Sequence[int]) -> "PreparedDocument":
-        """The document with some of its chunks alone, by their positions, ascending."""
+        """Return the document with some of its chunks alone, by their positions, ascending."""
         return replace(
             self,
             chunks=tuple(self.chunks[chunk] for chunk in chunks),
@@ -128,12 +128,12 @@ class PreparedDocument:
 
 
 def pack(values: NDArray[Any]) -> bytes:
-    """An array's bytes, little endian, row major."""
+    """Return an array's bytes, little endian, row major."""
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes()
 
 
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
-    """The array (n,) that `pack` made bytes of."""
+    """Return the array (n,) that `pack` made bytes of."""
     return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<"))
 
 

@@ -204,7 +204,7 @@ class Document:
 
 
 def is_code(document: Document) -> bool:
-    """Whether a document is source code whose headings are its definitions."""
+    """Return whether a document is source code whose headings are its definitions."""
     return document.reader.startswith("code-")
 
 
@@ -241,7 +241,7 @@ class Chunk:
     parent: Span | None = None
 
     def position(self) -> dict[str, int]:
-        """Where it is, as an index says it."""
+        """Return where it is, as an index says it."""
         position = {
             "start": self.start,
             "end": self.end,

@@ -67,7 +67,8 @@ _PLACEHOLDER = re.compile(
 
 
 def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Every place that looks like a secret, in the order of the text; placeholders do not."""
+    """Return every place that looks like a secret, in the order of the text; placeholders do
+    not."""
     found = {
         match.start(): form.kind
         for form in _FORMATS

@@ -71,7 +71,7 @@ class Url:
 
 
 def parse_url(written: str) -> Url:
-    """The canonical form of an absolute http or https url.
+    """Return the canonical form of an absolute http or https url.
 
     Host lower-cased and in ASCII (IDNA 2008 with the mapping of UTS 46), the scheme's own port, the
     fragment and an empty query dropped, dot segments resolved, escapes in capitals and only where
@@ -101,7 +101,7 @@ def parse_url(written: str) -> Url:
 
 
 def join_url(base: Url, reference: str) -> Url:
-    """The url that a reference on the page `base` leads to. Raises UrlError."""
+    """Return the url that a reference on the page `base` leads to. Raises UrlError."""
     # As browsers do: white space around, and line breaks and tabs within, mean nothing.
     text = re.sub("[\t\n\r]", "", reference.strip("\t\n\f\r ")).replace(" ", "%20")
     if len(text) > MAX_CHARS:
@@ -119,7 +119,8 @@ def join_url(base: Url, reference: str) -> Url:
 
 
 def parse_host(written: str) -> str:
-    """The canonical form of a host, IPv6 addresses with or without brackets. Raises UrlError."""
+    """Return the canonical form of a host, IPv6 addresses with or without brackets. Raises
+    UrlError."""
     if written.startswith("[") or ":" in written:
         return _parse_ipv6(written.removeprefix("[").removesuffix("]"))
     host = written

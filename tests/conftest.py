@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
-from foundry.cli import main
+from foundry.cli.main import main
 from foundry.rendering import plan
 from foundry.rendering.formatting import format_python
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from foundry.config import load_config
-from foundry.config_search import IndexOptions
+from foundry.config.project import load_config
+from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter

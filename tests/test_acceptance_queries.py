@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from small_indexes import rendered_server
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 LINES = (HANDBOOK / "questions.jsonl").read_text(encoding="utf-8").splitlines()

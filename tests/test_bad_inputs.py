@@ -29,7 +29,7 @@ MEMORY = 600_000_000
 MEASURED = """
 import resource, sys
 from pathlib import Path
-from foundry.cli import main
+from foundry.cli.main import main
 try:
     main(sys.argv[1:])
 finally:

@@ -8,7 +8,7 @@ from typing import Any
 
 from conftest import MakeProject, Project
 
-from foundry.published import open_index
+from foundry.indexing.published import open_index
 from foundry.runtime.evaluation import Question, resolve
 
 CONFIG = """

@@ -5,8 +5,8 @@ import os
 import pytest
 from conftest import CONFIG, MakeProject
 
-from foundry.build_state import index_state
-from foundry.config import load_config
+from foundry.build.state import index_state
+from foundry.config.project import load_config
 
 MODEL = '[embedding]\nprovider = "sentence-transformers"\nmodel = "model"\n'
 

@@ -21,7 +21,7 @@ from language_models import Call, LanguageModel, Reply, answer, language_model
 from markdown_it import MarkdownIt
 from servers import get, in_checkout, post, serving
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTION = "Who is Orsel Vane?"

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
-from foundry import published
-from foundry.cli import main
+from foundry.cli.main import main
 from foundry.errors import ExportError
-from foundry.exporting.replacing import replace_folder
+from foundry.export.replacing import replace_folder
+from foundry.indexing import published
 from foundry.progress import Lines, Reporter, Silence
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
@@ -44,7 +44,7 @@ def test_interrupt_while_modules_are_loaded_is_no_traceback() -> None:
 NOISY = """
 import logging, sys, warnings
 from foundry import pipeline
-from foundry.cli import main
+from foundry.cli.main import main
 
 def noisy(*arguments):
     from tqdm import tqdm

@@ -8,16 +8,16 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.config_file import (
+from foundry.cli.main import main
+from foundry.config.file import (
     ConfigFile,
     FolderSection,
     RecordsSection,
     SitemapSection,
     SiteSection,
 )
-from foundry.config_search import DEFAULT_WEIGHTS
+from foundry.config.project import load_config
+from foundry.config.search import DEFAULT_WEIGHTS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'

@@ -14,10 +14,10 @@ from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from pydantic import BaseModel
 
-from foundry.cli import main
-from foundry.config import Config, load_config
-from foundry.config_changes import EXEMPT, deciding_values, hash_config
-from foundry.config_file import ConfigFile
+from foundry.cli.main import main
+from foundry.config.changes import EXEMPT, deciding_values, hash_config
+from foundry.config.file import ConfigFile
+from foundry.config.project import Config, load_config
 from foundry.features.ranking import Tier
 
 Change = tuple[str, object, bool]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from foundry.config_patterns import check_pattern
+from foundry.config.patterns import check_pattern
 from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
 
 
@@ -61,7 +61,7 @@ def test_deeply_nested_groups_are_judged_at_once() -> None:
 
 FUZZ = """
 import random, re
-from foundry.config_patterns import check_pattern
+from foundry.config.patterns import check_pattern
 chooser = random.Random(7)
 atoms = ["a", "b", "[ab]", "[^a]", r"\\\\d", r"\\\\w", "-", ".", "1", "(?i:A)", r"\\\\b", "(?=a)"]
 ends = ["*", "+", "?", "{2,5}", "{0,30}", "*?", "{20}"]

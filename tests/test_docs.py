@@ -11,8 +11,8 @@ import pytest
 from packaging.requirements import Requirement
 from pydantic import BaseModel
 
-from foundry.cli import main
-from foundry.config_file import (
+from foundry.cli.main import main
+from foundry.config.file import (
     BuildSection,
     ChunkingSection,
     EmbeddingSection,

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 
-from foundry import doctor
-from foundry.cli import main
+from foundry.cli.main import main
+from foundry.inspection import doctor
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 KEYED = CONFIG + '[embedding]\nprovider = "openai"\nmodel = "m"\napi_key_env = "THE_KEY_OF_OURS"\n'

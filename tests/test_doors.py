@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, post, serving
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTIONS = (

@@ -19,8 +19,8 @@ from processes import foundry, is_possible, leftovers, snapshot
 from servers import check_with_own_tools, get, in_checkout, serving
 
 import foundry as installed
-from foundry.cli import main
-from foundry.exporting.checksums import compare
+from foundry.cli.main import main
+from foundry.export.checksums import compare
 from foundry.rendering.plan import RUNTIME
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}

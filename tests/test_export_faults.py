@@ -9,9 +9,9 @@ from conftest import MakeProject, Project
 from faults import EVERY_FAULT, FAULTS, each_fault
 from processes import leftovers, snapshot
 
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.exporting.checksums import compare
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.checksums import compare
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 
@@ -31,10 +31,10 @@ def check_faults(project: Project, fault: str, step: int) -> int:
     planned = plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
 
     def export() -> tuple[int, str]:
-        import foundry.shipping
+        import foundry.export.compose
 
         # Planning changes nothing, and formatting takes longer than all the rest.
-        foundry.shipping.plan_server = lambda *_, **__: planned
+        foundry.export.compose.plan_server = lambda *_, **__: planned
         result = CliRunner().invoke(main, ["export", str(project.root)])
         return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (
             result.output

@@ -8,12 +8,12 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 from document_files import docx, paragraph
 
-from foundry.config import load_config
+from foundry.build.report import BuildReport, format_report
+from foundry.config.extras import MODULES, WRITTEN, of_figures, of_server, require
+from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
-from foundry.extras import MODULES, WRITTEN, of_figures, of_server, require
 from foundry.readers import contract, read
 from foundry.records import Document, RawDocument, Skipped
-from foundry.reporting import BuildReport, format_report
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 QUESTIONS = {"./questions.jsonl": '{"query": "seal", "relevant": ["note.md"]}\n'}

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
 
-from foundry.config_search import IndexOptions
+from foundry.config.search import IndexOptions
+from foundry.indexing.published import open_index
 from foundry.indexing.terms import count_terms
 from foundry.prepared import unpack
-from foundry.published import open_index
 from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import Filters, read_pairs

@@ -23,10 +23,10 @@ from embedding_services import fake_service
 from packaging.markers import Marker
 
 import foundry.runtime
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.exporting.check import diff_folder
-from foundry.exporting.checksums import list_files
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.check import diff_folder
+from foundry.export.checksums import list_files
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))

@@ -13,8 +13,8 @@ from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from test_verify import restamp
 
-from foundry.config import load_config
-from foundry.locking import hold_lock
+from foundry.build.lock import hold_lock
+from foundry.config.project import load_config
 from foundry.rendering.encoders import encode_toml
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}

@@ -25,15 +25,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import snapshot, start
 
-from foundry.config import ChunkingOptions
-from foundry.config_search import DEFAULT_FIELDS
+from foundry.build.preparing import pool
+from foundry.build.preparing.cache import CACHE_NAME
+from foundry.build.preparing.preparer import Preparer
+from foundry.build.preparing.recipe import Recipe
+from foundry.config.project import ChunkingOptions
+from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.terms import heading_frequencies
 from foundry.prepared import ChunkTerms, PreparedDocument, unpack
-from foundry.preparing import pool
-from foundry.preparing.cache import CACHE_NAME
-from foundry.preparing.preparer import Preparer
-from foundry.preparing.recipe import Recipe
-from foundry.readers.sandbox import Limits
+from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument
 from foundry.sources.stamps import lasting_stamp
 
@@ -168,7 +168,7 @@ import os, sys
 from pathlib import Path
 import foundry.sources.stamps
 foundry.sources.stamps.TICK_NS = -1
-from foundry.cli import main
+from foundry.cli.main import main
 root = os.path.realpath(sys.argv[1])
 opened = []
 def note(event, arguments):

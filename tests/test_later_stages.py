@@ -26,8 +26,8 @@ from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, post, serving
 from test_search import corpora, filters, passes, queries, write_index
 
-from foundry.cli import main
-from foundry.config import load_config
+from foundry.cli.main import main
+from foundry.config.project import load_config
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 

@@ -21,9 +21,9 @@ from embedding_services import FakeService, Refusal, embed_text, fake_service
 from servers import check_with_own_tools, get, in_checkout, post, serving
 from waiting import wait_until
 
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.exporting.checksums import compare
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.checksums import compare
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 

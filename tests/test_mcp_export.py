@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from servers import get, in_checkout, post, serving
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 CONFIG = """
 [project]

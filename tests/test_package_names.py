@@ -5,9 +5,9 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from foundry.config_file import PACKAGE_PATTERN
-from foundry.files import templates_folder
-from foundry.package_names import is_taken
+from foundry.config.file import PACKAGE_PATTERN
+from foundry.config.package_names import is_taken
+from foundry.storage.files import templates_folder
 
 
 def test_every_module_of_a_locked_distribution_is_taken() -> None:

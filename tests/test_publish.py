@@ -18,7 +18,7 @@ from document_files import Text, pdf
 from faults import EVERY_FAULT, FAULTS, each_fault, run_with_fault
 from processes import FOUNDRY, leftovers, snapshot, start
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 NOTE = "# Seals\n\nReplace the D40 seal yearly. Edition {edition}.\n"
 
@@ -225,7 +225,7 @@ def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     edit(built, "two")
-    monkeypatch.setattr("foundry.building.collect_inputs", interrupt)
+    monkeypatch.setattr("foundry.build.run.collect_inputs", interrupt)
     result = built.run("build")
     assert result.exit_code == 130
     assert leftovers(built.root) == []
@@ -235,8 +235,8 @@ def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPat
 HOLDER = """
 import sys, time
 from pathlib import Path
-from foundry.config import load_config
-from foundry.locking import hold_lock
+from foundry.config.project import load_config
+from foundry.build.lock import hold_lock
 with hold_lock(load_config(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(60)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import CONFIG, MakeProject, Project
 
-from foundry.config import Config, load_config
+from foundry.config.project import Config, load_config
 from foundry.errors import (
     BuildError,
     ConfigError,
@@ -16,8 +16,8 @@ from foundry.errors import (
     PublishError,
     StaleIndexError,
 )
-from foundry.progress import Reporter
-from foundry.published import (
+from foundry.export.publishing import publish_index
+from foundry.indexing.published import (
     begun_version,
     built_index,
     check_index,
@@ -25,7 +25,7 @@ from foundry.published import (
     intact_manifest,
     refuse_stale,
 )
-from foundry.publishing import publish_index
+from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest, manifest_bytes
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.publication import Publication, PublishOptions

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from language_models import Call, LanguageModel, Reply, Script, language_model
 
-from foundry.cli import main
-from foundry.config import load_config
+from foundry.cli.main import main
+from foundry.config.project import load_config
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 

@@ -23,24 +23,24 @@ from processes import FOUNDRY, foundry, snapshot
 from ray_clusters import RunningCluster, descendants, is_worker, ray_cluster
 
 import foundry as package
-from foundry.build_records import BuildOptions
-from foundry.cli import main
-from foundry.config import ChunkingOptions
-from foundry.config_embedding import EmbeddingOptions
-from foundry.config_search import DEFAULT_FIELDS
-from foundry.distributed import tasks
-from foundry.distributed.embedding import CALLS, RayModel
-from foundry.distributed.mismatches import check_installation
-from foundry.distributed.preparing import AHEAD, RayPool
-from foundry.embedding.models import open_model
-from foundry.engines import closing_engine
+from foundry.build.engines import closing_engine
+from foundry.build.preparing.cache import CACHE_NAME
+from foundry.build.preparing.pool import Made
+from foundry.build.preparing.preparer import Preparer
+from foundry.build.preparing.programs import PREPARING, installation
+from foundry.build.preparing.recipe import Recipe
+from foundry.build.preparing.wire import encode_result
+from foundry.build.ray import tasks
+from foundry.build.ray.embedding import CALLS, RayModel
+from foundry.build.ray.mismatches import check_installation
+from foundry.build.ray.preparing import AHEAD, RayPool
+from foundry.build.request import BuildOptions
+from foundry.cli.main import main
+from foundry.config.embedding import EmbeddingOptions
+from foundry.config.project import ChunkingOptions
+from foundry.config.search import DEFAULT_FIELDS
+from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError, RequestError
-from foundry.preparing.cache import CACHE_NAME
-from foundry.preparing.pool import Made
-from foundry.preparing.preparer import Preparer
-from foundry.preparing.programs import PREPARING, installation
-from foundry.preparing.recipe import Recipe
-from foundry.preparing.wire import encode_result
 from foundry.records import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 

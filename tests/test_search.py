@@ -12,7 +12,7 @@ from conftest import CONFIG, MakeProject
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foundry.config import load_config
+from foundry.config.project import load_config
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter

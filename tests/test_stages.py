@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 from starlette.testclient import TestClient
 
-from foundry.config_search import IndexOptions
+from foundry.config.search import IndexOptions
 
 FILTERABLE = '[search]\nfilterable = ["team"]\n'
 COMPOSITIONS = {

@@ -17,7 +17,7 @@ from servers import get, in_checkout, serving
 from stores import ENGINES, running_postgres
 from test_targets import check, installed
 
-from foundry.config import load_config
+from foundry.config.project import load_config
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.store.store import HELD_FILES

@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spoilt
 from waiting import wait_until
 
-from foundry.config import load_config
+from foundry.config.project import load_config
 from foundry.errors import ConfigError, PublishError
 from foundry.runtime.index.arrays import quantise
 from foundry.runtime.retrieval.dense_lane import DenseLane

@@ -20,8 +20,8 @@ import yaml
 from conftest import MakeProject
 from processes import is_possible
 
-from foundry.config import load_config
-from foundry.config_file import Target
+from foundry.config.file import Target
+from foundry.config.project import load_config
 from foundry.errors import RenderError
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server

@@ -12,10 +12,10 @@ from conftest import CONFIG, MakeProject, Project
 from faults import EVERY_FAULT, FAULTS, each_fault
 from processes import leftovers, snapshot
 
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.exporting.checksums import compare
-from foundry.exporting.write import Export, write_export
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.checksums import compare
+from foundry.export.write import Export, write_export
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 
@@ -345,10 +345,10 @@ def check_faults(older: Path, fault: str, step: int) -> int:
     planned = plan_server(config, QUERY_ENCODERS["pieces"], None)
 
     def run() -> tuple[int, str]:
-        import foundry.shipping
+        import foundry.export.compose
 
         # Planning changes nothing, and formatting takes longer than all the rest.
-        foundry.shipping.plan_server = lambda *_, **__: planned
+        foundry.export.compose.plan_server = lambda *_, **__: planned
         result = update(older)
         known = isinstance(result.exception, SystemExit | None)
         return (result.exit_code if known else 98), result.output

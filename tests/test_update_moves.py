@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from conftest import CONFIG
 
 import foundry.runtime
-from foundry.cli import main
-from foundry.config import load_config
-from foundry.exporting.decisions import Update
-from foundry.exporting.moves import GONE, MOVED
-from foundry.exporting.update import update_export
-from foundry.exporting.write import Export, write_export
-from foundry.shipping import compose_export, diff_export
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.compose import compose_export, diff_export
+from foundry.export.decisions import Update
+from foundry.export.moves import GONE, MOVED
+from foundry.export.update import update_export
+from foundry.export.write import Export, write_export
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FLAT = FIXTURES / "flat-export.tar.gz"
@@ -121,7 +121,7 @@ def test_every_module_has_a_place_or_is_named_as_gone() -> None:
         for place in MOVED.values()
         if not (runtime / f"{place.replace('.', '/')}.py").exists()
     }
-    assert not lost, "say in foundry/exporting/moves.py where the code of these modules went"
+    assert not lost, "say in foundry/export/moves.py where the code of these modules went"
 
 
 def test_untouched_export_becomes_what_an_export_would_write(flat: Flat, new: Export) -> None:
@@ -255,7 +255,7 @@ OLD_PASSAGE = "from .results import A1\n" + "".join(f"B{n} = {n}\n" for n in ran
 def pair(tmp_path: Path, new: Export, monkeypatch: pytest.MonkeyPatch) -> Flat:
     """An export of two modules that become one, which imports a third."""
     monkeypatch.setattr(
-        "foundry.exporting.moves.MOVED", {"results": "r.results", "passage": "r.results"}
+        "foundry.export.moves.MOVED", {"results": "r.results", "passage": "r.results"}
     )
     flat = Flat.__new__(Flat)
     flat.root = tmp_path / "notes"

@@ -20,8 +20,8 @@ from faults import EVERY_FAULT
 from processes import foundry
 from servers import in_checkout
 
-from foundry.cli import main
-from foundry.exporting.checksums import hash_file
+from foundry.cli.main import main
+from foundry.export.checksums import hash_file
 from foundry.runtime.index.layout import manifest_bytes
 
 SAMPLE = (

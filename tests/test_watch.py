@@ -149,7 +149,7 @@ def test_a_running_server_finds_new_text(make_project: MakeProject) -> None:
 
 
 def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
-    from foundry.config_sources import FolderSource
+    from foundry.config.sources import FolderSource
     from foundry.sources.concerning import concerns_any
 
     source = FolderSource("s", tmp_path, ("**/*.md",), ("drafts/",), None, (), False, 1_000)

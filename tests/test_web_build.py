@@ -17,7 +17,7 @@ from conftest import MakeProject, Project
 from waiting import wait_until
 from web_sites import Reply, Request, Route, Site, canary, page, redirect, serving, text
 
-from foundry.cli import main
+from foundry.cli.main import main
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from web_sites import Site
 
-from foundry.config_file import SitemapSection, SiteSection, UrlSection
-from foundry.config_web_sources import find_problems, resolve
+from foundry.config.file import SitemapSection, SiteSection, UrlSection
+from foundry.config.web_sources import find_problems, resolve
 from foundry.progress import Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate

@@ -11,7 +11,7 @@ from itertools import groupby
 from foundry.chunking import code, headings, none, page, parent, recursive, sentences
 from foundry.chunking.packing import Packer
 from foundry.chunking.tokens import CountTokens, limit_tokens
-from foundry.config import ChunkingOptions
+from foundry.config.project import ChunkingOptions
 from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
@@ -83,7 +83,7 @@ def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Ite
 
 
 def _line_start(text: str, earliest: int, start: int) -> int:
-    """Where the line of `start` begins, if it does so at or after `earliest`."""
+    """Return where the line of `start` begins, if it does so at or after `earliest`."""
     begin = text.rfind("\n", earliest, start) + 1
     if begin:
         return begin

@@ -17,7 +17,7 @@ _OUTERMOST = 1
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     limit = packer.options.max_chars if is_code(document) else 0
     for group in group_sections(find_sections(document), limit, depth=_OUTERMOST):
         if len(group) > 1:

@@ -12,19 +12,19 @@ from foundry.records import Document, Piece, Span
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     for section in find_sections(document):
         yield from split_section(document, packer, section)
 
 
 def split_section(document: Document, packer: Packer, section: Section) -> Iterator[Piece]:
-    """The pieces of one section."""
+    """Yield the pieces of one section."""
     spans = packer.split(section.start, section.end)
     for span in without_bare_heading(spans, section, document.reading.text):
         yield Piece(span.start, span.end, section.heading_path)
 
 
 def without_bare_heading(spans: Sequence[Span], section: Section, text: str) -> Sequence[Span]:
-    """The spans of a section, less a first one that is nothing but its heading."""
+    """Return the spans of a section, less a first one that is nothing but its heading."""
     is_bare = len(spans) > 1 and not text[section.body_start : spans[0].end].strip()
     return spans[1:] if is_bare else spans

@@ -6,5 +6,5 @@ from foundry.records import Document, Piece
 
 
 def split(document: Document, _: object) -> Iterator[Piece]:
-    """The one piece of a document: its body."""
+    """Yield the one piece of a document: its body."""
     yield Piece(document.reading.body_start, len(document.reading.text))

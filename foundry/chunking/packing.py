@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
-from foundry.config import ChunkingOptions
+from foundry.config.project import ChunkingOptions
 from foundry.records import Span
 
 # The splitter's time is quadratic in the length of its text.
@@ -22,7 +22,7 @@ _LINE_END = re.compile(r"\n")
 
 
 def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    """The paragraphs of `text[start:end]`, each with the blank lines after it."""
+    """Return the paragraphs of `text[start:end]`, each with the blank lines after it."""
     return _cut_after(_PARAGRAPH_END, text, start, end)
 
 

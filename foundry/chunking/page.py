@@ -13,7 +13,7 @@ from foundry.records import Document, Piece
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     reading = document.reading
     if not reading.pages:
         yield from headings.split(document, packer)

@@ -15,7 +15,7 @@ from foundry.records import Document, Piece, Span
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     limit = packer.options.parent_max_chars
     larger = replace(packer, options=replace(packer.options, max_chars=limit, overlap=0))
     for group in group_sections(find_sections(document), limit):

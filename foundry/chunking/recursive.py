@@ -12,7 +12,7 @@ from foundry.records import Document, Piece, Span
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     sections = find_sections(document)
     units: list[Span] = []
     for section in sections:

@@ -18,7 +18,7 @@ class Section:
 
 
 def find_sections(document: Document) -> list[Section]:
-    """The sections of a document in their order; together they cover its whole body.
+    """Return the sections of a document in their order; together they cover its whole body.
 
     A heading without text only ends the sections of its level, as the end of a method does.
     """
@@ -46,7 +46,7 @@ class PathFinder:
         self._starts = [section.start for section in self._sections]
 
     def path_at(self, place: int) -> tuple[str, ...]:
-        """The path of the first text at or after a place."""
+        """Return the path of the first text at or after a place."""
         while place + 1 < len(self._text) and self._text[place].isspace():
             place += 1
         return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path

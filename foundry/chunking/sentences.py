@@ -14,7 +14,7 @@ from foundry.runtime.retrieval.sentences import find_sentence_ends
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
-    """The pieces of a document, in its order."""
+    """Yield the pieces of a document, in its order."""
     by_sentences = replace(packer, cut_prose=_cut_sentences)
     for section in find_sections(document):
         spans = [Span(section.start, section.end)]

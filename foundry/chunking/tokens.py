@@ -12,7 +12,7 @@ CountTokens = Callable[[str], int]
 def limit_tokens(
     pieces: Iterator[Piece], packer: Packer, count_tokens: CountTokens, title: str
 ) -> Iterator[Piece]:
-    """The pieces, cut further where they and their headings have more than `max_tokens`.
+    """Yield the pieces, cut further where they and their headings have more than `max_tokens`.
 
     Headings take half of the limit at the most. A single character is not cut.
     """

@@ -103,7 +103,7 @@ class Embedder(Protocol):
         ...
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
-        """What embedding these documents would ask of a model; None where none is asked."""
+        """Return what embedding these documents would ask of a model; None where none is asked."""
         ...
 
     @property
@@ -119,7 +119,7 @@ class Embedder(Protocol):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """The encoder for queries; asked once, when all documents have been embedded.
+        """Return the encoder for queries; asked once, when all documents have been embedded.
 
         Args:
             chunks: All chunks of the index, in its order; may be called more than once.
@@ -137,7 +137,7 @@ def hash_encoder(directory: Path) -> str:
 
 
 def sum_estimates(estimates: Sequence[Estimate]) -> Estimate:
-    """All of them together; a text that occurs in two of them counts twice."""
+    """Return all of them together; a text that occurs in two of them counts twice."""
     costs = [estimate.cost for estimate in estimates if estimate.cost is not None]
     return Estimate(
         texts=sum(estimate.texts for estimate in estimates),

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.batching import BatchedModel
-from foundry.embedding.corpus_texts import embedded_text
-from foundry.embedding.embedder import Contract, Estimate, OverlapMeasure, QueryEncoder, Vectors
-from foundry.embedding.known_items import compare_with_table
-from foundry.embedding.query_distillation import (
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.distil.corpus_texts import embedded_text
+from foundry.embedding.distil.known_items import compare_with_table
+from foundry.embedding.distil.query_distillation import (
     DistillationOptions,
     DistilledQueries,
     distil_queries,
 )
+from foundry.embedding.embedder import Contract, Estimate, OverlapMeasure, QueryEncoder, Vectors
+from foundry.embedding.providers.batching import BatchedModel
 from foundry.progress import Progress, StartStep
 from foundry.records import KnownItemFigures
 from foundry.runtime.index.layout import QueryFigures
@@ -73,7 +73,7 @@ class ModelEmbedder:
         ]
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate:
-        """What embedding these documents would take; nothing is asked."""
+        """Return what embedding these documents would take; nothing is asked."""
         return self._model.estimate(_join_all(headings, texts), "document")
 
     def embed_documents(

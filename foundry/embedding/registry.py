@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from foundry.config_embedding import EmbeddingOptions
+from foundry.config.embedding import EmbeddingOptions
 from foundry.embedding.embedder import Embedder
-from foundry.embedding.model import EmbeddingModel
+from foundry.embedding.providers.model import EmbeddingModel
 from foundry.embedding.static import StaticEmbedder
 from foundry.progress import StartStep
 
@@ -23,7 +23,8 @@ def closing_embedder(
     step: StartStep,
     place: Callable[[EmbeddingModel, EmbeddingOptions], EmbeddingModel],
 ) -> Iterator[Embedder | None]:
-    """The embedder that was chosen, closed in the end; None where there are to be no vectors.
+    """Provide the embedder that was chosen, closed in the end; None where there are to be no
+    vectors.
 
     Args:
         options: The choice.
@@ -40,9 +41,9 @@ def closing_embedder(
         yield StaticEmbedder(language)
         return
     # Imported when needed: SciPy and HTTP take longer to load than a small project to build.
-    from foundry.embedding.batching import BatchedModel
     from foundry.embedding.model_embedder import ModelEmbedder
-    from foundry.embedding.models import open_model
+    from foundry.embedding.providers.batching import BatchedModel
+    from foundry.embedding.providers.models import open_model
     from foundry.embedding.vector_cache import VectorCache
 
     if not options.base_url and (root / options.model).is_dir():

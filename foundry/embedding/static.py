@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
+from foundry.embedding.distil.rarity import rarity_factors
 from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
-from foundry.embedding.rarity import rarity_factors
 from foundry.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import QueryFigures
@@ -67,7 +67,7 @@ class StaticEmbedder:
         return rows.astype(np.float32) * scales[:, np.newaxis]
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
-        """The same, as an index stores it; what was embedded is not yet observed."""
+        """Return the same, as an index stores it; what was embedded is not yet observed."""
         vectors = np.zeros((len(texts), self._encoder.dimensions), dtype=np.float32)
         pieces: list[NDArray[np.uint32]] = []
         for row, heading, text in zip(vectors, headings, texts, strict=True):
@@ -109,7 +109,7 @@ class StaticEmbedder:
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> "StaticQueryEncoder":
-        """The table with the corpus's weights."""
+        """Return the table with the corpus's weights."""
         del chunks, overlap
         return StaticQueryEncoder(self._encoder, self._query_weights())
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.sqlite_file import SqliteFile
+from foundry.storage.sqlite import SqliteFile
 
 Vectors = NDArray[np.float32]
 
@@ -48,7 +48,7 @@ class VectorCache:
         )
 
     def space(self, identity: str) -> "VectorSpace":
-        """The vectors of one model asked in one way, whatever `identity` says about both."""
+        """Return the vectors of one model asked in one way, whatever `identity` says about both."""
         return VectorSpace(self, identity)
 
     def close(self) -> None:
@@ -56,7 +56,8 @@ class VectorCache:
         self._file.close()
 
     def guarded(self) -> AbstractContextManager[sqlite3.Connection]:
-        """The connection; a damaged file is set aside, and a failure says which file it is of."""
+        """Return the connection; a damaged file is set aside, and a failure says which file it
+        is of."""
         return self._file.guarded()
 
 
@@ -99,7 +100,7 @@ class VectorSpace:
             )
 
     def find(self, texts: Sequence[str]) -> list[Vectors | None]:
-        """The vector (d,) of each text; None where there is none."""
+        """Return the vector (d,) of each text; None where there is none."""
         found: list[Vectors | None] = []
         with self._cache.guarded() as connection:
             space = self._id(connection)
@@ -175,7 +176,7 @@ def _pack(key: bytes, vector: Vectors) -> bytes:
 
 
 def _unpack(key: bytes, packed: object) -> Vectors | None:
-    """The vector (d,), if its checksum holds."""
+    """Return the vector (d,), if its checksum holds."""
     if not isinstance(packed, bytes) or len(packed) < 8 or len(packed) % 4:
         return None
     content = packed[:-4]

@@ -93,7 +93,7 @@ class Distribution:
 
 
 def chart_metrics(evaluation: Evaluation) -> BarChart:
-    """All metrics of all systems, side by side."""
+    """Return all metrics of all systems, side by side."""
     systems = tuple(evaluation.intervals)
     group = BAR_WIDTH * len(systems) + GROUP_GAP
     bars, labels = [], []
@@ -138,7 +138,8 @@ def chart_sweep(sweep: Sweep, configured_share: float | None) -> CurveChart | No
 
 
 def chart_scores(evaluation: Evaluation) -> Distribution:
-    """How the scores of relevant hits differ from those of the others, among the first hits."""
+    """Return how the scores of relevant hits differ from those of the others, among the first
+    hits."""
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
     relevant = [float(hit["score"]) for hit in hits if hit["relevant"]]
     other = [float(hit["score"]) for hit in hits if not hit["relevant"]]
@@ -162,7 +163,7 @@ def chart_scores(evaluation: Evaluation) -> Distribution:
 
 
 def configured_share(evaluation: Evaluation) -> float | None:
-    """The semantic share of the weights in use; None where there is one lane only."""
+    """Return the semantic share of the weights in use; None where there is one lane only."""
     semantic = float(evaluation.configured["semantic_weight"])
     keyword = float(evaluation.configured["keyword_weight"])
     return semantic / (semantic + keyword) if len(evaluation.systems) > 2 else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from foundry.config_search import rest
+from foundry.config.search import rest
 from foundry.runtime.evaluation import (
     Grades,
     Question,

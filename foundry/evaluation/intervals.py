@@ -33,7 +33,8 @@ class Interval:
 
 
 def bootstrap(values: NDArray[np.float64]) -> list[Interval]:
-    """The interval of each column of `values` (questions, columns); at least one question."""
+    """Return the interval of each column of `values` (questions, columns); at least one
+    question."""
     count = len(values)
     generator = np.random.default_rng(SEED)
     shares = np.full(count, 1 / count)

@@ -144,7 +144,7 @@ def _compare_questions(
 def _numbered(
     questions: Iterable[Mapping[str, Any]],
 ) -> list[tuple[tuple[str, int], Mapping[str, Any]]]:
-    """Each question under its query, and how often the query occurred before."""
+    """Return each question under its query, and how often the query occurred before."""
     times: Counter[str] = Counter()
     numbered = []
     for question in questions:

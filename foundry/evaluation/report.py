@@ -42,7 +42,7 @@ def write_report(file: Path, title: str, evaluation: Evaluation, tuning: Tuning 
 
 
 def render_report(title: str, evaluation: Evaluation, tuning: Tuning | None) -> str:
-    """The report as HTML; every text in it is escaped."""
+    """Return the report as HTML; every text in it is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,

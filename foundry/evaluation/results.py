@@ -63,7 +63,7 @@ class Evaluation:
         return str(self.facts["kind"])
 
     def means(self) -> dict[str, dict[str, float]]:
-        """The mean of each metric, by system."""
+        """Return the mean of each metric, by system."""
         return {
             system: {name: interval.mean for name, interval in found.items()}
             for system, found in self.intervals.items()

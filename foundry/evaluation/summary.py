@@ -10,7 +10,7 @@ HEADLINE = "nDCG@10"
 
 
 def describe_evaluation(evaluation: Evaluation) -> str:
-    """What was asked, a table of all systems, and what is to be known about the figures."""
+    """Return what was asked, a table of all systems, and what is to be known about the figures."""
     heading = (
         f"{count_questions(evaluation)}, {evaluation.facts['documents']:,} documents,"
         f" {evaluation.facts['chunks']:,} chunks"
@@ -19,7 +19,7 @@ def describe_evaluation(evaluation: Evaluation) -> str:
 
 
 def count_questions(evaluation: Evaluation) -> str:
-    """How many questions of which kind."""
+    """Return how many questions of which kind."""
     what = "known-item queries" if evaluation.kind == "known-item" else "questions"
     return f"{evaluation.facts['questions']:,} {what}"
 

@@ -50,7 +50,7 @@ class Tuning:
     candidates: int
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, by name."""
+        """Return all of it, by name."""
         return {
             "metric": METRIC,
             "best": dict(self.best),
@@ -63,7 +63,7 @@ class Tuning:
         }
 
     def describe(self) -> str:
-        """The outcome for people, with the lines to put into foundry.toml."""
+        """Return the outcome for people, with the lines to put into foundry.toml."""
         tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {METRIC}"
         if self.apparent <= self.configured:
             return f"tuning: {tried}: none is better than foundry.toml as it is"

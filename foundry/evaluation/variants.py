@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from foundry.config import Config
+from foundry.config.project import Config
 from foundry.features.stage import Stage
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
@@ -14,7 +14,8 @@ FACTORS = (0.5, 0.75, 1.5, 2.0)
 
 
 def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
-    """Each variant's one changed option, as `stage.key`, and the configuration that has it."""
+    """Yield each variant's one changed option, as `stage.key`, and the configuration that has
+    it."""
     for name, stage in config.stages.items():
         if not stage.is_tuned:
             continue

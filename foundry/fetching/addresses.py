@@ -23,7 +23,7 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether an address belongs to the public internet, whatever it is wrapped in.
+    """Return whether an address belongs to the public internet, whatever it is wrapped in.
 
     An IPv6 address that carries an IPv4 address (mapped, 6to4, NAT64, ISATAP) is as public as
     that. Registries: RFC 6890 and its successors at IANA.

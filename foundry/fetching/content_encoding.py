@@ -13,7 +13,7 @@ MAX_MEMBERS = 64
 
 
 def decode_content(content: bytes, encodings: str, max_bytes: int) -> bytes:
-    """The content below its encodings, the last of which was applied last (RFC 9110, 8.4).
+    """Return the content below its encodings, the last of which was applied last (RFC 9110, 8.4).
 
     Raises FetchError for too many or unknown encodings, damage, and more than `max_bytes`.
     """
@@ -51,7 +51,7 @@ def _inflate(content: bytes, max_bytes: int) -> bytes:
 
 
 def _expand(content: bytes, bits: int, max_bytes: int) -> tuple[bytes, bytes]:
-    """One stream unpacked, and what follows it."""
+    """Return one stream unpacked, and what follows it."""
     unpacker = zlib.decompressobj(bits)
     try:
         piece = unpacker.decompress(content, max_bytes + 1)

@@ -83,7 +83,7 @@ class Fetcher:
     def fetch(
         self, url: Url, *, max_bytes: int, allows: Callable[[Url], None] | None = None
     ) -> Fetched:
-        """The content of a url, after at most five redirects.
+        """Return the content of a url, after at most five redirects.
 
         Nothing but a page's own validators goes along with a request: there are no cookies and no
         credentials that could follow to another host.
@@ -115,7 +115,8 @@ class Fetcher:
         raise FetchError("too many redirects", f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
-        """What robots.txt says about the url's origin, whose Crawl-delay holds from here on."""
+        """Return what robots.txt says about the url's origin, whose Crawl-delay holds from here
+        on."""
         rules = self._robots.rules_for(url)
         if delay := rules.crawl_delay(self._agent):
             self._pacer.slow_down(url.host, delay)
@@ -152,7 +153,7 @@ class Fetcher:
     def _ask(
         self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
     ) -> Answer:
-        """The answer to one hop, after as many tries as it takes and there may be."""
+        """Return the answer to one hop, after as many tries as it takes and there may be."""
         waited = 0.0
         attempt = 1
         while True:

@@ -33,7 +33,7 @@ Connect = Callable[[str, int, float], httpcore2.NetworkStream]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Every address of a host, as the system's resolver has them. Raises OSError."""
+    """Return every address of a host, as the system's resolver has them. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -116,7 +116,8 @@ class PinnedBackend(httpcore2.NetworkBackend):
         return found
 
     def _resolve(self) -> list[str]:
-        """The host's addresses, by a thread that may be left behind: resolvers have no timeout."""
+        """Return the host's addresses, by a thread that may be left behind: resolvers have no
+        timeout."""
         try:
             return [str(ipaddress.ip_address(self._url.host))]
         except ValueError:

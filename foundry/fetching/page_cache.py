@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foundry.errors import BuildError
-from foundry.sqlite_file import SqliteFile
+from foundry.storage.sqlite import SqliteFile
 from foundry.urls import Url
 
 FILE_NAME = "pages.sqlite"
@@ -56,7 +56,7 @@ class PageCache:
         )
 
     def load(self, url: Url) -> CachedPage | None:
-        """The page of a url; None where there is none, or none that is whole."""
+        """Return the page of a url; None where there is none, or none that is whole."""
         key = str(url)
 
         def find(connection: sqlite3.Connection) -> tuple[str, bytes, bytes] | None:

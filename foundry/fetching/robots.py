@@ -40,7 +40,7 @@ class Rules:
         return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY)
 
     def sitemaps(self) -> list[str]:
-        """The urls of sitemaps, as written."""
+        """Return the urls of sitemaps, as written."""
         return list(self.parsed.sitemaps) if self.parsed is not None else []
 
 
@@ -58,7 +58,7 @@ class Robots:
         self._rules: dict[str, Rules] = {}
 
     def rules_for(self, url: Url) -> Rules:
-        """The rules of a url's origin. Raises StoppedError."""
+        """Return the rules of a url's origin. Raises StoppedError."""
         with self._lock:
             origin_lock = self._origin_locks.setdefault(url.origin, threading.Lock())
         with origin_lock:

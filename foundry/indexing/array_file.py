@@ -43,7 +43,7 @@ class ArrayFile:
                 self._file.write(header)
 
     def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
-        """All rows, so many at a time, when it has been closed."""
+        """Yield all rows, so many at a time, when it has been closed."""
         width = int(np.prod(self._row_shape, dtype=np.int64))
         with self.path.open("rb") as file:
             file.seek(self._header_length)

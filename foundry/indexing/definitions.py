@@ -9,7 +9,7 @@ _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
 
 
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
-    """The names with more and more of those around it: `Store.size`, then `shop.Store.size`.
+    """Return the names with more and more of those around it: `Store.size`, then `shop.Store.size`.
 
     The module is the file's name without its suffix.
     """

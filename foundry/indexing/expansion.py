@@ -32,7 +32,7 @@ def write_expansion(
 
 
 def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
-    """The `count` words that occur in most texts, the most frequent first.
+    """Return the `count` words that occur in most texts, the most frequent first.
 
     Of the forms of one stem the most frequent stands for all; identifiers, numbers and runs of
     scripts without spaces are no words.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.files import hash_file
+from foundry.storage.files import hash_file
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -19,7 +19,7 @@ def write_array(path: Path, values: NDArray[Any]) -> None:
 
 
 def encode_json(value: object) -> bytes:
-    """One line of JSON in UTF-8; keys keep their order."""
+    """Return one line of JSON in UTF-8; keys keep their order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

@@ -52,7 +52,8 @@ class LinksBuilder:
             self._aliases.setdefault((source, _fold(alias)), number)
 
     def resolve(self) -> list[list[int]]:
-        """The numbers of the documents that each document links to, each once, in its order."""
+        """Return the numbers of the documents that each document links to, each once, in its
+        order."""
         resolved = []
         for number, links in enumerate(self._links):
             found = (self._find(number, link) for link in links)
@@ -100,7 +101,8 @@ def clean_path(path: str) -> str:
 
 
 def clean_url(url: str) -> str | None:
-    """The address of a page as it is compared, without its scheme; None where there is none."""
+    """Return the address of a page as it is compared, without its scheme; None where there is
+    none."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")

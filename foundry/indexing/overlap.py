@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config_search import DEFAULT_WEIGHTS
+from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import candidate_count, complete_lanes
 from foundry.runtime.retrieval.dense_lane import DenseLane

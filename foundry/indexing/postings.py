@@ -111,7 +111,8 @@ class PostingsBuilder:
 def _heading_impacts(
     vocabulary: list[bytes], idf: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:
-    """The first heading term of a sorted vocabulary, and the impacts of it and those after it.
+    """Return the first heading term of a sorted vocabulary, and the impacts of it and those after
+    it.
 
     What a heading consists of need not be a term of a text, as the whole of `shop.Store.size` is
     not where it is put together from its parts: then it is as rare as the heading.

@@ -7,7 +7,7 @@ version is written under a temporary name, forced to disk, renamed; only then is
 import shutil
 from pathlib import Path
 
-from foundry.files import replace_file, set_modes, sync_folder, sync_tree
+from foundry.storage.files import replace_file, set_modes, sync_folder, sync_tree
 
 KEPT_VERSIONS = 2
 

@@ -68,14 +68,15 @@ class PostingRuns:
         self._runs.append(_Run(ordered, frequencies[ordered].astype(np.uint32), start))
 
     def frequencies(self, terms: int) -> NDArray[np.int64]:
-        """How many postings each of the `terms` numbers has."""
+        """Return how many postings each of the `terms` numbers has."""
         total = np.zeros(terms, dtype=np.int64)
         for run in self._runs:
             total[run.terms] += run.frequencies
         return total
 
     def merged(self, rank: NDArray[np.uint32]) -> Iterator[TermRange]:
-        """All postings by the rank (v,) of their term in the sorted vocabulary, then by chunk."""
+        """Yield all postings by the rank (v,) of their term in the sorted vocabulary, then by
+        chunk."""
         by_rank = np.zeros(len(rank), dtype=np.int64)
         by_rank[rank] = self.frequencies(len(rank))
         ends = np.cumsum(by_rank)

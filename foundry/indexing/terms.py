@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from foundry.config_search import DEFAULT_FIELDS
+from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
@@ -48,7 +48,7 @@ def count_terms(
     fields: Mapping[str, int] = DEFAULT_FIELDS,
     headings: Sequence[tuple[str, ...]] | None = None,
 ) -> ChunkTerms:
-    """The terms of chunks of a document; `fields` as in `IndexOptions`.
+    """Return the terms of chunks of a document; `fields` as in `IndexOptions`.
 
     `headings` are those by which each chunk is to be found; by default `chunk_headings`, which is
     right where the chunks are all of the document's.
@@ -90,7 +90,7 @@ def make_chunk_terms(
 def _count_headings(
     headings: Iterable[str], paths: Container[str], tokenizer: Tokenizer
 ) -> dict[str, int]:
-    """The heading terms of a chunk: 1 for what only begins a heading, `NAMED` for all else.
+    """Return the heading terms of a chunk: 1 for what only begins a heading, `NAMED` for all else.
 
     Names of `paths` have none as written: what is headed `read` comes before `_read` in `read.md`.
 
@@ -116,7 +116,7 @@ def _pack(column: "array[int]") -> bytes:
 
 
 def heading_names(heading: str) -> list[str]:
-    """What a heading may be asked for by: as a whole, and each name that it gives.
+    """Return what a heading may be asked for by: as a whole, and each name that it gives.
 
     `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
     the end says what kind of thing it is, and commas stand between names of one word.
@@ -159,7 +159,7 @@ def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
 
 
 def chunk_headings(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-    """The headings by which each of a document's chunks is to be found.
+    """Return the headings by which each of a document's chunks is to be found.
 
     Those that it is the first below: the first of all by the title, and the names of its path.
     """
@@ -204,7 +204,7 @@ def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
 
 
 def heading_terms(tokens: Sequence[Token]) -> set[str]:
-    """The heading terms under which a heading can be found.
+    """Return the heading terms under which a heading can be found.
 
     The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
     `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading

@@ -75,14 +75,15 @@ class _Vectors:
     scales: NDArray[np.float32]
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.int8], NDArray[np.float32]]]:
-        """The number of the first row of each block, its rows (m, d) and its scales (m, 1)."""
+        """Yield the number of the first row of each block, its rows (m, d) and its scales (m,
+        1)."""
         start = 0
         for rows in self.rows():
             yield start, rows, self.scales[start : start + len(rows), np.newaxis]
             start += len(rows)
 
     def floats(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """The number of the first row of each block, and its unit vectors (m, d)."""
+        """Yield the number of the first row of each block, and its unit vectors (m, d)."""
         for start, rows, scales in self.blocks():
             yield start, rows.astype(np.float32) * scales
 
@@ -102,7 +103,7 @@ class WrittenVectors:
         return self.sketch.shape[1], self.dimensions
 
     def measure(self, queries: NDArray[np.float32]) -> SketchDepth:
-        """How deep the sketch must be read for `queries` (q, d)."""
+        """Return how deep the sketch must be read for `queries` (q, d)."""
         return _measure(self.vectors, self.centre, self.sketch, queries)
 
 
@@ -113,7 +114,7 @@ def measure_sketch(
     sketch: NDArray[np.uint64],
     queries: NDArray[np.float32],
 ) -> SketchDepth:
-    """The least number of candidates that finds 99 % of the exact 20 nearest chunks.
+    """Return the least number of candidates that finds 99 % of the exact 20 nearest chunks.
 
     `rows` (n, d), `scales` (n,), `sketch` (words, n), `queries` (q, d). A neighbour is found by as
     many candidates as there are chunks nearer to the query by Hamming distance, and one.
@@ -149,7 +150,8 @@ def _measure(
 
 
 def _nearest(vectors: _Vectors, queries: NDArray[np.float32], depth: int) -> NDArray[np.int64]:
-    """The numbers (q, depth) of the vectors of highest cosine to each of `queries` (q, d)."""
+    """Return the numbers (q, depth) of the vectors of highest cosine to each of `queries` (q,
+    d)."""
     chunks = np.zeros((len(queries), 0), dtype=np.int64)
     cosines = np.zeros((len(queries), 0), dtype=np.float32)
     for start, block in vectors.floats():

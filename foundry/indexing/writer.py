@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config_search import IndexOptions
+from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
@@ -141,7 +141,7 @@ class IndexWriter:
         self._vectors.add_rows(rows, unpack(vectors.scales, np.float32))
 
     def estimate(self, embedder: Embedder) -> Estimate | None:
-        """What `embed` would ask of a model; None where none is asked."""
+        """Return what `embed` would ask of a model; None where none is asked."""
         self.close()
         estimates = [
             estimate

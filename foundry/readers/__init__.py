@@ -11,9 +11,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from foundry.readers import (
+from foundry.readers.charsets import noting_guesses
+from foundry.readers.code import source as code
+from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
+from foundry.readers.dates import normalise_date
+from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.formats import (
     asciidoc,
-    code,
     html,
     latex,
     markdown,
@@ -23,13 +27,9 @@ from foundry.readers import (
     subtitles,
     text,
 )
-from foundry.readers.charsets import noting_guesses
-from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
-from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import decode, normalise, normalise_line
-from foundry.readers.formats import FILE_READERS
 from foundry.readers.hidden import noting_hidden
-from foundry.readers.sandbox import Sandbox
+from foundry.readers.sandbox.formats import FILE_READERS
+from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.readers.titles import derive_title
 from foundry.records import Document, RawDocument, Reading, Skipped
@@ -73,7 +73,7 @@ class ReadsFiles(Protocol):
 
 
 def reads_apart(raw: RawDocument) -> bool:
-    """Whether a document is of a format that only worker processes read."""
+    """Return whether a document is of a format that only worker processes read."""
     reader, _ = _BY_KIND.get(document_kind(raw.content) or "") or _choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
@@ -221,7 +221,7 @@ def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
 
 
 def make_id(raw: RawDocument) -> str:
-    """The id of a document whose source gives none, by source and key."""
+    """Return the id of a document whose source gives none, by source and key."""
     key = raw.key.encode("utf-8", "surrogateescape")
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 

@@ -102,7 +102,7 @@ def _choose_latin(sample: bytes) -> str:
 
 
 def _find_wide(sample: bytes) -> str | None:
-    """The code page that makes nearly all bytes characters of one East Asian language.
+    """Return the code page that makes nearly all bytes characters of one East Asian language.
 
     The library sees none in texts that are half English.
     """
@@ -118,7 +118,8 @@ def _find_wide(sample: bytes) -> str | None:
 
 
 def _count_strange(sample: bytes, charset: str) -> int:
-    """How many characters a code page gives that do not belong to the best of its languages."""
+    """Return how many characters a code page gives that do not belong to the best of its
+    languages."""
     text = sample.decode(charset, "replace")
     signs = sum(len(pattern.findall(text)) for pattern in (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE))
     letters = [character for character in text.lower() if ord(character) > 0xBF]

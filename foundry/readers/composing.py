@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from foundry.readers.decoding import normalise, normalise_line
-from foundry.readers.markdown_links import find_links
+from foundry.readers.formats.markdown_links import find_links
 from foundry.records import Heading, Link, Reading, Span
 
 MAX_CELL_CHARS = 2_000
@@ -78,7 +78,7 @@ class Composer:
         modified: str | None = None,
         language: str | None = None,
     ) -> Reading:
-        """The whole reading; without a title, the first heading of level 1 is it."""
+        """Return the whole reading; without a title, the first heading of level 1 is it."""
         text = "\n\n".join(self._parts)
         first = next((heading.text for heading in self._headings if heading.level == 1), None)
         return Reading(

@@ -34,7 +34,7 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
 
 
 def normalise(text: str) -> str:
-    """The one normal form of everything that is stored; linear in the length of the text."""
+    """Return the one normal form of everything that is stored; linear in the length of the text."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
@@ -58,7 +58,7 @@ def normalise_line(text: str, max_chars: int = 500) -> str:
 
 
 def looks_like_wide_text(sample: bytes) -> str | None:
-    """The UTF-16 flavour of bytes without a byte order mark that are mostly Latin text."""
+    """Return the UTF-16 flavour of bytes without a byte order mark that are mostly Latin text."""
     pairs = len(sample) // 2
     if pairs < 4:
         return None
@@ -71,7 +71,7 @@ def looks_like_wide_text(sample: bytes) -> str | None:
 
 
 def byte_order_mark(content: bytes) -> str | None:
-    """The encoding that a byte order mark announces."""
+    """Return the encoding that a byte order mark announces."""
     return next((name for mark, name in _BOMS if content.startswith(mark)), None)
 
 

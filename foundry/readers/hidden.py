@@ -50,7 +50,7 @@ def note_hidden(kind: str, count: int, line: int | None = None) -> None:
 
 
 def remove_hidden(text: str) -> str:
-    """The text without hidden characters, which are noted."""
+    """Return the text without hidden characters, which are noted."""
     if text.isascii() or not _SUSPECT.search(text):
         return text
     for kind, pattern in _PATTERNS.items():

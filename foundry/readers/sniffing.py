@@ -67,7 +67,7 @@ _HTML_START = re.compile(
 
 
 def document_kind(content: bytes) -> str | None:
-    """The name of a document format that holds text in another way than as text: "PDF"."""
+    """Return the name of a document format that holds text in another way than as text: "PDF"."""
     start = content[:1024]
     for magic, kind in _DOCUMENTS:
         if start.startswith(magic):
@@ -84,7 +84,7 @@ def document_kind(content: bytes) -> str | None:
 
 
 def binary_kind(content: bytes) -> str | None:
-    """What bytes are that are not text, in words; None for text of any encoding."""
+    """Return what bytes are that are not text, in words; None for text of any encoding."""
     for magic, kind in _BINARIES:
         if content.startswith(magic):
             return kind
@@ -100,7 +100,7 @@ def binary_kind(content: bytes) -> str | None:
 
 
 def is_html(content: bytes) -> bool:
-    """Whether bytes begin as an HTML page does."""
+    """Return whether bytes begin as an HTML page does."""
     if b"<" not in content[:8192]:
         return False
     start, _ = decode(content[:8192], "latin-1")

@@ -19,7 +19,7 @@ _BY_MEMBER = (
 
 
 def zip_kind(content: bytes) -> str | None:
-    """The document format that is packed into a zip archive; None for an archive of files.
+    """Return the document format that is packed into a zip archive; None for an archive of files.
 
     Names are looked for in the directory at the end, and at the start for what was cut off.
     """

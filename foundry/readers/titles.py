@@ -45,7 +45,7 @@ def _says(text: str) -> bool:
 
 
 def _clip(text: str) -> str:
-    """The text on one line, cut between words, or within one that alone is too long."""
+    """Return the text on one line, cut between words, or within one that alone is too long."""
     text = " ".join(text.split())
     if len(text) <= MAX_TITLE_CHARS:
         return text

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import foundry
 from foundry.errors import RenderError
-from foundry.files import templates_folder
 from foundry.rendering.formatting import parse_back
+from foundry.storage.files import templates_folder
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 ASSETS_FOLDER = "page"
@@ -113,7 +113,7 @@ def _read_module(module: str) -> bytes:
 
 
 def assets_of(content: bytes, module: str) -> list[str]:
-    """The files that a module names in its constant ASSETS."""
+    """Return the files that a module names in its constant ASSETS."""
     tree = _parse(content, module)
     return [
         asset

@@ -33,7 +33,7 @@ def encode_slug(value: object) -> Encoded:
 
 
 def encode_variable(value: object) -> Encoded:
-    """The name of an environment variable."""
+    """Return the name of an environment variable."""
     text = str(value)
     if not _VARIABLE.fullmatch(text):
         raise ValueError(f"not the name of a variable: {text!r}")

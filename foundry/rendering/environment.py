@@ -6,8 +6,8 @@ from functools import cache
 import jinja2
 
 from foundry.errors import RenderError
-from foundry.files import templates_folder
 from foundry.rendering.encoders import ENCODERS, Encoded
+from foundry.storage.files import templates_folder
 
 
 def render(

@@ -1,7 +1,7 @@
 """The foundry.toml that a project begins with."""
 
+from foundry.config.package_names import is_taken
 from foundry.features.documentation import comment_tables
-from foundry.package_names import is_taken
 from foundry.rendering.environment import render
 
 

@@ -17,7 +17,7 @@ MAX_FILES = 1_000
 
 
 def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
-    """The templates of a folder, by name; each must be `known`.
+    """Return the templates of a folder, by name; each must be `known`.
 
     Raises RenderError for a link that leaves the folder, for a name that replaces nothing, and for
     what is no text or too large to be a template.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import foundry
-from foundry.config import Config
+from foundry.config.project import Config
 from foundry.errors import RenderError
 from foundry.features.chosen import (
     contents_of,
@@ -23,13 +23,13 @@ from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
 from foundry.features.targets import TARGETS, Target
-from foundry.files import templates_folder
 from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime, copy_tests
 from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder
 from foundry.rendering.steps import place_steps
+from foundry.storage.files import templates_folder
 
 PACKAGE_FOLDER = "package"
 REGISTRY_LENGTH = 100
@@ -115,7 +115,7 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
 def template_values(
     config: Config, query_encoder: QueryEncoder, *, has_questions: bool
 ) -> dict[str, object]:
-    """What templates may see."""
+    """Return what templates may see."""
     return {
         "name": config.name,
         "package": config.package,
@@ -177,7 +177,7 @@ def _from_features(config: Config, query_encoder: QueryEncoder) -> dict[str, obj
 
 
 def _shorten(text: str) -> str:
-    """The beginning of a text on one line, as long as the MCP registry allows."""
+    """Return the beginning of a text on one line, as long as the MCP registry allows."""
     line = " ".join(text.split())
     return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
 

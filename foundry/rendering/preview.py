@@ -5,7 +5,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from foundry.config import Config
+from foundry.config.project import Config
 from foundry.rendering.plan import plan_key, plan_server
 from foundry.rendering.query_encoder import QueryEncoder
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foundry.config import Config
+from foundry.config.project import Config
 from foundry.errors import IndexUnusableError
 from foundry.features.providers import PROVIDERS
 from foundry.runtime.index.layout import Manifest
@@ -38,7 +38,7 @@ QUERY_ENCODERS: Mapping[str, QueryEncoder] = {
 
 
 def choose_query_encoder(config: Config, manifest: Manifest) -> QueryEncoder:
-    """What a server needs that is to answer from this index.
+    """Return what a server needs that is to answer from this index.
 
     Raises IndexUnusableError if foundry.toml and the index do not go together.
     """

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from foundry.config_sources import FolderSource, RecordsSource, Source
-from foundry.config_web_sources import WebSource
+from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.config.web_sources import WebSource
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped, Stamp, Unchanged
 from foundry.sources import folder, records
@@ -63,7 +63,7 @@ def iterate(
 
 
 def stamp(source: Source) -> Stamp | None:
-    """The stamp of a source that is one file; None if it has none that will last."""
+    """Return the stamp of a source that is one file; None if it has none that will last."""
     if not isinstance(source, RecordsSource):
         return None
     try:

@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from foundry.config_sources import FolderSource
+from foundry.config.sources import FolderSource
 from foundry.sources.ignoring import Selection
 
 
 def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
-    """Whether a path may concern what one of the folders delivers.
+    """Return whether a path may concern what one of the folders delivers.
 
     Excluded and hidden names do not; .gitignore files do, and what they say is not asked.
     """
@@ -22,7 +22,7 @@ def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
 
 
 def enters_folders(source: FolderSource) -> bool:
-    """Whether documents may lie in folders below the source's own."""
+    """Return whether documents may lie in folders below the source's own."""
     return Selection(source).enters("any/")
 
 

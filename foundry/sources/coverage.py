@@ -81,7 +81,7 @@ class Coverage:
         }
 
     def traffic(self) -> dict[str, int]:
-        """How the pages were come by."""
+        """Return how the pages were come by."""
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:

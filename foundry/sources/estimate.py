@@ -1,6 +1,6 @@
 """How much a source holds, found without reading it: what progress is measured against."""
 
-from foundry.config_sources import FolderSource, RecordsSource, Source
+from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import RawDocument, Skipped
 from foundry.sources.folder import Walk
 from foundry.sources.ignoring import Selection

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote_from_bytes
 
-from foundry.config_sources import FolderSource
+from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored

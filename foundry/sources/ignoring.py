@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pathspec
 
-from foundry.config_sources import FolderSource
+from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 
 _NEVER = frozenset({".git", ".foundry"})
@@ -41,15 +41,15 @@ class Selection:
         )
 
     def wants_file(self, path: str) -> bool:
-        """Whether the patterns select this file; `path` is relative to the source's root."""
+        """Return whether the patterns select this file; `path` is relative to the source's root."""
         return self._include.match_file(path) and not self._exclude.match_file(path)
 
     def enters(self, path: str) -> bool:
-        """Whether a folder can hold wanted files; `path` ends in a slash."""
+        """Return whether a folder can hold wanted files; `path` ends in a slash."""
         return not self._exclude.match_file(path)
 
     def hides(self, name: str) -> bool:
-        """Whether a name is hidden and no include pattern spells it out."""
+        """Return whether a name is hidden and no include pattern spells it out."""
         if name in _NEVER:
             return True
         return name.startswith(".") and not any(
@@ -58,7 +58,7 @@ class Selection:
 
 
 def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
-    """Whether .gitignore files, outermost first, ignore a path; folders end in a slash.
+    """Return whether .gitignore files, outermost first, ignore a path; folders end in a slash.
 
     The innermost file that has an opinion decides, as in git.
     """

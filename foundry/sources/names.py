@@ -40,7 +40,7 @@ def printable(name: str) -> str:
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a file of this name usually holds a key or a password."""
+    """Return whether a file of this name usually holds a key or a password."""
     return any(fnmatchcase(name.casefold(), pattern) for pattern in _SECRET_NAMES)
 
 

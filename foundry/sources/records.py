@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from foundry.config_sources import RecordsSource
+from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.names import printable
@@ -154,7 +154,7 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bytes(text: str) -> bytes:
-    """The bytes that the file has for this text, of whatever encoding they are."""
+    """Return the bytes that the file has for this text, of whatever encoding they are."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -17,17 +17,18 @@ COARSE_TICK_NS = 2_000_000_000
 
 
 def nothing_is_known(_key: str, _stamp: Stamp) -> bool:
-    """What a source is told that is to open everything."""
+    """Return what a source is told that is to open everything."""
     return False
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """The stamp of a file by its status."""
+    """Return the stamp of a file by its status."""
     return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> Stamp | None:
-    """The stamp of a file that is being read at `now_ns`; None if it was changed just before.
+    """Return the stamp of a file that is being read at `now_ns`; None if it was changed just
+    before.
 
     Such a file could change once more within the same tick of the clock and keep its stamp (git
     calls these "racily clean"), so it is to be opened the next time.

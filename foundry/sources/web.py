@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from foundry.config_sources import Source
-from foundry.config_web_sources import WebSource
+from foundry.config.sources import Source
+from foundry.config.web_sources import WebSource
 from foundry.fetching.addresses import Policy
 from foundry.fetching.fetcher import Fetcher, Manners
 from foundry.fetching.network import Network

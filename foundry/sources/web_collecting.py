@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from foundry.config_web_sources import WebSource
+from foundry.config.web_sources import WebSource
 from foundry.fetching.failures import FetchError
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
@@ -207,7 +207,8 @@ class Collector:
         return found if found is not None and is_same_site else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
-        """The pages in the sitemaps that robots.txt names; they only help a crawl to find pages."""
+        """Return the pages in the sitemaps that robots.txt names; they only help a crawl to find
+        pages."""
         walk = SitemapWalk(self._fetcher, self._scope, Coverage(self._source.name))
         for written in self._fetcher.rules_for(home).sitemaps():
             with suppress(FetchError, UrlError):

@@ -66,29 +66,29 @@ def examine(page: Fetched, agent: str) -> PageFacts:
 
 
 def is_html(page: Fetched) -> bool:
-    """Whether an answer is a page: by its media type, or without one by how it begins."""
+    """Return whether an answer is a page: by its media type, or without one by how it begins."""
     kind = media_type(page.headers)
     return begins_as_html(page) if kind is None else kind in _HTML_TYPES
 
 
 def begins_as_html(page: Fetched) -> bool:
-    """Whether the bytes begin as those of a page do."""
+    """Return whether the bytes begin as those of a page do."""
     return page.body[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def media_type(headers: Mapping[str, str]) -> str | None:
-    """The media type that a server states, without parameters, in lower case."""
+    """Return the media type that a server states, without parameters, in lower case."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() or None
 
 
 def charset(headers: Mapping[str, str]) -> str | None:
-    """The charset that a server states."""
+    """Return the charset that a server states."""
     match = _CHARSET.search(headers.get("content-type", ""))
     return match[1] if match else None
 
 
 def markdown_links(text: str, base: Url) -> list[Url]:
-    """Where the links of a Markdown text lead, each once."""
+    """Return where the links of a Markdown text lead, each once."""
     found: dict[Url, None] = {}
     for match in _MARKDOWN_LINK.finditer(text):
         try:
@@ -101,7 +101,7 @@ def markdown_links(text: str, base: Url) -> list[Url]:
 
 
 def _flatten(page: str) -> str:
-    """The elements that matter, side by side: parsing deep trees takes quadratic time."""
+    """Return the elements that matter, side by side: parsing deep trees takes quadratic time."""
     kept = []
     position = 0
     while (match := _TAG.search(page, position)) is not None:
@@ -171,7 +171,7 @@ def _markdown_from_header(page: Fetched) -> Url | None:
 
 
 def _robots_header(value: str, agent: str) -> set[str]:
-    """The rules of X-Robots-Tag that are for everyone or for `agent`."""
+    """Return the rules of X-Robots-Tag that are for everyone or for `agent`."""
     rules: set[str] = set()
     addressed = ""
     for part in value.lower().split(","):

@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from foundry.config_web_sources import WebSource
+from foundry.config.web_sources import WebSource
 from foundry.fetching.failures import FetchError, refused
 from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port, parse_url
 
@@ -36,7 +36,7 @@ class Scope:
         raise refused(OTHER_HOST, str(url))
 
     def has_host(self, url: Url) -> bool:
-        """Whether the source extends to a url's host."""
+        """Return whether the source extends to a url's host."""
         try:
             self.check_host(url)
         except FetchError:
@@ -44,12 +44,12 @@ class Scope:
         return True
 
     def selects(self, url: Url) -> bool:
-        """Whether the patterns select a url."""
+        """Return whether the patterns select a url."""
         included = any(matches(pattern, url) for pattern in self._source.include)
         return included and not any(matches(pattern, url) for pattern in self._source.exclude)
 
     def follows(self, url: Url) -> bool:
-        """Whether a link is to be followed."""
+        """Return whether a link is to be followed."""
         suffix = PurePosixPath(url.path).suffix.lower()
         return suffix not in _NO_DOCUMENTS and self.has_host(url) and self.selects(url)
 
@@ -61,7 +61,8 @@ class Scope:
 
 
 def matches(pattern: str, url: Url) -> bool:
-    """Whether a pattern fits a whole url, or one that begins with a slash its path and query.
+    """Return whether a pattern fits a whole url, or one that begins with a slash its path and
+    query.
 
     `*` stands for any characters, also none; every other character for itself. Takes time linear
     in the length of the url for each part between two stars.

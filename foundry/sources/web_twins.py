@@ -54,7 +54,7 @@ class Twins:
         return others
 
     def fetch(self, page: Url, facts: PageFacts) -> Fetched | None:
-        """The twin of a page; None where there is none, or one that is none."""
+        """Return the twin of a page; None where there is none, or one that is none."""
         twin = facts.markdown or self._listed.get(page)
         if twin is None or twin == page or twin.host != page.host:
             return None
@@ -67,14 +67,14 @@ class Twins:
         return None
 
     def without_pages(self, pages: Iterable[Url]) -> list[Url]:
-        """The listed ones that belong to none of these pages, so are pages themselves."""
+        """Return the listed ones that belong to none of these pages, so are pages themselves."""
         there = set(pages)
         taken = {twin for page, twin in self._listed.items() if page in there}
         return [twin for twin in dict.fromkeys(self._listed.values()) if twin not in taken]
 
 
 def _pages_of(twin: Url) -> list[Url]:
-    """The pages that a listed Markdown file may belong to."""
+    """Return the pages that a listed Markdown file may belong to."""
     path = twin.path.removesuffix(".md")
     paths = [path, f"{path}.html", f"{path}/"]
     folder, _, name = path.rpartition("/")

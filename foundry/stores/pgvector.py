@@ -70,7 +70,7 @@ class _Unpublished(PgvectorEngine):
         self._connection = connection
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """What a call answers on the one connection."""
+        """Return what a call answers on the one connection."""
         return call(self._connection)
 
 

@@ -199,7 +199,7 @@ def _drop_stale(client: QdrantClient, name: str, current: str, grace: float) -> 
 
 
 def _versions(client: QdrantClient, name: str) -> list[str]:
-    """The collections of this name's versions, sorted."""
+    """Return the collections of this name's versions, sorted."""
     found = (collection.name for collection in client.get_collections().collections)
     return sorted(
         collection
@@ -213,7 +213,7 @@ def _is_version(text: str) -> bool:
 
 
 def _state(client: QdrantClient, collection: str) -> dict[str, Any]:
-    """What a publication wrote beside a collection; empty where there is none."""
+    """Return what a publication wrote beside a collection; empty where there is none."""
     if not client.collection_exists(collection):
         return {}
     return client.get_collection(collection).config.metadata or {}

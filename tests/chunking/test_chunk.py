@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.chunking import chunk
-from foundry.config import ChunkingOptions
-from foundry.config_file import Strategy
+from foundry.config.file import Strategy
+from foundry.config.project import ChunkingOptions
 from foundry.readers import read
-from foundry.readers.sandbox import Sandbox
+from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Chunk, Document, RawDocument
 
 _SANDBOX = Sandbox()

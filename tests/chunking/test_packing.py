@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from foundry.chunking.packing import Packer, join
-from foundry.config import ChunkingOptions
+from foundry.config.project import ChunkingOptions
 from foundry.records import Span
 
 

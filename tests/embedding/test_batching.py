@@ -27,10 +27,10 @@ from embedding_services import (
 from numpy.typing import NDArray
 from waiting import wait_until
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.asking import PROBE_TEXT
-from foundry.embedding.batching import BatchedModel
-from foundry.embedding.models import open_model
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.asking import PROBE_TEXT
+from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 from foundry.errors import BuildError
 
@@ -67,8 +67,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.retrying.FIRST_WAIT", 0.01)
-    monkeypatch.setattr("foundry.embedding.retrying.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT", 0.05)
 
 
 def honest(texts: Sequence[str], dimensions: int = 64, side: str = "document") -> NDArray[Any]:
@@ -376,7 +376,7 @@ def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
 def test_address_without_a_service_is_given_up_sooner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.embedding.retrying.UNPROVEN_SECONDS", 0.2)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.UNPROVEN_SECONDS", 0.2)
     with fake_service("openai") as service:
         pass
     started = time.monotonic()
@@ -474,9 +474,9 @@ CHILD = """
 import signal
 import sys
 from pathlib import Path
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.batching import BatchedModel
-from foundry.embedding.models import open_model
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 
 # A shell may have had it ignored, as of what it runs in the background.

@@ -6,14 +6,14 @@ from distillation_corpora import CHINESE, ENGLISH, make_chunk, make_corpus
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.embedding.corpus_texts import (
+from foundry.embedding.distil.corpus_texts import (
     PrioritySample,
     chunk_text,
     draw_chunks,
     draw_texts,
     key_phrase,
 )
-from foundry.embedding.question_frames import FRAMES, frame_question
+from foundry.embedding.distil.question_frames import FRAMES, frame_question
 from foundry.runtime.index.records import ChunkRecord
 
 COMMON = frozenset("the a of is and in for to".split())

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foundry.embedding.distill import (
+from foundry.embedding.distil.distill import (
     Options,
     Student,
     count_pieces,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from distillation_corpora import CHINESE, ENGLISH, make_chunk, make_corpus
 
+from foundry.embedding.distil.known_items import QUESTIONS, compare_with_table, make_questions
 from foundry.embedding.embedder import Vectors
-from foundry.embedding.known_items import QUESTIONS, compare_with_table, make_questions
 from foundry.records import KnownItemFigures
 from foundry.runtime.index.records import ChunkRecord
 

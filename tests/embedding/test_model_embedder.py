@@ -11,12 +11,12 @@ from conftest import MakeProject, Project
 from distillation_corpora import ENGLISH, RUSSIAN
 from embedding_services import FakeService, fake_service
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.batching import BatchedModel
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.distil.known_items import QUESTIONS
 from foundry.embedding.embedder import QueryEncoder
-from foundry.embedding.known_items import QUESTIONS
 from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
-from foundry.embedding.models import open_model
+from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 from foundry.progress import Reporter
 from foundry.runtime.index.records import ChunkRecord

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.model_folder import hash_model_folder
-from foundry.embedding.models import open_model
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.model_folder import hash_model_folder
+from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
@@ -91,7 +91,7 @@ def test_folder_is_known_by_what_its_vectors_depend_on(tmp_path: Path) -> None:
 
 def test_nothing_is_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, foundry.embedding.models;"
+        "import sys, foundry.embedding.providers.models;"
         "print([name for name in ('httpx2', 'fastembed', 'torch') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

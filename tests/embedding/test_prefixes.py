@@ -1,8 +1,8 @@
 import pytest
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.model import Prefixes
-from foundry.embedding.prefixes import choose_prefixes, find_known
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.model import Prefixes
+from foundry.embedding.providers.prefixes import choose_prefixes, find_known
 
 QUESTION = "Represent this sentence for searching relevant passages: "
 

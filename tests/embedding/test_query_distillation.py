@@ -20,13 +20,13 @@ from distillation_corpora import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.embedding.distill import Epoch
-from foundry.embedding.embedder import Vectors
-from foundry.embedding.query_distillation import (
+from foundry.embedding.distil.distill import Epoch
+from foundry.embedding.distil.query_distillation import (
     DistillationOptions,
     DistilledQueries,
     distil_queries,
 )
+from foundry.embedding.embedder import Vectors
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
@@ -205,7 +205,7 @@ HASHED = """
 import sys, tempfile
 from pathlib import Path
 from distillation_corpora import ENGLISH, CHINESE, make_corpus, teach
-from foundry.embedding.query_distillation import DistillationOptions, distil_queries
+from foundry.embedding.distil.query_distillation import DistillationOptions, distil_queries
 chunks = make_corpus([*ENGLISH, *CHINESE])
 distilled = distil_queries(lambda: iter(chunks), teach, teach, DistillationOptions(texts=800))
 with tempfile.TemporaryDirectory() as folder:

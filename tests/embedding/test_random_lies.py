@@ -21,10 +21,10 @@ from embedding_services import (
     texts_about,
 )
 
-from foundry.config_embedding import EmbeddingOptions
-from foundry.embedding.asking import PROBE_TEXT
-from foundry.embedding.batching import BatchedModel
-from foundry.embedding.models import open_model
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.asking import PROBE_TEXT
+from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 from foundry.errors import BuildError
 
@@ -78,9 +78,9 @@ class Whims:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.retrying.FIRST_WAIT", 0.002)
-    monkeypatch.setattr("foundry.embedding.retrying.LONGEST_WAIT", 0.005)
-    monkeypatch.setattr("foundry.embedding.asking.PAUSE", 0.001)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT", 0.002)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT", 0.005)
+    monkeypatch.setattr("foundry.embedding.providers.asking.PAUSE", 0.001)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.embedding.splitting import average, find_cut, split_text
+from foundry.embedding.providers.splitting import average, find_cut, split_text
 
 
 def test_short_text_is_its_own_part() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from foundry.embedding.token_estimate import estimate_tokens
+from foundry.embedding.providers.token_estimate import estimate_tokens
 
 SENTENCE = "How much fresh air has to reach the people who are digging?"
 

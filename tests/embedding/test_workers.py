@@ -3,10 +3,10 @@ from collections.abc import Callable
 
 import pytest
 
-from foundry.embedding.batches import make_batches
-from foundry.embedding.model import ModelLimits
-from foundry.embedding.tally import Tally
-from foundry.embedding.workers import run_threads
+from foundry.embedding.providers.batches import make_batches
+from foundry.embedding.providers.model import ModelLimits
+from foundry.embedding.providers.tally import Tally
+from foundry.embedding.providers.workers import run_threads
 
 
 def double(number: int, deliver: Callable[[int], None]) -> None:

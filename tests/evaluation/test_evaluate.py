@@ -12,7 +12,7 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
-from foundry.published import open_index
+from foundry.indexing.published import open_index
 from foundry.runtime.evaluation import METRICS
 
 FILES = {

@@ -2,7 +2,7 @@
 
 from conftest import CONFIG, MakeProject
 
-from foundry.config import load_config
+from foundry.config.project import load_config
 from foundry.evaluation.variants import vary_stages
 
 STAGES = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import CONFIG, MakeProject
 
-from foundry.config import load_config
+from foundry.config.project import load_config
 from foundry.features.chosen import chosen_by, every_feature
 from foundry.features.documentation import comment_tables
 from foundry.features.feature import Feature

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.readers import read
-from foundry.readers.sandbox import Limits, Sandbox
+from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.records import Document, RawDocument, Skipped
 
 PAGE = [[Text(10, 600, "some words")]]

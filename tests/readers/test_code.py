@@ -7,11 +7,12 @@ import pytest
 from conftest import MakeProject
 
 from foundry.chunking import chunk
-from foundry.config import ChunkingOptions
-from foundry.config_file import Strategy
-from foundry.readers import code_outline, read
-from foundry.readers.code_languages import GRAMMARS
-from foundry.readers.sandbox import Limits, Sandbox
+from foundry.config.file import Strategy
+from foundry.config.project import ChunkingOptions
+from foundry.readers import read
+from foundry.readers.code import outline as code_outline
+from foundry.readers.code.languages import GRAMMARS
+from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.records import Document, RawDocument, Skipped
 from foundry.runtime.index.records import join_chunks
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from foundry.readers import read
-from foundry.readers.sandbox import Sandbox
+from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Document, RawDocument, Skipped
 
 

@@ -13,7 +13,7 @@ from pptx import Presentation
 from pptx.util import Inches
 
 from foundry.readers import read
-from foundry.readers.sandbox import Sandbox
+from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Document, RawDocument, Skipped
 
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns"

@@ -6,10 +6,10 @@ import pytest
 from document_files import Text, assemble_pdf, pdf, stream
 
 from foundry.chunking import chunk
-from foundry.config import ChunkingOptions
+from foundry.config.project import ChunkingOptions
 from foundry.readers import read
-from foundry.readers.pdf_dates import read_pdf_date
-from foundry.readers.sandbox import Sandbox
+from foundry.readers.formats.pdf_dates import read_pdf_date
+from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Document, RawDocument, Skipped
 
 

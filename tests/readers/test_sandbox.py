@@ -15,8 +15,8 @@ from document_files import Text, pdf
 
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
-from foundry.readers.sandbox import FILES_PER_WORKER, Limits, Sandbox
-from foundry.readers.wire import parse_answer
+from foundry.readers.sandbox.processes import FILES_PER_WORKER, Limits, Sandbox
+from foundry.readers.sandbox.wire import parse_answer
 from foundry.records import Document, RawDocument, Skipped
 
 PDF = pdf([[Text(10, 600, "some words")]])
@@ -121,7 +121,7 @@ ATTEMPTS = {
 @pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS.keys())
 def test_a_worker_may_not(attempt: str) -> None:
     program = (
-        "import sys; sys.path[:0] = [sys.argv[1]]\nfrom foundry.readers import worker\n"
+        "import sys; sys.path[:0] = [sys.argv[1]]\nfrom foundry.readers.sandbox import worker\n"
         f"import socket, subprocess\nworker._refuse()\ntry:\n  {attempt}\n"
         "except PermissionError as error:\n  print('refused', error)\n"
     )
@@ -134,7 +134,7 @@ def test_a_worker_may_not(attempt: str) -> None:
 
 def test_a_worker_leaves_the_network_where_it_may() -> None:
     program = (
-        "from foundry.readers import worker\nimport socket\nworker._leave_network()\n"
+        "from foundry.readers.sandbox import worker\nimport socket\nworker._leave_network()\n"
         "print(sorted(name for _, name in socket.if_nameindex()))\n"
     )
     done = subprocess.run(
@@ -156,7 +156,7 @@ def test_a_worker_does_not_get_the_users_environment() -> None:
 
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
-        "import os, sys\nfrom foundry.readers.sandbox import Sandbox\n"
+        "import os, sys\nfrom foundry.readers.sandbox.processes import Sandbox\n"
         "from foundry.readers.contract import UnreadableError\nsandbox = Sandbox()\n"
         "try:\n  sandbox.read('rst/1', b'words')\nexcept UnreadableError:\n  pass\n"
         "print(sandbox._idle[0]._process.pid, flush=True)\nos._exit(0)\n"

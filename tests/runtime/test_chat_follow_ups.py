@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.published import open_index
+from foundry.indexing.published import open_index
 from foundry.runtime.chat.conversation import Turn, kind_of, query_of
 from foundry.runtime.chat.openai_requests import read_legend
 from foundry.runtime.chat.words import LanguageWords

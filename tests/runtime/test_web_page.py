@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
-from foundry.published import open_index
+from foundry.indexing.published import open_index
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks

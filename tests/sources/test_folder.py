@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foundry.config_sources import FolderSource
+from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources import iterate

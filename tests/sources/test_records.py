@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foundry.config_sources import RecordsSource
+from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources import iterate

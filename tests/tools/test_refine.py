@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from foundry.embedding.distill import count_pieces, unit_rows
+from foundry.embedding.distil.distill import count_pieces, unit_rows
 from refine import Pairs, RefineOptions, refine
 from training_text import Passage
 

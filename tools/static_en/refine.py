@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from foundry.embedding.distill import Adam, Matrix, count_pieces, distillation_gradient
+from foundry.embedding.distil.distill import Adam, Matrix, count_pieces, distillation_gradient
 from training_text import Passage, sentences
 
 BM25_K1 = 1.5

@@ -33,7 +33,7 @@ from training_text import (
 try:
     from scipy import sparse
 
-    from foundry.embedding.distill import (
+    from foundry.embedding.distil.distill import (
         Epoch,
         Matrix,
         Options,

@@ -69,7 +69,7 @@ _FLOAT32_DIMENSIONS = 1_040
 
 
 def exact_type(dimensions: int) -> type[np.floating]:
-    """The floating type that holds every product of two int8 rows exactly."""
+    """Return the floating type that holds every product of two int8 rows exactly."""
     return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
 
 

@@ -154,7 +154,7 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """The manifest as it stands on disk."""
+        """Return the manifest as it stands on disk."""
         return manifest_bytes(asdict(self))
 
     @property
@@ -204,5 +204,5 @@ def manifest_bytes(values: Mapping[str, Any]) -> bytes:
 
 
 def hash_key(text: str) -> int:
-    """The 64-bit key under which an id is looked up."""
+    """Return the 64-bit key under which an id is looked up."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")

@@ -96,25 +96,26 @@ class Index:
         self._parts_lock = threading.Lock()
 
     def chunk(self, number: int) -> ChunkRecord:
-        """The chunk with a number from 0 to `chunk_count` - 1."""
+        """Return the chunk with a number from 0 to `chunk_count` - 1."""
         return ChunkRecord(*self._chunks[number])
 
     def chunk_values(self, number: int) -> list[Any]:
-        """The fields of a chunk, in order, for a record that has more than these."""
+        """Return the fields of a chunk, in order, for a record that has more than these."""
         values: list[Any] = self._chunks[number]
         return values
 
     def document(self, number: int) -> DocumentRecord:
-        """The document with a number from 0 to `document_count` - 1."""
+        """Return the document with a number from 0 to `document_count` - 1."""
         return self._documents[number]
 
     def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers (m,) of the documents that chunks (m,) belong to."""
+        """Return the numbers (m,) of the documents that chunks (m,) belong to."""
         ends = self.document_chunks[1:]
         return np.searchsorted(ends, chunks.astype(np.uint64), side="right").astype(np.int64)
 
     def part(self, open_part: Callable[["Index"], Part]) -> Part:
-        """What an optional stage reads beside the lanes: opened once, kept as long as the index."""
+        """Return what an optional stage reads beside the lanes: opened once, kept as long as the
+        index."""
         with self._parts_lock:
             if open_part not in self._parts:
                 self._parts[open_part] = open_part(self)
@@ -122,12 +123,12 @@ class Index:
             return opened
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
-        """The chunk with this id, if there is one."""
+        """Return the chunk with this id, if there is one."""
         chunks = map(self.chunk, self._chunks.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
     def find_document(self, document_id: str) -> DocumentRecord | None:
-        """The document with this id, or of which it is a copy, if there is one."""
+        """Return the document with this id, or of which it is a copy, if there is one."""
         for found in map(self.document, self._documents.numbers(document_id)):
             if document_id in (found.id, *(place.document_id for place in found.also_at)):
                 return found
@@ -140,12 +141,14 @@ class Index:
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> list[ChunkRecord]:
-        """The chunks of a document in the order of its text, at most `limit`, from `offset` on."""
+        """Return the chunks of a document in the order of its text, at most `limit`, from
+        `offset` on."""
         numbers = range(document.chunk_start, document.chunk_end)[offset:]
         return [*map(self.chunk, numbers if limit is None else numbers[:limit])]
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
-        """How many chunks of the document stand before this one; None if it is not among them."""
+        """Return how many chunks of the document stand before this one; None if it is not among
+        them."""
         for number in self._chunks.numbers(chunk_id):
             is_inside = document.chunk_start <= number < document.chunk_end
             if is_inside and self.chunk(number).id == chunk_id:
@@ -153,7 +156,7 @@ class Index:
         return None
 
     def sources(self) -> list[SourceSummary]:
-        """Every source, with the documents and chunks that came from it."""
+        """Return every source, with the documents and chunks that came from it."""
         path = self.layout.report
         try:
             return [
@@ -187,6 +190,7 @@ def _document_of(stored: dict[str, Any]) -> DocumentRecord:
 
 
 def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
-    """The text of a document of this index, piece by piece; each chunk is read when it is due."""
+    """Return the text of a document of this index, piece by piece; each chunk is read when it is
+    due."""
     numbers = range(document.chunk_start, document.chunk_end)
     return join_chunks(map(index.chunk, numbers))

@@ -10,7 +10,8 @@ GOES_ON = "\u2026"
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """The title of a document unless the section or the text says it too, or it is only the id.
+    """Return the title of a document unless the section or the text says it too, or it is only the
+    id.
 
     A record without a title is shown under its beginning, or its id.
     """
@@ -146,7 +147,7 @@ class SourceSummary(Record):
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """The text of chunks that follow each other, piece by piece, nothing of it twice.
+    """Yield the text of chunks that follow each other, piece by piece, nothing of it twice.
 
     Where chunks overlap, the later one gives only what is new. What lay between two chunks and is
     in neither (white space, mostly) becomes as many line breaks, at most two, or a space.

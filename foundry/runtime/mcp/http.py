@@ -35,7 +35,7 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 def mcp_routes(
     search: AsyncSearch, version: str, find_passage: FindPassage | None = None
 ) -> list[Route]:
-    """The endpoint of protocol versions 2024-11-05 to 2026-07-28, stateless in all of them.
+    """Return the endpoint of protocol versions 2024-11-05 to 2026-07-28, stateless in all of them.
 
     GET and DELETE are for sessions, of which there are none, and get 405.
     """
@@ -47,7 +47,7 @@ class McpRoute(Route):
     """A route that names itself to whoever observes requests, as FastAPI's own do."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a request is for this route, and what the route adds to its scope."""
+        """Return whether a request is for this route, and what the route adds to its scope."""
         match, added = super().matches(scope)
         return match, {**added, "route": self}
 

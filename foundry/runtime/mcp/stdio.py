@@ -80,7 +80,7 @@ class _Lines:
         self._answered = asyncio.Event()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """The messages; ends when input has ended and all of them are answered."""
+        """Yield the messages; ends when input has ended and all of them are answered."""
         # A thread, because not every kind of input can be waited for, and a daemon, because a
         # read cannot be called off.
         reader = threading.Thread(

@@ -50,7 +50,7 @@ class QueryModel:
         self._kept = lru_cache(KEPT_ANSWERS)(self._ask)
 
     def ask(self, request: Request, *, seconds: float) -> Mapping[str, Any]:
-        """The JSON object that the model answers within so many seconds.
+        """Return the JSON object that the model answers within so many seconds.
 
         Raises ModelError if there is none; its message holds no secret.
         """
@@ -123,7 +123,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """The JSON object in a reply, which may stand between other words. Raises ModelError."""
+    """Return the JSON object in a reply, which may stand between other words. Raises ModelError."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer = json.loads(text[start : end + 1])

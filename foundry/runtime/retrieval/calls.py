@@ -50,7 +50,7 @@ class CircuitBreaker(Generic[Fault]):
             return self._generation
 
     def succeed(self, ticket: int) -> bool:
-        """The call with this ticket went well; whether that closed the breaker."""
+        """Return the call with this ticket went well; whether that closed the breaker."""
         with self._lock:
             if ticket != self._generation:
                 return False
@@ -62,7 +62,7 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """The call with this ticket failed, and asked to be left alone for `pause` seconds.
+        """Return the call with this ticket failed, and asked to be left alone for `pause` seconds.
 
         Returns whether it opened the breaker with a new fault. Of calls that were under way when
         it opened no other counts.
@@ -85,7 +85,7 @@ Result = TypeVar("Result")
 
 
 def call_within(seconds: float, call: Callable[[], Result]) -> Result:
-    """What a call returns or raises; TimeoutError if it takes longer.
+    """Return what a call returns or raises; TimeoutError if it takes longer.
 
     A client's own time limits leave gaps: the look-up of a name, a head that arrives byte by byte.
     The call goes on in its thread, which ends with it and keeps no process from ending.

@@ -111,13 +111,14 @@ def complete_lanes(
 def _ascending(
     hits: LaneHits, scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """The hits' chunks (m,), ascending, with their scores and ranks."""
+    """Return the hits' chunks (m,), ascending, with their scores and ranks."""
     order = np.argsort(hits.chunks)
     return hits.chunks[order], scores[order], order + 1
 
 
 def _ranks_in(hits: LaneHits, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rank (m,) of each of `chunks` (m,) among a lane's hits, from 1; 0 where it is none."""
+    """Return the rank (m,) of each of `chunks` (m,) among a lane's hits, from 1; 0 where it is
+    none."""
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
     return ranks

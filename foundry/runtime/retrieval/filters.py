@@ -141,7 +141,7 @@ class FilterColumns:
         return allowed
 
     def _select_documents(self, filters: Filters) -> Iterator[NDArray[np.bool_]]:
-        """The documents (m,) that pass, for each filter that documents pass as a whole."""
+        """Yield the documents (m,) that pass, for each filter that documents pass as a whole."""
         if filters.path:
             yield self._values.beginning("path", filters.path)
         if filters.media_type:
@@ -151,7 +151,7 @@ class FilterColumns:
             yield self._values.having(name, wanted)
 
     def _having_tag(self, tag: str) -> NDArray[np.bool_]:
-        """The chunks (n,) that have a tag."""
+        """Return the chunks (n,) that have a tag."""
         found = np.zeros(len(self.modified), dtype=np.bool_)
         number = self._tags.get(tag)
         if number is not None:

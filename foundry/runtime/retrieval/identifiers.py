@@ -178,7 +178,8 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
-    """The acronym at the end of `tokens`, with the numbers beside it; none without an acronym."""
+    """Return the acronym at the end of `tokens`, with the numbers beside it; none without an
+    acronym."""
     companions: list[Token] = []
     for token in reversed(tokens):
         if not token.may_accompany or token.is_identifier:
@@ -208,7 +209,7 @@ def _is_known(index: Index, identifier: _Identifier, passages: int) -> bool:
 
 
 def _as_written(text: str) -> re.Pattern[str]:
-    """What finds an identifier in a normalised text, also with other joints or none."""
+    """Return what finds an identifier in a normalised text, also with other joints or none."""
     normal = unicodedata.normalize("NFKC", text)
     lead, tail = (found[0] if (found := ends.search(normal)) else "" for ends in (_LEAD, _TAIL))
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))

@@ -94,7 +94,7 @@ class KeywordLane:
     def _postings(
         self, terms: Iterable[str]
     ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.floating]]]:
-        """The chunks of each term, ascending, and what the term adds to the score of each."""
+        """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             number = self._find(term)

@@ -233,7 +233,8 @@ class _Originals:
 
 
 def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
-    """All candidates, best first; more than the `first` of them are ordered only if asked for."""
+    """Yield all candidates, best first; more than the `first` of them are ordered only if asked
+    for."""
     done, count = 0, first
     while done < len(candidates.scores):
         places = best_places(index, candidates, count)

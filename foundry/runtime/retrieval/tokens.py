@@ -266,7 +266,7 @@ def surface_term(tokens: Iterable[Token]) -> str | None:
 
 
 def _named(tokens: Iterable[Token]) -> list[Token]:
-    """The tokens with terms but for words that frame a question."""
+    """Return the tokens with terms but for words that frame a question."""
     return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
 
 

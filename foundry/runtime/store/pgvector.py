@@ -90,7 +90,7 @@ class PgvectorEngine:
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         asked = {**_vector(vector, scale), **_bits(allowed), "count": count}
         if not self._settings.exact:
             depth = 2 * count
@@ -102,7 +102,7 @@ class PgvectorEngine:
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
         asked = {**_vector(vector, scale), "wanted": chunks.tolist()}
         numbers, scores = self._ask(version, _SCORE_VECTOR, asked)
         if len(numbers) < len(chunks):
@@ -123,14 +123,15 @@ class PgvectorEngine:
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
         asked = {**_terms(terms), **_bits(allowed), "count": count}
         return best(*self._ask(version, _SEARCH_TERMS, asked), count)
 
     def score_terms(
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
+        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
+        terms."""
         asked = {**_terms(terms), "wanted": chunks.tolist()}
         return _spread(chunks, *self._ask(version, _SCORE_TERMS, asked))
 
@@ -150,7 +151,7 @@ class PgvectorEngine:
         self._connections.close()
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """What a call answers on a connection that nobody else uses meanwhile."""
+        """Return what a call answers on a connection that nobody else uses meanwhile."""
         return self._connections.use(call)
 
     def _ask(
@@ -192,12 +193,12 @@ class PgvectorEngine:
 
 
 def open_engine(settings: StoreSettings) -> Engine:
-    """The engine that DATABASE_URL names. Raises ConfigurationError."""
+    """Return the engine that DATABASE_URL names. Raises ConfigurationError."""
     return PgvectorEngine(check_address(), settings)
 
 
 def check_address() -> str:
-    """What DATABASE_URL says. Raises ConfigurationError."""
+    """Return what DATABASE_URL says. Raises ConfigurationError."""
     address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
     try:
         conninfo_to_dict(address)
@@ -254,7 +255,7 @@ def _terms(terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
 
 
 def _bits(allowed: NDArray[np.bool_] | None) -> dict[str, Any]:
-    """The chunks that may be found as one bit each."""
+    """Return the chunks that may be found as one bit each."""
     return {} if allowed is None else {"allowed": np.packbits(allowed, bitorder="little").tobytes()}
 
 

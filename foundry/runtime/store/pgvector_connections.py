@@ -71,7 +71,7 @@ class Connections:
         )
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """What a call answers that only reads, on a connection that works.
+        """Return what a call answers that only reads, on a connection that works.
 
         Connections that stood idle may have been lost, as when the engine was restarted. It is
         found out by using them, because asking each of them first would double every search.
@@ -101,7 +101,7 @@ def _options(settings: StoreSettings) -> dict[str, Any]:
 
 
 def _limited(gen: PQGen[Answer], deadline: float) -> Generator[Any, Any, Answer]:
-    """The same generator, until the deadline."""
+    """Yield the same generator, until the deadline."""
     try:
         state = next(gen)
         while True:

@@ -63,7 +63,7 @@ class QdrantEngine:
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         query, exact = _unit(vector, scale), self._settings.exact
         hits = self._search(version, DENSE, query, count, allowed, exact=exact)
         if exact or not is_short(hits, count, allowed):
@@ -73,7 +73,7 @@ class QdrantEngine:
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
         scores, count = self._score(version, DENSE, _unit(vector, scale), chunks)
         # Those that were not found have no vector, or are not there.
         if count < len(chunks) and self._count(version, _only(chunks)) < len(chunks):
@@ -105,13 +105,14 @@ class QdrantEngine:
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
         return self._search(version, SPARSE, _sparse(terms), count, allowed, exact=True)
 
     def score_terms(
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
+        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
+        terms."""
         return self._score(version, SPARSE, _sparse(terms), chunks)[0]
 
     def check(self, version: str) -> None:
@@ -151,7 +152,7 @@ class QdrantEngine:
         query: list[float] | models.SparseVector,
         chunks: NDArray[np.int64],
     ) -> tuple[NDArray[np.float64], int]:
-        """The scores (m,) of given chunks (m,), and how many of them have one."""
+        """Return the scores (m,) of given chunks (m,), and how many of them have one."""
         if not len(chunks):
             return np.zeros(0), 0
         size = len(chunks)
@@ -196,7 +197,7 @@ class QdrantEngine:
         ).count
 
     def _read(self, version: str, call: Callable[[], Answer]) -> Answer:
-        """What a call answers that only reads."""
+        """Return what a call answers that only reads."""
         with translated(version):
             try:
                 return call()
@@ -222,7 +223,7 @@ class QdrantEngine:
 
 
 def open_engine(settings: StoreSettings) -> Engine:
-    """The engine that QDRANT_URL names. Raises ConfigurationError."""
+    """Return the engine that QDRANT_URL names. Raises ConfigurationError."""
     return QdrantEngine(open_client(settings), settings, is_local=plays_engine())
 
 
@@ -249,7 +250,8 @@ def _only(chunks: NDArray[np.int64]) -> models.Filter:
 
 
 def _restrict(allowed: NDArray[np.bool_] | None) -> models.Filter | None:
-    """The chunks that may be found, by their numbers, or those that may not if they are fewer."""
+    """Return the chunks that may be found, by their numbers, or those that may not if they are
+    fewer."""
     if allowed is None:
         return None
     is_mostly = 2 * int(allowed.sum()) > len(allowed)

@@ -43,12 +43,12 @@ def open_client(settings: StoreSettings) -> QdrantClient:
 
 
 def whole_seconds(settings: StoreSettings) -> int:
-    """The timeout as Qdrant takes it, rounded up."""
+    """Return the timeout as Qdrant takes it, rounded up."""
     return math.ceil(settings.timeout)
 
 
 def plays_engine() -> bool:
-    """Whether QDRANT_URL is a folder, in which the client plays the engine."""
+    """Return whether QDRANT_URL is a folder, in which the client plays the engine."""
     return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
 
 
@@ -92,7 +92,7 @@ def translated(version: str) -> Iterator[None]:
 
 
 def is_timeout(error: ResponseHandlingException) -> bool:
-    """Whether no answer came in time."""
+    """Return whether no answer came in time."""
     # The source is an error of the library beneath, which may be another one some day.
     return any("Timeout" in kind.__name__ for kind in type(error.source).__mro__)
 
@@ -105,7 +105,7 @@ def _slow(error: Exception) -> StoreSlowError:
 
 
 def missing_version(version: str) -> VersionMissingError:
-    """The error of a version that is not there, or not whole."""
+    """Return the error of a version that is not there, or not whole."""
     return VersionMissingError(
         f"Qdrant does not hold index {version}, or not all of it",
         hint="publish it: foundry publish; or deploy the export of the version that is there",

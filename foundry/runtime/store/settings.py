@@ -33,7 +33,7 @@ def read_store_settings(file: Path = SETTINGS_FILE) -> StoreSettings:
 
 
 def read_address(variable: str, example: str) -> str:
-    """The address of the engine. Raises ConfigurationError; no message holds it."""
+    """Return the address of the engine. Raises ConfigurationError; no message holds it."""
     address = os.environ.get(variable, "").strip()
     if not address:
         raise ConfigurationError(

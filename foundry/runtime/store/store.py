@@ -68,13 +68,13 @@ class Engine(Protocol):
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         ...
 
     def score_vector(
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
         ...
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
@@ -88,13 +88,14 @@ class Engine(Protocol):
         count: int,
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
-        """The `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
         ...
 
     def score_terms(
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the terms."""
+        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
+        terms."""
         ...
 
     def check(self, version: str) -> None:
@@ -121,7 +122,7 @@ class Store:
         self._lock = threading.Lock()
 
     def ask(self, call: Callable[[Engine, str], Result]) -> Result:
-        """What the engine answers about this version. Raises StoreError."""
+        """Return what the engine answers about this version. Raises StoreError."""
         if (problem := self.problem) is not None:
             self.watch()
             raise type(problem)(problem.message, hint=problem.hint)
@@ -160,7 +161,7 @@ def _watch(watched: "weakref.ref[Store]") -> None:
 
 
 def is_short(hits: LaneHits, count: int, allowed: NDArray[np.bool_] | None) -> bool:
-    """Whether a graph found fewer of the `allowed` chunks (n,) than were asked for.
+    """Return whether a graph found fewer of the `allowed` chunks (n,) than were asked for.
 
     A filter that takes most chunks away leaves graphs with ways that end; all are compared then.
     """

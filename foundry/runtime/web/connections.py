@@ -280,7 +280,8 @@ class Server(uvicorn.Server):
 
 
 def limit_connections(wanted: int) -> int:
-    """The connections that open files allow, `wanted` at most; raises the soft limit if it can."""
+    """Return the connections that open files allow, `wanted` at most; raises the soft limit if
+    it can."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = len(list(Path("/dev/fd").iterdir())) + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted + needed:

@@ -37,7 +37,7 @@ agent_routes = APIRouter(tags=["agents"], responses=PROBLEM_RESPONSES)
     "/llms.txt", response_class=Response, responses={200: {"content": {MARKDOWN: {}}}}
 )
 def llms() -> Response:
-    """What this server holds, as Markdown for agents: its documents and its doors."""
+    """Return what this server holds, as Markdown for agents: its documents and its doors."""
     return Response("".join(_overview(current_index())), media_type=MARKDOWN)
 
 
@@ -45,7 +45,7 @@ def llms() -> Response:
     "/llms-full.txt", response_class=Response, responses={200: {"content": {MARKDOWN: {}}}}
 )
 def llms_full() -> Response:
-    """The text of every document as one Markdown document, up to a limit that it names."""
+    """Return the text of every document as one Markdown document, up to a limit that it names."""
     return StreamingResponse(_in_blocks(_everything(current_index())), media_type=MARKDOWN)
 
 
@@ -110,7 +110,7 @@ def _text(index: Index, record: DocumentRecord) -> Iterator[str]:
 
 
 def _in_blocks(pieces: Iterator[str]) -> Iterator[str]:
-    """The same text in pieces of BLOCK_CHARACTERS at the least, the last one aside."""
+    """Yield the same text in pieces of BLOCK_CHARACTERS at the least, the last one aside."""
     block: list[str] = []
     length = 0
     for piece in pieces:

@@ -31,7 +31,7 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """Return the line, without its end."""
         moment = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, object] = {
             "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -49,7 +49,7 @@ class TextFormatter(logging.Formatter):
     """The message, then the fields: for reading in a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and the lines of any traceback."""
+        """Return one line, and the lines of any traceback."""
         fields = getattr(record, "fields", {}).items()
         parts = [record.getMessage(), *(f"{name}={value}" for name, value in fields)]
         # Control characters are shown as escapes.

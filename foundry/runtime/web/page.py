@@ -106,13 +106,13 @@ class Page:
         return cls(body.encode(), "; ".join(directives))
 
     def response(self) -> Response:
-        """The page as an answer."""
+        """Return the page as an answer."""
         headers = {"Content-Security-Policy": self.policy, "Vary": "Accept"}
         return Response(self.body, headers=headers, media_type="text/html")
 
 
 def page_routes(chat: Page | None = None) -> APIRouter:
-    """The pages for searching, reading a document, trying the doors and, if given, for chat.
+    """Return the pages for searching, reading a document, trying the doors and, if given, for chat.
 
     Raises ConfigurationError if a file of a page cannot be used.
     """
@@ -189,7 +189,7 @@ def page_data_routes(*, chat: bool = False) -> APIRouter:
 
     @routes.get("/about", response_model=About)
     async def about() -> JsonResponse:
-        """What this server is about, and what it can do."""
+        """Return what this server is about, and what it can do."""
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.filters
         stop_words = ENGLISH_STOP_WORDS if manifest.language == "english" else ()
@@ -234,7 +234,7 @@ def page_data_routes(*, chat: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether the answer to a request is a page, and so holds no data.
+    """Return whether the answer to a request is a page, and so holds no data.
 
     Under /d/ it is one for whoever accepts HTML and does not prefer Markdown by naming it.
     """

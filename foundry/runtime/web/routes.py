@@ -63,7 +63,7 @@ content_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
 # `:path`, because ids may contain slashes.
 @content_routes.get("/chunks/{chunk_id:path}", response_model=ChunkRecord)
 async def chunk(chunk_id: str) -> JsonResponse:
-    """One passage, verbatim."""
+    """Return one passage, verbatim."""
     record = current_index().find_chunk(chunk_id)
     if record is None:
         raise HTTPException(404, "There is no chunk with this id.")
@@ -72,7 +72,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
 
 @content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
 async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
-    """The documents of the index, in the order of the index."""
+    """Return the documents of the index, in the order of the index."""
     index = current_index()
     page = index.documents(parameters.offset, parameters.limit)
     return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
@@ -86,7 +86,8 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
 async def document(
     document_id: str, parameters: Annotated[PageParameters, Query()]
 ) -> JsonResponse:
-    """One document, with the ids and places of some of its `chunks` chunks, from `offset` on.
+    """Return one document, with the ids and places of some of its `chunks` chunks, from `offset`
+    on.
 
     /chunks has their text.
     """
@@ -103,7 +104,7 @@ async def document(
 
 @content_routes.get("/sources", response_model=SourceList)
 async def sources() -> JsonResponse:
-    """Where the documents come from."""
+    """Return where the documents come from."""
     return JsonResponse(SourceList(current_index().sources()))
 
 
@@ -114,12 +115,13 @@ def health_routes(*parts: ReadinessPart) -> APIRouter:
 
     @routes.get("/healthz", response_model=Health)
     async def healthz() -> JsonResponse:
-        """Whether the process answers at all."""
+        """Return whether the process answers at all."""
         return JsonResponse(Health("ok"))
 
     @routes.get("/readyz", response_model=readiness)
     async def readyz() -> JsonResponse:
-        """Whether the index is open, and every file of it is as it should be; 503 until then.
+        """Return whether the index is open, and every file of it is as it should be; 503 until
+        then.
 
         With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
         """
@@ -155,7 +157,7 @@ def health_routes(*parts: ReadinessPart) -> APIRouter:
 
 
 async def _verified() -> bool:
-    """Whether the index has been found to be undamaged, or will be in a moment."""
+    """Return whether the index has been found to be undamaged, or will be in a moment."""
     for _ in range(int(VERIFYING_SECONDS / VERIFYING_TURN_SECONDS)):
         if served.state.verified or served.state.damage:
             break

@@ -121,7 +121,7 @@ def _register(folder: Path) -> str:
 
 
 def _read_pooling(folder: Path) -> tuple[str, int]:
-    """How a folder's model makes one vector of its tokens' vectors, and their width."""
+    """Return how a folder's model makes one vector of its tokens' vectors, and their width."""
     try:
         content = json.loads((folder / POOLING_FILE).read_bytes())
         chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]

@@ -56,7 +56,7 @@ class EmbeddingService:
         self._lock = threading.Lock()
 
     def post(self, path: str, body: Mapping[str, object], *, timeout: float) -> dict[str, Any]:
-        """The JSON object that a call answers.
+        """Return the JSON object that a call answers.
 
         Args:
             path: Below `base_url`, such as `/embeddings`.
@@ -187,7 +187,8 @@ class EmbeddingService:
 
 
 def find_message(content: bytes) -> str:
-    """What a service says in an error: the message of the JSON, in any of its usual places."""
+    """Return what a service says in an error: the message of the JSON, in any of its usual
+    places."""
     try:
         found: Any = json.loads(content)
     except (ValueError, RecursionError):

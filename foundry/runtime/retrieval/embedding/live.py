@@ -105,7 +105,7 @@ class LiveQueryEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """The unit vector (d,) of a query; None if the service does not give it."""
+        """Return the unit vector (d,) of a query; None if the service does not give it."""
         vector = self._recent.get(text)
         if vector is not None:
             return vector
@@ -127,7 +127,8 @@ class LiveQueryEncoder:
         return vector
 
     def _embed(self, text: str, deadline: float) -> NDArray[np.float32] | None:
-        """The vector of a text; None if it is this very text that the service cannot embed."""
+        """Return the vector of a text; None if it is this very text that the service cannot
+        embed."""
         try:
             vector = self._ask(text, deadline)
         except EmbeddingFailure as failure:

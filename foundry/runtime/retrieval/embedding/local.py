@@ -48,7 +48,7 @@ class LocalQueryEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """The unit vector (d,) of a query; None if the model gives none."""
+        """Return the unit vector (d,) of a query; None if the model gives none."""
         vector = self._recent.get(text)
         if vector is None:
             try:
@@ -67,7 +67,7 @@ class LocalQueryEncoder:
 
 
 def find_folder(model: str) -> Path | None:
-    """The folder that a model's name is the path of; None for the name of a published one.
+    """Return the folder that a model's name is the path of; None for the name of a published one.
 
     Raises:
         EmbeddingFailure: For what can only be a path and is no folder.

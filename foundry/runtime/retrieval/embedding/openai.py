@@ -67,7 +67,7 @@ class OpenAIEmbeddings:
 
 
 def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
-    """The embeddings of a reply in the order of the texts, by the index that each one names.
+    """Return the embeddings of a reply in the order of the texts, by the index that each one names.
 
     A service that numbers none of them is taken to keep the order.
     """

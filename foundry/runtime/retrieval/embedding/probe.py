@@ -16,7 +16,7 @@ PROBE_TOLERANCE = 0.99
 
 
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
-    """How the probe text's vector differs from the index's; None if it does not.
+    """Return how the probe text's vector differs from the index's; None if it does not.
 
     The vector is of length one, or None where the text has none.
     """
@@ -44,7 +44,7 @@ def require_model(files: IndexFiles, provider: str) -> DenseManifest:
 
 
 def describe_encoder(dense: DenseManifest) -> str:
-    """What embeds the queries of an index, for messages."""
+    """Return what embeds the queries of an index, for messages."""
     if dense.query.encoder == "same":
         return f"{dense.provider} model {dense.model!r}"
     return "a table of word pieces"

@@ -19,7 +19,7 @@ class RecentVectors:
         self._lock = threading.Lock()
 
     def get(self, text: str) -> NDArray[np.float32] | None:
-        """The vector (d,) of a query, if it is still known."""
+        """Return the vector (d,) of a query, if it is still known."""
         with self._lock:
             vector = self._vectors.get(text)
             if vector is not None:

@@ -99,7 +99,7 @@ def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray
 
 
 def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> EmbeddingFailure:
-    """The failure, final where it is the number of dimensions that the service refuses."""
+    """Return the failure, final where it is the number of dimensions that the service refuses."""
     if dimensions is None or not failure.is_bad_reply or "dimension" not in failure.message.lower():
         return failure
     return EmbeddingFailure(

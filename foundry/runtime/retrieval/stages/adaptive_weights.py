@@ -24,7 +24,8 @@ def adapt_weights(
     partly: float,
     partly_semantic_weight: float,
 ) -> tuple[float, float]:
-    """The semantic and the keyword weight for a query; those given if it has few identifiers.
+    """Return the semantic and the keyword weight for a query; those given if it has few
+    identifiers.
 
     A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
     to 1 goes to keywords. A query with an identifier that the index does not have keeps the
@@ -45,7 +46,7 @@ def adapt_weights(
 
 
 def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
-    """The share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
+    """Return the share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
 
     What may accompany an identifier belongs to one that it stands beside: `30 CFR 75.1725` is three
     tokens of an identifier.

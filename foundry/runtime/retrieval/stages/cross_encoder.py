@@ -62,7 +62,7 @@ class CrossEncoder:
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """How likely each passage (n,) answers the query: (n,), in [0, 1].
+        """Return how likely each passage (n,) answers the query: (n,), in [0, 1].
 
         Raises ValueError for what is no score, and whatever ONNX Runtime raises.
         """
@@ -93,7 +93,7 @@ class CrossEncoder:
 
 
 def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The probability (n,) of relevance from what a model answers.
+    """Return the probability (n,) of relevance from what a model answers.
 
     One number a passage goes through a sigmoid; of two, "no" and "yes", through a softmax, which
     is the sigmoid of their difference. Raises ValueError for anything else.

@@ -7,7 +7,7 @@ from ..results import Hit, Journal
 
 
 def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterator[Hit]:
-    """The hits, best first, without those beyond the `most` best of their document."""
+    """Yield the hits, best first, without those beyond the `most` best of their document."""
     seen: Counter[str] = Counter()
     left_out = 0
     for hit in hits:

@@ -24,7 +24,7 @@ class Encoder(Protocol):
     """Embeds queries."""
 
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """The unit vector (d,) of a text, None if it cannot be had."""
+        """Return the unit vector (d,) of a text, None if it cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class ExpansionWords:
     def nearest(
         self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
     ) -> list[str]:
-        """The `count` words of highest cosine to the unit `vector` (d,) that are not `known`."""
+        """Return the `count` words of highest cosine to the unit `vector` (d,) that are not
+        `known`."""
         rows, scales = quantise(vector[np.newaxis, :])
         # As in the dense lane: integers, whose sums are exact in any order, in this thread.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
@@ -98,7 +99,8 @@ def expand_query(
     terms: int,
     minimum_cosine: float,
 ) -> NDArray[np.float32]:
-    """The vector (d,) of the query and the `terms` nearest words; `vector` (d,) is the query's own.
+    """Return the vector (d,) of the query and the `terms` nearest words; `vector` (d,) is the
+    query's own.
 
     A query that has an identifier is left as it is.
     """

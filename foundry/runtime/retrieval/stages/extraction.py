@@ -52,7 +52,7 @@ class FeatureExtraction:
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """The caller's filters and those found; the response has the latter as `filters`."""
+        """Return the caller's filters and those found; the response has the latter as `filters`."""
         own = asked.filters or Filters()
         found: dict[str, str] = {}
         combined = own
@@ -74,7 +74,7 @@ class FeatureExtraction:
         return replace(asked, filters=combined), {"filters": found}
 
     def _values(self, index: Index) -> dict[str, list[str] | None]:
-        """The values that each field can have; None for a date."""
+        """Return the values that each field can have; None for a date."""
         values: dict[str, list[str] | None] = {}
         for name in self._fields:
             if name in DATES:
@@ -88,7 +88,7 @@ class FeatureExtraction:
 
 @cache
 def extracted_fields(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """The filters that settings.json lets be set. Raises ConfigurationError."""
+    """Return the filters that settings.json lets be set. Raises ConfigurationError."""
     with reading(file) as values:
         return tuple(map(str, values["understanding"]["extract"]))
 
@@ -107,7 +107,8 @@ def _schema(values: list[str] | None) -> dict[str, Any]:
 
 
 def _read(given: object, values: list[str] | None, least: float) -> str | None:
-    """The value that the model gave, if it is one of those that it may give and it is sure."""
+    """Return the value that the model gave, if it is one of those that it may give and it is
+    sure."""
     if not isinstance(given, dict):
         return None
     value, confidence = given.get("value"), given.get("confidence")

@@ -54,7 +54,7 @@ def rerank_heuristically(
 
 
 def find_entities(tokens: Sequence[Token]) -> list[Terms]:
-    """The terms of each identifier and each capitalised word of a query.
+    """Return the terms of each identifier and each capitalised word of a query.
 
     A query's first word is capitalised anyhow; it counts if the second one is capitalised too.
     """

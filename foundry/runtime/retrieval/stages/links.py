@@ -121,7 +121,8 @@ def _represent(
 
 
 def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
-    """The candidates and these chunks, which no lane has scored unless they were among them."""
+    """Return the candidates and these chunks, which no lane has scored unless they were among
+    them."""
     merged = np.union1d(candidates.chunks, np.array([*chunks], dtype=np.int64))
     places = np.searchsorted(merged, candidates.chunks)
 

@@ -32,7 +32,7 @@ class Shingles:
 
     @classmethod
     def of(cls, text: str, tokenize: Tokenize) -> "Shingles":
-        """The pairs of neighbouring terms of a text, and its numbers and identifiers."""
+        """Return the pairs of neighbouring terms of a text, and its numbers and identifiers."""
         tokens = tokenize(text)
         terms = [term for token in tokens for term in token.terms]
         return cls(
@@ -45,7 +45,7 @@ class Shingles:
         )
 
     def resembles(self, other: "Shingles", similarity: float) -> bool:
-        """Whether two texts are near-duplicates."""
+        """Return whether two texts are near-duplicates."""
         if self.names != other.names:
             return False
         shorter, longer = sorted((len(self.pairs), len(other.pairs)))
@@ -58,7 +58,7 @@ class Shingles:
 def merge_near_duplicates(
     hits: Iterable[Hit], tokenize: Tokenize, journal: Journal, *, depth: int, similarity: float
 ) -> Iterator[Hit]:
-    """The hits, best first, without those that resemble a better one.
+    """Yield the hits, best first, without those that resemble a better one.
 
     The first `depth` hits are grouped before any is given, so that each names the ids of those
     among them that it stands for, best first.
@@ -70,7 +70,8 @@ def merge_near_duplicates(
     removed = 0
 
     def find_original(hit: Hit) -> int | None:
-        """The number of the hit that this one resembles; None if it is the first of its kind."""
+        """Return the number of the hit that this one resembles; None if it is the first of its
+        kind."""
         nonlocal removed
         found = Shingles.of(hit.text, tokenize)
         for number, other in enumerate(shingles):

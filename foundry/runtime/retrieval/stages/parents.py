@@ -14,7 +14,8 @@ from ..results import Hit, Journal, Passage
 
 
 def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:
-    """The hits, best first, each with its parent passage; of those with the same parent the best.
+    """Yield the hits, best first, each with its parent passage; of those with the same parent the
+    best.
 
     The chunk's own text stays as it is. A chunk without a parent is given without a passage.
     """
@@ -35,7 +36,7 @@ def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Itera
 
 
 def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
-    """The parent of a chunk of this index, if it has one."""
+    """Return the parent of a chunk of this index, if it has one."""
     if "parent_start" not in chunk.position:
         return None
     document = index.find_document(chunk.document_id)
@@ -58,7 +59,7 @@ def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
 
 
 def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[ChunkRecord]:
-    """The neighbours with the same parent, from the nearest on."""
+    """Return the neighbours with the same parent, from the nearest on."""
     parent = (chunk.document_id, chunk.position["parent_start"])
     neighbours = (index.chunk(number) for number in numbers)
     return [
@@ -67,7 +68,7 @@ def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[
 
 
 def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:
-    """The headings that stand above all of the chunks."""
+    """Return the headings that stand above all of the chunks."""
     common: list[str] = []
     for headings in zip(*(chunk.section for chunk in chunks), strict=False):
         if len(set(headings)) > 1:

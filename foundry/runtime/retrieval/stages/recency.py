@@ -18,7 +18,8 @@ SECONDS_OF_A_DAY = 86_400
 
 
 def today() -> int:
-    """The day that ages are counted from, in days since 1970: that of REFERENCE_DATE, or UTC's.
+    """Return the day that ages are counted from, in days since 1970: that of REFERENCE_DATE, or
+    UTC's.
 
     Raises ConfigurationError for a REFERENCE_DATE that is no date.
     """

@@ -36,7 +36,7 @@ class Model(Protocol):
     """A cross-encoder."""
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """How likely each passage (n,) answers the query: (n,), in [0, 1]."""
+        """Return how likely each passage (n,) answers the query: (n,), in [0, 1]."""
         ...
 
 
@@ -58,7 +58,7 @@ class Reranker:
     def score(
         self, query: str, passages: Sequence[str], *, seconds: float
     ) -> NDArray[np.float64] | str:
-        """The scores (n,) of passages (n,), or why there are none, in words for callers.
+        """Return the scores (n,) of passages (n,), or why there are none, in words for callers.
 
         A model that has just failed is left alone for a while.
         """
@@ -110,7 +110,7 @@ class Reranker:
 
 
 def reranker() -> Reranker:
-    """The reranker of this process."""
+    """Return the reranker of this process."""
     return _reranker_of(os.getpid())
 
 

@@ -21,13 +21,14 @@ class QueryRewriting:
     """The part `query` of the answer."""
 
     def properties(self, _index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """One string."""
+        """Return one string."""
         return {"query": (_WORDS, {"type": "string"})}
 
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, _index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """The rewritten query, if it is a usable one; the response has it as `query_used`."""
+        """Return the rewritten query, if it is a usable one; the response has it as
+        `query_used`."""
         written = answer.get("query")
         text = clean(written) if isinstance(written, str) else ""
         if not 0 < len(text) <= MAX_CHARACTERS:

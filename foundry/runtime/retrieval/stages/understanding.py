@@ -52,7 +52,8 @@ class Part(Protocol):
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """What is searched for after this part of the answer, which may hold anything at all.
+        """Return what is searched for after this part of the answer, which may hold anything at
+        all.
 
         Also what to say about it in the response.
         """
@@ -70,7 +71,7 @@ def understand_query(
     *,
     deadline_ms: float,
 ) -> Understood:
-    """What to search for: the query and the filters, as the parts make them.
+    """Return what to search for: the query and the filters, as the parts make them.
 
     A query that is nothing but an identifier is left alone, and the model is not asked.
     """
@@ -114,6 +115,7 @@ def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> R
 
 @cache
 def query_model() -> QueryModel | None:
-    """The model of this process; None if the environment names none. Raises ConfigurationError."""
+    """Return the model of this process; None if the environment names none. Raises
+    ConfigurationError."""
     chosen = ModelSettings.from_environment()
     return None if chosen is None else QueryModel(chosen)

@@ -1,0 +1,249 @@
+"""A Ray cluster: one that is joined, or one that is started for a build and ends with it.
+
+Whoever reaches a Ray cluster runs programs on it. So one that a build starts listens on loopback
+alone, asks for a token that only its own processes know, has no dashboard, and keeps its sockets
+in a folder of this user's. A cluster that is joined is as its operator has set it up.
+"""
+
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
+from typing import Any
+
+from foundry.embedding.static import MODEL_FOLDER
+from foundry.errors import BuildError
+from foundry.build.preparing.pool import available_cores
+
+Reference = Any
+"""To a result that may still be under way, on whatever node."""
+
+ADDRESS_VARIABLE = "RAY_ADDRESS"
+LOCAL = "local"
+LOOPBACK = "127.0.0.1"
+
+STORE_BYTES = 400_000_000
+"""Of a cluster that is started here; what does not fit is written to disk."""
+
+RETRIES = 5
+"""How often a task is begun anew after the node that ran it has died."""
+
+REACH_SECONDS = 10.0
+"""For the first connection to a cluster that is to be joined."""
+
+WITHOUT_NODES_SECONDS = 60.0
+"""How long a build waits for nodes when there are none left."""
+
+CHECK_SECONDS = 5.0
+
+SAME_EVERYWHERE = "install the same Foundry, Python and libraries on every node, and build again"
+
+_JOIN = (
+    "this machine has to be one of its nodes: ray start --address={address} --num-cpus=0;"
+    " and has to have its RAY_AUTH_MODE and RAY_AUTH_TOKEN, if it asks for a token"
+)
+
+
+class Cluster:
+    """Started or joined when it is first needed.
+
+    Args:
+        address: HOST:PORT of a cluster, `auto` for one that this machine belongs to, `local` for
+            one of its own; None for what RAY_ADDRESS says, or else one of its own.
+        jobs: How many processors of this machine to use, of a cluster joined how many tasks to run
+            at a time; None for all.
+    """
+
+    def __init__(self, address: str | None, jobs: int | None) -> None:
+        self.address = address or os.environ.get(ADDRESS_VARIABLE, "").strip() or LOCAL
+        self._jobs = jobs
+        self._held = ExitStack()
+        self._ray: Any = None
+        self._functions: dict[Callable[..., object], Any] = {}
+
+    def submit(
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        processors: int = 1,
+        threads: int | None = None,
+    ) -> Reference:
+        """Have a node run a function of a module that is installed there.
+
+        `threads` is how many its libraries may use, in a process that runs nothing else.
+        """
+        ray = self._opened()
+        if function not in self._functions:
+            self._functions[function] = ray.remote(function)
+        options: dict[str, Any] = {"num_cpus": processors, "max_retries": RETRIES}
+        if threads is not None:
+            options["runtime_env"] = {"env_vars": {"OMP_NUM_THREADS": str(threads)}}
+        with _explaining(ray):
+            return self._functions[function].options(**options).remote(*arguments)
+
+    def put(self, value: object) -> Reference:
+        """Keep a value where nodes can get it with `get_here`."""
+        ray = self._opened()
+        with _explaining(ray):
+            return ray.put(value)
+
+    def wait(self, references: Sequence[Reference], *, at_once: bool = False) -> list[Reference]:
+        """Return those that are ready, at least one unless it is to be `at_once`.
+
+        Raises BuildError when there is no node any more.
+        """
+        ray = self._opened()
+        limit = None
+        while references:
+            with _explaining(ray):
+                ready, _ = ray.wait(
+                    [*references],
+                    num_returns=len(references) if at_once else 1,
+                    timeout=0 if at_once else CHECK_SECONDS,
+                    fetch_local=False,
+                )
+            if ready or at_once:
+                return list(ready)
+            if self._all_processors():
+                limit = None
+            elif limit is None:
+                limit = time.monotonic() + WITHOUT_NODES_SECONDS
+            elif time.monotonic() > limit:
+                raise BuildError(
+                    f"{self.address}: the cluster has no node left that does work",
+                    hint="start nodes and build again; what was done is kept",
+                )
+        return []
+
+    def get(self, reference: Reference) -> Any:
+        """A result; waits for it. Raises BuildError when there will be none."""
+        ray = self._opened()
+        self.wait([reference])
+        with _explaining(ray):
+            return ray.get(reference)
+
+    def slots(self) -> int:
+        """Return how many tasks of one processor run at a time."""
+        found = sum(self._all_processors())
+        return max(1, min(found, self._jobs or found))
+
+    def least_processors(self) -> int:
+        """Return those of the smallest node."""
+        return min(self._all_processors(), default=1)
+
+    def close(self) -> None:
+        """Leave the cluster, or end it if it was started here; tasks under way end with that."""
+        self._held.close()
+        self._ray = None
+
+    def _all_processors(self) -> list[int]:
+        ray = self._opened()
+        with _explaining(ray):
+            nodes = ray.nodes()
+        counts = [int(node["Resources"].get("CPU", 0)) for node in nodes if node["Alive"]]
+        return [count for count in counts if count]
+
+    def _opened(self) -> Any:
+        if self._ray is None:
+            # On all nodes Ray adds this process's working folder to the path of Python, from which
+            # programs are loaded and readers may read: it is to be one that holds neither.
+            # And it tells of nodes that die where results for programs are to be printed.
+            self._held.enter_context(redirect_stdout(sys.stderr))
+            with chdir(MODEL_FOLDER):
+                self._ray = self._start() if self.address == LOCAL else self._join()
+        return self._ray
+
+    def _start(self) -> Any:
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        # Ray's own switch for systems where it is to stay on loopback; read when it is imported.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        import ray
+
+        # Ray's sockets are in it, whose paths must be short.
+        folder = tempfile.mkdtemp(prefix="foundry-ray-", dir="/tmp")
+        self._held.callback(shutil.rmtree, folder, ignore_errors=True)
+        self._held.callback(ray.shutdown)
+        with _explaining(ray):
+            ray.init(
+                LOCAL,
+                num_cpus=self._jobs or available_cores(),
+                num_gpus=0,
+                object_store_memory=STORE_BYTES,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="error",
+                _temp_dir=folder,
+            )
+            addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
+        if addresses != {LOOPBACK}:
+            raise BuildError(
+                f"Ray would listen on {', '.join(sorted(addresses))}, where others reach it",
+                hint="Ray was imported before: build in a process of its own",
+            )
+        return ray
+
+    def _join(self) -> Any:
+        if "://" in self.address:
+            raise BuildError(
+                f"{self.address}: is no address of a cluster that this machine can be part of",
+                hint="give HOST:PORT of its head node; " + _JOIN.format(address="HOST:PORT"),
+            )
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        self._reach()
+        import ray
+
+        self._held.callback(ray.shutdown)
+        with _explaining(ray, hint=_JOIN.format(address=self.address)):
+            ray.init(self.address, log_to_driver=False, logging_level="error")
+        return ray
+
+    def _reach(self) -> None:
+        """Try the address: Ray would take long, and end this process, where nobody listens."""
+        if self.address == "auto":
+            return
+        host, _, port = self.address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+        except (OSError, ValueError, OverflowError) as error:
+            raise BuildError(
+                f"{self.address}: no Ray cluster answers there: {error}",
+                hint="give HOST:PORT of its head node in --ray-address or RAY_ADDRESS",
+            ) from None
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def get_here(reference: Reference) -> Any:
+    """On a node: the value that the build has `put`."""
+    import ray
+
+    return ray.get(reference)
+
+
+@contextmanager
+def _explaining(ray: Any, hint: str | None = None) -> Iterator[None]:
+    """Raise BuildError for what Ray raises."""
+    try:
+        yield
+    except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError) as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        if isinstance(error, ray.exceptions.RayTaskError):
+            # It quotes a traceback, whose last line says what was wrong on the node.
+            lines, hint = lines[-1:], SAME_EVERYWHERE
+        said = " ".join(" ".join(lines).split())[:400]
+        if "ersion mismatch" in said:
+            hint = SAME_EVERYWHERE
+        raise BuildError(
+            f"Ray: {said}", hint=hint or "build again: what was done is kept"
+        ) from None

@@ -1,0 +1,96 @@
+"""A model of this machine, run by the nodes of a cluster.
+
+This process keeps the model too, for its tokenizer, and all that the batching layer does with it:
+what is embedded stands in this project's cache, whichever node has done it. The nodes run it on
+their processors, one call on all those of a node, as on one machine.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config.embedding import EmbeddingOptions
+from foundry.build.ray.cluster import Cluster, Reference
+from foundry.build.ray.mismatches import check_installation
+from foundry.build.ray.tasks import EMBEDDING, embed_batch
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.model_folder import list_model_files
+from foundry.build.preparing.programs import program_hash
+from foundry.runtime.retrieval.embedding.local import find_folder
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+CALLS = 64
+"""Under way at a time; the cluster runs as many of them as it has nodes."""
+
+
+class RayModel:
+    """An `EmbeddingModel` that has nodes run another."""
+
+    def __init__(self, model: EmbeddingModel, options: EmbeddingOptions, cluster: Cluster) -> None:
+        self.provider = model.provider
+        self.model = model.model
+        self.revision = model.revision
+        self.service = model.service
+        self.dimensions = model.dimensions
+        self.sides_differ = model.sides_differ
+        self.prefixes = model.prefixes
+        self.limits = replace(model.limits, calls=CALLS)
+        self._model = model
+        self._options = options
+        self._cluster = cluster
+        self._folder = find_folder(options.model)
+        self._files: Reference | None = None
+        self._processors = 0
+
+    def count_tokens(self, text: str) -> int:
+        """By the model's own tokenizer, here."""
+        return self._model.count_tokens(text)
+
+    def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+        """Return one call: unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a
+        bad node."""
+        # The same for all calls, whatever nodes come and go: sums depend on it in their last digit.
+        self._processors = self._processors or self._cluster.least_processors()
+        answer = check_installation(
+            self._cluster.get(
+                self._cluster.submit(
+                    embed_batch,
+                    program_hash(EMBEDDING),
+                    asdict(self._options),
+                    self.revision,
+                    self._shipped(),
+                    list(texts),
+                    side,
+                    processors=self._processors,
+                    threads=self._processors,
+                )
+            ),
+            EMBEDDING,
+        )
+        if isinstance(answer, tuple):
+            message, hint = answer
+            raise EmbeddingFailure(message, hint=hint)
+        vectors: NDArray[np.float32] = answer
+        return vectors
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._model.close()
+
+    def _shipped(self) -> list[Reference] | None:
+        """Return where nodes get the files of a model in a folder; they hold no copy of it
+        themselves."""
+        if self._folder is None:
+            return None
+        if self._files is None:
+            self._files = self._cluster.put(_read_all(self._folder))
+        # In a list, Ray does not fetch them before each call.
+        return [self._files]
+
+
+def _read_all(folder: Path) -> Mapping[str, Any]:
+    return {name: path.read_bytes() for name, path in list_model_files(folder)}

@@ -1,0 +1,120 @@
+"""What runs on the nodes of a cluster, in Ray's worker processes.
+
+Arguments and results are plain values, which other versions of Foundry understand: a node with
+another installation answers with a `Mismatch`, since its bytes would not be the same.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config.embedding import EmbeddingOptions
+from foundry.build.ray.cluster import Reference, get_here
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.models import open_model
+from foundry.errors import BuildError
+from foundry.build.preparing.pool import ask_worker, open_sandbox
+from foundry.build.preparing.programs import PREPARING, installation, program_hash
+from foundry.build.preparing.recipe import Recipe
+from foundry.build.preparing.wire import raw_document
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+ANSWER_BYTES = 32_000_000
+"""Of a batch, from which on no further document is prepared: small files may hold much."""
+
+EMBEDDING = "foundry.embedding.providers.models"
+"""Imports all that runs a model."""
+
+Mismatch = dict[str, str]
+"""The versions of a node whose installation is another than that of the build."""
+
+Refusal = tuple[str, str | None]
+"""Why a node cannot embed: a message, and a hint."""
+
+
+def prepare_batch(
+    program: str, recipe: str, documents: Sequence[tuple[Mapping[str, Any], bytes]]
+) -> list[bytes] | Mismatch:
+    """Answers of this node's sandboxed worker, which prepares documents one after the other.
+
+    There is one for each of the first documents, until together they are large.
+
+    Args:
+        program: `program_hash` of preparing, where the build is.
+        recipe: By which to prepare, as JSON.
+        documents: What their sources know of them, and their contents.
+    """
+    if program != program_hash(PREPARING):
+        return installation(PREPARING)
+    sandbox = _sandbox(recipe)
+    answers: list[bytes] = []
+    room = ANSWER_BYTES
+    for values, content in documents:
+        answers.append(ask_worker(sandbox, raw_document(values, content)))
+        room -= len(answers[-1])
+        if room < 0:
+            break
+    return answers
+
+
+def embed_batch(
+    program: str,
+    options: Mapping[str, Any],
+    revision: str,
+    files: Sequence[Reference] | None,
+    texts: Sequence[str],
+    side: Side,
+) -> NDArray[np.float32] | Refusal | Mismatch:
+    """Unit vectors (n, d) of texts by a model that this process keeps open.
+
+    Args:
+        program: `program_hash` of embedding, where the build is.
+        options: Fields of the `EmbeddingOptions` that name the model.
+        revision: Of the model, as the build has it.
+        files: Of a model that is a folder, by name and all together; None for a published one.
+        texts: Prefixes included.
+        side: What they are.
+    """
+    if program != program_hash(EMBEDDING):
+        return installation(EMBEDDING)
+    try:
+        key = (str(options["model"]), revision)
+        if key not in _MODELS:
+            _MODELS[key] = _open(EmbeddingOptions(**options), files)
+        model = _MODELS[key]
+        if model.revision != revision:
+            return f"a node has revision {model.revision!r} of the model, not {revision!r}", (
+                "bring the same revision to all nodes, or name the model by its folder"
+            )
+        return model.embed(texts, side)
+    except (EmbeddingFailure, BuildError) as error:
+        return error.message, error.hint
+
+
+_MODELS: dict[tuple[str, str], EmbeddingModel] = {}
+
+
+@cache
+def _sandbox(recipe: str) -> Sandbox:
+    # Never closed: its workers end with this process, when nobody writes to them any more.
+    return open_sandbox(Recipe.from_json(recipe))
+
+
+def _open(options: EmbeddingOptions, files: Sequence[Reference] | None) -> EmbeddingModel:
+    if files is None:
+        return open_model(options)
+    (shipped,) = files
+    # What is open stays readable when its name is gone, so that nothing is left behind.
+    with tempfile.TemporaryDirectory(prefix="foundry-model-") as folder:
+        for name, content in get_here(shipped).items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return open_model(replace(options, model=folder))

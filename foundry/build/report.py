@@ -1,0 +1,244 @@
+"""What a build did: counted source by source, for the index's report and for people to read."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from foundry.errors import StrictBuildError
+from foundry.records import Chunk, Document, Finding, KnownItemFigures, Skipped
+from foundry.runtime.printing import format_table
+from foundry.secrets import find_secrets
+
+MAX_LISTED = 50
+"""Lines of one list that are shown to people; the report in the index has all."""
+
+OVERSIZE = "over the size limit"
+DECODING, HIDDEN, SECRET = "decoding", "hidden", "secret"
+REPLACED, GUESSED = "replaced characters", "guessed encoding: "
+"""The groups of findings."""
+
+
+@dataclass(slots=True)
+class SourceTally:
+    """The counts of one source.
+
+    `characters` are those of chunks; `boilerplate` those of chunks, or their ends, that were left
+    out; `guessed` counts the documents whose encoding is a guess, `hidden` what people do not see,
+    `secrets` the places that look like one.
+    """
+
+    name: str
+    documents: int = 0
+    chunks: int = 0
+    characters: int = 0
+    skipped: int = 0
+    skipped_by_reason: dict[str, int] = field(default_factory=dict)
+    oversize: int = 0
+    copies: int = 0
+    boilerplate_chunks: int = 0
+    boilerplate_characters: int = 0
+    replaced: int = 0
+    guessed: int = 0
+    hidden: dict[str, int] = field(default_factory=dict)
+    secrets: int = 0
+
+
+class BuildReport:
+    """Collects what becomes of every document; the same sources give the same report."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._tallies = {name: SourceTally(name) for name in sources}
+        self._skipped: list[Skipped] = []
+        self._copies: list[dict[str, str]] = []
+        self._findings: list[dict[str, str | int | None]] = []
+        self._lacking: dict[str, int] = {}
+
+    def skip(self, skipped: Skipped) -> None:
+        """Note an input that is not in the index."""
+        tally = self._tallies[skipped.source]
+        tally.skipped += 1
+        _add(tally.skipped_by_reason, skipped.reason)
+        tally.oversize += skipped.reason == OVERSIZE
+        self._skipped.append(skipped)
+
+    def read(self, document: Document) -> None:
+        """Note what was found in a document, whether it stays in the index or is a copy."""
+        tally = self._tallies[document.source]
+        tally.replaced += document.replaced
+        if document.reading.lacking:
+            _add(self._lacking, document.reading.lacking)
+        tally.guessed += bool(document.reading.guessed)
+        tally.secrets += sum(finding.count for finding in document.findings)
+        for finding in document.reading.hidden:
+            _add(tally.hidden, finding.kind, finding.count)
+        decoding = [Finding(GUESSED + name, None) for name in document.reading.guessed]
+        if document.replaced:
+            decoding.append(Finding(REPLACED, None, document.replaced))
+        for group, findings in (
+            (DECODING, decoding),
+            (HIDDEN, document.reading.hidden),
+            (SECRET, document.findings),
+        ):
+            for finding in findings:
+                place = {"source": document.source, "path": document.path}
+                self._findings.append({**place, "group": group, **asdict(finding)})
+
+    def copy(self, document: Document, kept: Document) -> None:
+        """Note a document that another one stands for."""
+        self._tallies[document.source].copies += 1
+        self._copies.append(
+            {
+                "source": document.source,
+                "path": document.path,
+                "kept_source": kept.source,
+                "kept_path": kept.path,
+            }
+        )
+
+    def index(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        """Note a document that went into the index with these chunks."""
+        tally = self._tallies[document.source]
+        tally.documents += 1
+        tally.chunks += len(chunks)
+        tally.characters += sum(len(chunk.text) for chunk in chunks)
+
+    def trim(self, document: Document, chunks: int, characters: int) -> None:
+        """Note boilerplate of a document that was left out: whole chunks, characters in all."""
+        tally = self._tallies[document.source]
+        tally.boilerplate_chunks += chunks
+        tally.boilerplate_characters += characters
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what stands in `report.json`: counts by source, then everything that was left
+        out."""
+        return {
+            "sources": [_plain(tally) for tally in self._tallies.values()],
+            "skipped": [asdict(skipped) for skipped in self._skipped],
+            "copies": self._copies,
+            "findings": self._findings,
+            **({"lacking": self._lacking} if self._lacking else {}),
+        }
+
+
+def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Texts that a model did not embed; of those that may hold a secret nothing is quoted."""
+    return [
+        {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
+        for refusal in refusals
+    ]
+
+
+def check_strictly(report: Mapping[str, Any]) -> None:
+    """Raise StrictBuildError, with a line for each, for `find_failures`."""
+    if failures := find_failures(report):
+        raise StrictBuildError(failures, list_briefly(failures))
+
+
+def find_failures(report: Mapping[str, Any]) -> list[str]:
+    """Return what a strict build does not put up with, a line each: inputs left out, possible
+    secrets."""
+    skipped = [
+        f"{_place(entry)}: skipped: {entry['reason']}"
+        + (f" ({entry['detail']})" if entry["detail"] else "")
+        for entry in report["skipped"]
+    ]
+    secrets = [
+        f"{_place(finding)}: may be a secret: {finding['kind']}"
+        for finding in report["findings"]
+        if finding["group"] == SECRET
+    ]
+    refused = [
+        f"a chunk with sha256 {entry['sha256']}: not embedded: {entry['reason']}"
+        for entry in report.get("refused", ())
+    ]
+    return [*skipped, *secrets, *refused]
+
+
+def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> str:
+    """A table of sources, with the columns in which something is to be told, and what was found."""
+    rows = [_row(entry, seconds) for entry in report["sources"]]
+    if len(rows) > 1:
+        total: Counter[str] = Counter()
+        for row in rows:
+            total.update(row)
+        rows.append(dict(total))
+    names = [*(entry["name"] for entry in report["sources"]), "total"]
+    columns = [name for name in rows[0] if name in _ALWAYS or any(row[name] for row in rows)]
+    cells = [
+        [name, *(_number(column, row[column]) for column in columns)]
+        for name, row in zip(names, rows, strict=False)
+    ]
+    parts = [format_table([["source", *columns], *cells]), *_sections(report)]
+    if "known_items" in report:
+        parts.append(KnownItemFigures(**report["known_items"]).describe())
+    return "\n".join(parts)
+
+
+def list_briefly(lines: Sequence[str]) -> str:
+    """Return the first lines, indented, and how many more there are."""
+    more = [f"and {len(lines) - MAX_LISTED:,} more"] if len(lines) > MAX_LISTED else []
+    return "\n".join(f"  {line}" for line in (*lines[:MAX_LISTED], *more))
+
+
+_ALWAYS = ("documents", "chunks", "characters", "seconds")
+
+
+def _row(entry: Mapping[str, Any], seconds: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "documents": entry["documents"],
+        "chunks": entry["chunks"],
+        "characters": entry["characters"],
+        "skipped": entry["skipped"],
+        "oversize": entry["oversize"],
+        "copies": entry["copies"],
+        "boilerplate": entry["boilerplate_characters"],
+        "replaced": entry["replaced"],
+        "guessed": entry["guessed"],
+        "hidden": sum(entry["hidden"].values()),
+        "secrets": entry["secrets"],
+        "seconds": seconds.get(entry["name"], 0.0),
+    }
+
+
+def _number(column: str, value: float) -> str:
+    return f"{value:,.1f}" if column == "seconds" else f"{value:,}"
+
+
+def _sections(report: Mapping[str, Any]) -> Iterator[str]:
+    reasons = Counter(entry["reason"] for entry in report["skipped"])
+    if reasons:
+        yield f"{sum(reasons.values()):,} skipped:"
+        yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
+    for extra, count in report.get("lacking", {}).items():
+        yield f"{count:,} read as plain text; for their outline: pip install 'rag-foundry[{extra}]'"
+    for group, heading in (
+        (SECRET, "may be secrets (what they are is not shown):"),
+        (HIDDEN, "not seen by people, and left out:"),
+        (DECODING, "not in UTF-8, or not throughout:"),
+    ):
+        lines = [
+            f"{_place(finding)}: {finding['kind']}"
+            + (f", {finding['count']:,} times" if finding["count"] > 1 else "")
+            for finding in report["findings"]
+            if finding["group"] == group
+        ]
+        if lines:
+            yield heading
+            yield list_briefly(lines)
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    line = entry.get("line")
+    return f"{entry['source']}: {entry['path']}" + (f":{line}" if line else "")
+
+
+def _add(counts: dict[str, int], name: str, count: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + count
+
+
+def _plain(tally: SourceTally) -> dict[str, Any]:
+    values = asdict(tally)
+    for name in ("skipped_by_reason", "hidden"):
+        values[name] = dict(sorted(values[name].items()))
+    return values

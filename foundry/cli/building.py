@@ -1,0 +1,169 @@
+"""The commands that build an index."""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from foundry import pipeline
+from foundry.build.report import format_report
+from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
+from foundry.cli.options import json_option, print_json, project_argument, quiet_option
+from foundry.progress import Reporter
+
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="Worker processes that read documents.  [default: the cores there are]",
+)
+
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="What reads, splits and embeds: this machine, or the nodes of a Ray cluster.",
+)
+ray_address_option = click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS, or one that is started for this build]",
+)
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--dry-run", is_flag=True, help="Only say what would be read and embedded, and at what cost."
+)
+@jobs_option
+@engine_option
+@ray_address_option
+@click.option(
+    "--fresh", is_flag=True, help="Read every document anew, whatever is known from before."
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Publish nothing if anything was skipped or looks like a secret, and list it.",
+)
+@json_option
+@quiet_option
+def build(
+    project: Path,
+    dry_run: bool,
+    jobs: int | None,
+    engine: Literal["local", "ray"],
+    ray_address: str | None,
+    fresh: bool,
+    strict: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Read what has changed in the sources and publish a new version of the index.
+
+    The version before it goes on serving until the new one is complete.
+    """
+    options = BuildOptions(engine, ray_address, jobs, fresh, strict)
+    if dry_run:
+        _show_plan(pipeline.dry_run(project, Reporter(quiet=quiet), options), as_json=as_json)
+        return
+    result = pipeline.build(project, Reporter(quiet=quiet), options)
+    if as_json:
+        values = asdict(result)
+        report = values.pop("report")
+        kept = {name: report[name] for name in ("sources", "known_items") if name in report}
+        print_json({**values, **kept})
+        return
+    show_result(result)
+
+
+@click.command()
+@project_argument
+@jobs_option
+@quiet_option
+def watch(project: Path, jobs: int | None, quiet: bool) -> None:
+    """Build now, and again half a second after each change, until Ctrl-C.
+
+    Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
+    when something else has changed. A build that fails leaves the index as it was.
+    """
+    click.echo(f"watching {project}; Ctrl-C ends it")
+    try:
+        for outcome in pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs)):
+            click.echo(describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
+    except KeyboardInterrupt:
+        click.echo("stopped; the index that was published last still stands")
+
+
+def show_result(result: BuildResult) -> None:
+    """Print what a build did: counts, how queries are embedded, what each source gave."""
+    click.echo(
+        f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"
+        f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"
+    )
+    click.echo(_describe(result.changes))
+    if result.queries and result.queries.encoder != "own":
+        how = {
+            "distilled": "a table distilled from the model; the server needs numpy alone",
+            "same": "the model itself, which the server has to reach",
+        }[result.queries.encoder]
+        click.echo(f"queries are embedded by {how} ({result.queries.reason})")
+    if result.refused:
+        click.echo(
+            f"{result.refused:,} chunks have no vector, because the model refused them"
+            f" (listed in {result.index}/report.json)"
+        )
+    click.echo(format_report(result.report, result.changes.seconds))
+
+
+def describe_outcome(outcome: BuildResult | Exception) -> str:
+    """Return a line on what a build did, with the time of day."""
+    now = time.strftime("%H:%M:%S")
+    if not isinstance(outcome, BuildResult):
+        hint = getattr(outcome, "hint", None)
+        return f"{now} not built: {outcome}" + (f"\nhint: {hint}" if hint else "")
+    if outcome.unchanged:
+        return f"{now} nothing has changed: {outcome.documents:,} documents"
+    return (
+        f"{now} {outcome.documents:,} documents, {outcome.chunks:,} chunks in"
+        f" {outcome.seconds:.1f} s: {_describe(outcome.changes)}"
+    )
+
+
+def _describe(changes: Changes) -> str:
+    pages = "".join(
+        f"\n{name}: {found['fetched']:,} pages fetched, {found['unchanged']:,} not modified"
+        for name, found in changes.web.items()
+    )
+    return (
+        f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"
+        f" {changes.embedded:,} chunks embedded{pages}"
+    )
+
+
+def _show_plan(plan: BuildPlan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(plan))
+        return
+    click.echo(f"{plan.documents:,} documents, {plan.chunks:,} chunks; nothing was built")
+    click.echo(f"a build would be: {_describe(plan.changes)}")
+    if plan.embedding is not None:
+        needed = plan.embedding
+        cost = "" if needed.cost is None else f", costs about {needed.cost:,.4f}"
+        click.echo(
+            f"to embed: {needed.to_embed:,} texts of about {needed.tokens:,} tokens{cost};"
+            f" {needed.cached:,} are known from before"
+        )
+    if plan.training_texts:
+        click.echo(f"to train the query encoder: at most {plan.training_texts:,} short texts more")
+    _show_skipped(plan.skipped, "not read")
+
+
+def _show_skipped(reasons: dict[str, int], where: str) -> None:
+    if reasons:
+        click.echo(f"{sum(reasons.values()):,} skipped ({where}):")
+        for reason, count in sorted(reasons.items(), key=lambda entry: -entry[1]):
+            click.echo(f"  {count:>6,}  {reason}")

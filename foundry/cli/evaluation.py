@@ -1,0 +1,78 @@
+"""The command eval: parse, call the pipeline, print."""
+
+from pathlib import Path
+
+import click
+
+from foundry import pipeline
+from foundry.cli.options import json_option, print_json, project_argument, quiet_option, warn
+from foundry.errors import FoundryError
+from foundry.evaluation.options import TOLERANCE, EvaluationOptions, QuestionFiles
+from foundry.progress import Reporter
+
+_file = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command("eval")
+@project_argument
+@click.option("--questions", type=_file, help="A file of questions.  [default: questions.jsonl]")
+@click.option("--queries", type=_file, help="Queries as in BEIR, with --qrels.")
+@click.option("--qrels", type=_file, help="Judgements as in BEIR, with --queries.")
+@click.option(
+    "--min",
+    "minimums",
+    multiple=True,
+    metavar="METRIC=VALUE",
+    help="Fail if the mean is lower; may be repeated.",
+)
+@click.option("--baseline", type=_file, help="Fail if worse than what --json printed before.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=TOLERANCE,
+    show_default=True,
+    help="How much worse than the baseline is no failure.",
+)
+@click.option("--tune", is_flag=True, help="Look for better options, with cross-validation.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The HTML page to write.  [default: PROJECT_DIR/.foundry/eval.html]",
+)
+@json_option
+@quiet_option
+def evaluate(
+    project: Path,
+    questions: Path | None,
+    queries: Path | None,
+    qrels: Path | None,
+    minimums: tuple[str, ...],
+    baseline: Path | None,
+    tolerance: float,
+    tune: bool,
+    report: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Ask questions whose answers are known, and measure what is found.
+
+    Without questions, known-item queries are made from the index: headings, identifiers and rare
+    words. They say whether search works, not how well it serves people.
+    """
+    if (queries is None) != (qrels is None) or (queries and questions):
+        raise click.UsageError("give --questions, or --queries and --qrels together")
+    options = EvaluationOptions(
+        files=QuestionFiles(questions, queries, qrels),
+        minimums=minimums,
+        baseline=baseline,
+        tolerance=tolerance,
+        tune=tune,
+        report=report,
+    )
+    result = pipeline.evaluate(project, options, Reporter(quiet=quiet), warn)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        click.echo(result.describe())
+    if result.failures:
+        raise FoundryError("\n  ".join(["the evaluation fails:", *result.failures]))

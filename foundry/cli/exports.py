@@ -1,0 +1,224 @@
+"""The commands export, update, verify and doctor: parse, call the pipeline, print."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from foundry import pipeline
+from foundry.cli.options import (
+    json_option,
+    print_json,
+    printable,
+    project_argument,
+    stale_option,
+)
+
+UNSETTLED = 3
+"""Exit code of an update that leaves something for the owner to decide."""
+
+_trust = click.option(
+    "--trust",
+    is_flag=True,
+    help="Run the project's own templates ([export] templates); they are code.",
+)
+
+_SAID = {
+    "conflicts": "conflict, marked in the file",
+    "beside": "not merged; the generated one is beside it as .new",
+    "aside": "its code was rewritten and is elsewhere now; your version is kept as {}",
+    "carried": "your edits are now in {}",
+    "merged": "merged",
+    "followed": "its imports now lead to where modules moved",
+    "kept": "kept as you edited it",
+    "gone": "kept, though no longer part of the export: {}",
+    "orphaned": "kept, though no longer part of the export",
+    "deleted": "stays deleted",
+    "removed": "removed, no longer part of the export",
+    "moved": "moved to {}",
+    "added": "added",
+    "replaced": "replaced",
+}
+"""What an update says of a file, what concerns its owner most first; {} is where it is now."""
+
+_COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other folders"}
+"""What is said of all such files at once; a dry run names them."""
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The folder to write.  [default: PROJECT_DIR/dist/NAME]",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Export over edited files (kept as .orig) and beside added ones (kept as they are).",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; fail with a diff if the export is not what would be written.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Write nothing; say of every file what brings it: a choice, or a chain of imports.",
+)
+@stale_option
+@_trust
+@json_option
+def export(
+    project: Path,
+    output: Path | None,
+    force: bool,
+    check: bool,
+    explain: bool,
+    stale: bool,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Write the server as one folder to read, run, edit and deploy."""
+    if check and force:
+        raise click.UsageError("--check writes nothing, so there is nothing to --force")
+    if explain:
+        if check or force or output:
+            raise click.UsageError("--explain writes nothing and reads no export")
+        said = pipeline.explain_export(project, trust=trust, stale=stale)
+        if as_json:
+            print_json(said)
+            return
+        for path, reason in said.items():
+            click.echo(f"{path}\n    {reason}")
+        return
+    if check:
+        _check(pipeline.check_export(project, output, trust=trust, stale=stale), as_json=as_json)
+        return
+    target = pipeline.export(project, output, force=force, trust=trust, stale=stale)
+    if as_json:
+        print_json({"export": str(target)})
+    else:
+        click.echo(f"{target} written; its README.md says how to run it")
+
+
+def _check(differences: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"differences": differences})
+    elif differences:
+        click.echo(differences, nl=False)
+    else:
+        click.echo("ok: the export is what would be written")
+    if differences:
+        click.echo("error: the export is not what would be written", err=True)
+        click.echo("hint: foundry update merges edits, foundry export writes it anew", err=True)
+        sys.exit(1)
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project that it came from.  [default: the nearest folder above DIR that is one]",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would become of each file.")
+@click.option("--force", is_flag=True, help="Go on although an earlier update is not settled.")
+@stale_option
+@_trust
+@json_option
+def update(
+    folder: Path,
+    project: Path | None,
+    dry_run: bool,
+    force: bool,
+    stale: bool,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Bring a new Foundry, configuration or index into an export that was edited.
+
+    Untouched files are replaced, edited ones merged; your own files and deletions stay. Edits of a
+    module that has moved are merged where it is now, and imports follow it; where it was rewritten,
+    your version is kept beside it as .orig. Where both sides changed the same lines, both stand
+    there, marked. In these two cases, and where a file imports what is not there any more, the exit
+    code is 3.
+    """
+    result = pipeline.update(
+        folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale
+    )
+    if as_json:
+        print_json(asdict(result))
+    else:
+        changes = {key: names for key, names in asdict(result).items() if names}
+        for key in (key for key in _SAID if key in changes):
+            if key in _COUNTED and not dry_run:
+                count = len(changes[key])
+                click.echo(f"{count:,} file{'s' if count != 1 else ''} {_COUNTED[key]}")
+                continue
+            for name in changes[key]:
+                place = changes[key][name] if isinstance(changes[key], dict) else ""
+                click.echo(printable(f"{name}: {_SAID[key].format(place)}"))
+        for line in result.unresolved:
+            click.echo(printable(line))
+        state = "up to date" if result.is_settled else "updated, but not settled"
+        click.echo(f"{folder} {'would be' if dry_run else 'is'} {state}")
+    if not result.is_settled:
+        sys.exit(UNSETTLED)
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@json_option
+def verify(folder: Path, as_json: bool) -> None:
+    """Check every hash of an export, or of a project's index and its export.
+
+    An export's files are also searched for conflicts that are not settled, for imports that lead
+    nowhere and for forged bytecode. Then its server is started, in an interpreter that reads no
+    bytecode, and asked what its index must be able to answer.
+
+    What its owner edited, added or deleted is named, and the exit code is 0, once an update has
+    taken note of it. It is 1 for whatever else is not as it was written, or does not run.
+    """
+    checked = pipeline.verify(folder)
+    if as_json:
+        print_json(checked)
+        return
+    for entry in checked:
+        for key in ("edited", "added", "deleted"):
+            names = entry.get(key)
+            for name in names if isinstance(names, list) else []:
+                click.echo(f"{key} by its owner: {printable(name)}")
+        missing = entry.get("not_installed")
+        if isinstance(missing, list) and missing:
+            listed = printable(", ".join(missing))
+            click.echo(f"not started, because not installed here: {listed}")
+        click.echo(f"ok: {entry.get('export') or entry.get('index')}")
+
+
+@click.command()
+@project_argument
+@json_option
+def doctor(project: Path, as_json: bool) -> None:
+    """Say what is installed and whether it works, as a report to paste where help is asked for.
+
+    With a project, its index is checked too. The report has no secrets: of environment variables it
+    only says whether they are set.
+    """
+    findings = pipeline.doctor(project)
+    problems = [finding for finding in findings if finding.is_problem]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            mark = "!" if finding.is_problem else " "
+            hint = f"  ({finding.hint})" if finding.hint else ""
+            click.echo(f"{mark} {finding.subject:<{width}}  {finding.said}{hint}")
+        count = len(problems)
+        said = f"{count} problem{'s' if count != 1 else ''}"
+        click.echo(said if problems else "everything needed works")
+    if problems:
+        sys.exit(1)

@@ -1,0 +1,38 @@
+"""The command that shows what is in an index."""
+
+from pathlib import Path
+
+import click
+
+from foundry import pipeline
+from foundry.cli.options import json_option, project_argument
+
+
+@click.command()
+@project_argument
+@click.option("--documents", is_flag=True, help="List all documents.")
+@click.option("--source", help="List the documents of this source.")
+@click.option(
+    "--path", metavar="PATTERN", help="List the documents of such a path; * stands for anything."
+)
+@click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
+@click.option("--chunk", metavar="ID", help="Show one chunk, its tokens and its index terms.")
+@json_option
+def inspect(
+    project: Path,
+    documents: bool,
+    source: str | None,
+    path: str | None,
+    document: str | None,
+    chunk: str | None,
+    as_json: bool,
+) -> None:
+    """Show what is in the built index: facts about it, its documents, its chunks."""
+    from foundry.inspection.index import Selection
+
+    listed = documents or source is not None or path is not None
+    if listed + (document is not None) + (chunk is not None) > 1:
+        raise click.UsageError("--document and --chunk show one thing each; give one of them")
+    selection = Selection(documents, source, path, document, chunk)
+    for line in pipeline.inspect(project, selection, as_json=as_json):
+        click.echo(line)

@@ -1,0 +1,194 @@
+"""The command line: parse, call one function of the pipeline, print."""
+
+import io
+import os
+import sys
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import click
+
+import foundry
+from foundry import pipeline
+from foundry.cli.building import build, watch
+from foundry.cli.evaluation import evaluate
+from foundry.cli.exports import doctor, export, update, verify
+from foundry.cli.inspection import inspect
+from foundry.cli.options import printable, warn
+from foundry.cli.options import project_argument as _project
+from foundry.cli.publishing import publish
+from foundry.cli.serving import serve
+from foundry.errors import FoundryError
+from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError
+
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  1    it cannot be done; the message says why and what to do
+  2    foundry.toml or the command line is wrong
+  3    updated, but conflicts or imports are left for you to settle
+  4    the project has templates of its own, and --trust was not given
+  130  interrupted; what was published before still stands
+"""
+
+
+class _Boundary(click.Group):
+    """The one place where errors become messages and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """In the order in which they are used."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            # Names of files need not be text, and a terminal need not know every character.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+        try:
+            return super().invoke(ctx)
+        except (FoundryError, ServerError) as error:
+            _complain(error.message, error.hint)
+            is_misasked = isinstance(error, ConfigurationError | InvalidRequestError)
+            sys.exit(getattr(error, "exit_code", 2 if is_misasked else 1))
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            place = f"{error.filename}: " if error.filename else ""
+            _complain(f"{place}{error.strerror or error}", "check the path, permissions and space")
+            sys.exit(1)
+        except KeyboardInterrupt:
+            hint = "what was published or exported before still stands"
+            if ctx.invoked_subcommand == "build":
+                hint += "; what was read is kept, and the next build goes on from it"
+            _complain("interrupted", hint)
+            sys.exit(130)
+
+
+def _complain(message: str, hint: str | None) -> None:
+    lines = f"error: {message}\nhint: {hint}" if hint else f"error: {message}"
+    for line in lines.split("\n"):
+        click.echo(printable(line), err=True)
+
+
+@click.group(
+    cls=_Boundary, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(foundry.__version__, prog_name="foundry")
+def main() -> None:
+    """Turn a folder of documents into a standalone search server.
+
+    \b
+    foundry serve DOCS                build and serve a search page of it, here and now
+    foundry init DOCS --source PATH   describe what is to be indexed
+    foundry build DOCS                read, split, embed and index it
+    foundry query DOCS "a question"   try it
+    foundry eval DOCS                 measure it with questions
+    foundry export DOCS               write the server as a folder of your own
+    """
+
+
+@main.command()
+@_project
+@click.option(
+    "--source",
+    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site or of"
+    " a sitemap.",
+)
+def init(project: Path, source: str | None) -> None:
+    """Write a commented foundry.toml that builds as it is."""
+    if source is None:
+        folder = quote(str(project))
+        is_filled = project.is_dir() and any(project.iterdir())
+        raise click.UsageError(
+            f"--source is missing; to index what is in {folder}:"
+            f" foundry init {folder} --source {folder}"
+            if is_filled
+            else "--source is missing: name the folder, table or url that is to be indexed, as in"
+            f" foundry init {folder} --source PATH"
+        )
+    file = pipeline.init(project, source)
+    click.echo(f"{file} written; next: foundry build {quote(str(project))}")
+
+
+@main.command(context_settings={"ignore_unknown_options": False})
+@click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
+@click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "semantic", "keyword"]),
+    default="hybrid",
+    show_default=True,
+)
+@click.option("--source", multiple=True, help="Only from this source; may be repeated.")
+@click.option("--tag", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--modified-after", metavar="DATE", help="Only modified then or later.")
+@click.option("--modified-before", metavar="DATE", help="Only modified earlier.")
+@click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Only with this path, media_type or column of metadata; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what POST /search answers.")
+@click.option("--explain", is_flag=True, help="Print how each score came about, and the mode.")
+def query(
+    words: tuple[str, ...],
+    top_k: int,
+    mode: str,
+    source: tuple[str, ...],
+    tag: tuple[str, ...],
+    modified_after: str | None,
+    modified_before: str | None,
+    filters: tuple[str, ...],
+    as_json: bool,
+    explain: bool,
+) -> None:
+    """Ask the built index a question, through the server that an export would be."""
+    if as_json and explain:
+        raise click.UsageError("--json has all that --explain shows; give one of them")
+    if len(words) == 1 and _is_project(Path(words[0])):
+        asked = f'foundry query {quote(words[0])} "what to look for"'
+        raise click.UsageError(f"{words[0]} is a project, and the question is missing: {asked}")
+    if len(words) > 2:
+        raise click.UsageError("give one query; put it in quotes if it has several words")
+    try:
+        # Where the locale knows no UTF-8, what the terminal sent has not been decoded yet.
+        os.fsencode(words[-1]).decode()
+    except UnicodeError:
+        raise click.UsageError("the query is not valid UTF-8") from None
+    project = Path(words[0] if len(words) == 2 else ".")
+    arguments = ["--top-k", str(top_k), "--mode", mode]
+    for option, values in (
+        ("--source", source),
+        ("--tag", tag),
+        ("--modified-after", [modified_after] if modified_after else []),
+        ("--modified-before", [modified_before] if modified_before else []),
+        ("--filter", filters),
+    ):
+        arguments += [part for value in values for part in (option, value)]
+    arguments += ["--json"] if as_json else []
+    arguments += ["--explain"] if explain else []
+    click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)
+
+
+def _is_project(path: Path) -> bool:
+    return (path / "foundry.toml").is_file()
+
+
+_LISTED = (
+    serve,
+    init,
+    build,
+    watch,
+    query,
+    evaluate,
+    inspect,
+    publish,
+    export,
+    update,
+    verify,
+    doctor,
+)
+main.commands = {str(command.name): command for command in _LISTED}

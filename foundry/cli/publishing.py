@@ -1,0 +1,56 @@
+"""The command publish: parse, call the pipeline, print."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from foundry import pipeline
+from foundry.cli.options import (
+    json_option,
+    print_json,
+    project_argument,
+    quiet_option,
+    stale_option,
+)
+from foundry.progress import Reporter
+from foundry.stores.publication import GRACE, PublishOptions
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--again", is_flag=True, help="Load this version anew although the engine has it already."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=GRACE,
+    metavar="SECONDS",
+    show_default=True,
+    help="How long a version stays after another took its place; 0 drops it at once.",
+)
+@stale_option
+@quiet_option
+@json_option
+def publish(
+    project: Path, again: bool, grace: float, stale: bool, quiet: bool, as_json: bool
+) -> None:
+    """Load the built index into the engine of [store], beside what it has, and switch to it.
+
+    What the engine answers is compared with the index before anything is switched. Whatever
+    interrupts this command, the version published before stays; run it again.
+    """
+    options = PublishOptions(again=again, grace=grace, stale=stale)
+    done = pipeline.publish(project, Reporter(quiet=quiet), options)
+    if as_json:
+        print_json(asdict(done))
+        return
+    said = "loaded" if done.loaded else "was there already"
+    click.echo(
+        f"{done.engine}, {done.name}: index {done.version} {said}"
+        f" ({done.chunks:,} chunks, {done.postings:,} postings)"
+    )
+    click.echo(f"recall@100 {done.recall:.4f}, scores differ by {done.difference:.1e} at most")
+    if done.dropped:
+        click.echo(f"dropped: {', '.join(done.dropped)}")

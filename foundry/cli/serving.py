@@ -1,0 +1,106 @@
+"""The command that serves a project here."""
+
+import time
+from contextlib import closing
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from foundry import pipeline
+from foundry.build.request import Adopted, BuildResult, Listening, ServeOptions
+from foundry.cli.building import describe_outcome, show_result
+from foundry.cli.options import printable
+from foundry.progress import Reporter
+
+
+@click.command()
+@click.argument(
+    "path", metavar="[PROJECT_DIR|FOLDER|FILE]", default=".", type=click.Path(path_type=Path)
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port; 0 is any free one.  [default: that of foundry.toml, or 8000]",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@click.option("--no-watch", is_flag=True, help="Build once, and not again after changes.")
+@click.option(
+    "--insecure-no-auth",
+    is_flag=True,
+    help="Listen on an address that other machines can reach although no API_TOKENS are set.",
+)
+def serve(
+    path: Path,
+    host: str,
+    port: int | None,
+    opens: bool,
+    no_watch: bool,
+    insecure_no_auth: bool,
+) -> None:
+    """Build, and serve the search page and all else that an export would, until Ctrl-C.
+
+    What changes is built and found soon after; the server is never without an index. A folder or a
+    file without foundry.toml is served by the defaults; nothing is written into it.
+    """
+    options = ServeOptions(host, port, insecure_no_auth, watch=not no_watch)
+    is_built = is_listening = False
+    try:
+        with closing(pipeline.serve(path, Reporter(), options, _say)) as events:
+            for event in events:
+                if isinstance(event, Adopted):
+                    _show_adopted(event)
+                elif isinstance(event, Listening):
+                    _show_address(event)
+                    if opens and not is_listening:
+                        _open_page(event.address)
+                    is_listening = True
+                elif isinstance(event, BuildResult):
+                    if not is_built:
+                        show_result(event)
+                    elif not event.unchanged:
+                        click.echo(describe_outcome(event))
+                    is_built = True
+                else:
+                    _show_failure(event)
+    except KeyboardInterrupt:
+        if not is_listening:
+            raise
+        click.echo("stopped")
+
+
+def _show_adopted(adopted: Adopted) -> None:
+    source = adopted.source
+    folder = source if source.is_dir() else source.parent
+    click.echo(
+        f"{printable(str(source))} has no foundry.toml: served by the defaults, with its index in"
+        f" {printable(str(adopted.project))}\n"
+        f"to keep it as a project: foundry init NAME --source {printable(quote(str(folder)))}"
+    )
+
+
+def _show_address(listening: Listening) -> None:
+    if listening.again:
+        click.echo(f"{time.strftime('%H:%M:%S')} foundry.toml has changed: a new server answers")
+    click.echo(f"listening on {listening.address}; Ctrl-C ends it")
+
+
+def _show_failure(error: Exception) -> None:
+    """Say on one line why nothing was built or started."""
+    said = [line.strip() for line in str(error).splitlines()]
+    hint = getattr(error, "hint", None)
+    line = " ".join([*said, *([f"(hint: {hint})"] if hint else [])])
+    now = time.strftime("%H:%M:%S")
+    click.echo(printable(f"{now} what was there before is served: {line}"), err=True)
+
+
+def _say(line: str) -> None:
+    click.echo(printable(f"{time.strftime('%H:%M:%S')} server: {line}"), err=True)
+
+
+def _open_page(address: str) -> None:
+    import webbrowser
+
+    # All addresses of this machine: one of them is reached from here.
+    webbrowser.open(address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"))

@@ -1,0 +1,1 @@
+"""foundry.toml: what users write, checked and resolved."""

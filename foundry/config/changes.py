@@ -1,0 +1,154 @@
+"""What of a configuration decides an index, and what has changed since the index was built.
+
+Everything does that is not in `EXEMPT`: a new key decides unless somebody has said why it does not.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from foundry.config.project import Config
+from foundry.runtime.index.layout import Manifest
+from foundry.storage.files import replace_file
+
+_RANKING = "ranks what the lanes have found"
+_SERVING = "says how a server answers"
+_NAMING = "is what a server is called"
+_SHIPPING = "says what an export consists of"
+_FETCHING = "says how pages are fetched; what comes of it decides"
+_REACHING = "says how to reach a model; a server compares its probe with that of the index"
+
+EXEMPT: Mapping[str, str] = {
+    "root": "is where the project lies; paths of sources are taken relative to it",
+    "name": _NAMING,
+    "title": _NAMING,
+    "description": _NAMING,
+    "sources.min_coverage": "is compared by every build with what it has fetched",
+    "sources.requests_per_second": _FETCHING,
+    "sources.timeout_seconds": _FETCHING,
+    "sources.user_agent": _FETCHING,
+    "sources.allow_private": _FETCHING,
+    "embedding.base_url": _REACHING,
+    "embedding.api_key_env": _REACHING,
+    "embedding.concurrency": _REACHING,
+    "embedding.retry_seconds": _REACHING,
+    "embedding.price_per_million_tokens": "is for the estimate of a dry run",
+    "fusion": _RANKING,
+    "semantic_weight": _RANKING,
+    "keyword_weight": _RANKING,
+    "k": _RANKING,
+    "identifier_fallback": _RANKING,
+    "identifier_patterns": _RANKING,
+    "stages": f"{_RANKING}; what expansion has the index hold is index.expansion_words",
+    "store": "says where the lanes are published",
+    "server": _SERVING,
+    "package": _SHIPPING,
+    "targets": _SHIPPING,
+    "templates": _SHIPPING,
+}
+"""What no index depends on, by its place in `Config`, and why."""
+
+_WRITTEN = {
+    "language": "project.language",
+    "index.fields": "search.fields",
+    "index.filterable": "search.filterable",
+    "index.expansion_words": "search.expansion.vocabulary",
+}
+"""Places in `Config` whose names are others in foundry.toml."""
+
+_RECORD = "configuration.json"
+"""In a project's state: what the published index was built with, by key."""
+
+_LONG = 60
+"""Characters of a value that are shown."""
+
+
+def hash_config(config: Config) -> str:
+    """SHA-256 over everything of a configuration that decides the index, in hex."""
+    return _hash(deciding_values(config))
+
+
+def deciding_values(config: Config) -> dict[str, object]:
+    """Return what decides the index: key path as in foundry.toml -> value; paths relative to the
+    root."""
+    return dict(_walk(config, "", config.root))
+
+
+def record_config(config: Config) -> None:
+    """Note what the index was built with that is published now, for `find_changes`."""
+    values = json.dumps(deciding_values(config), sort_keys=True, indent=1)
+    replace_file(config.state / _RECORD, values.encode())
+
+
+def find_changes(config: Config, manifest: Manifest) -> list[str]:
+    """Return what in a configuration is otherwise than when the index was built, a line for each
+    key."""
+    if manifest.config_sha256 == hash_config(config):
+        return []
+    built_with: object = None
+    with suppress(OSError, ValueError):
+        built_with = json.loads((config.state / _RECORD).read_bytes())
+    if not isinstance(built_with, dict) or _hash(built_with) != manifest.config_sha256:
+        return ["something that the index depends on"]
+    return list(_compare(built_with, deciding_values(config)))
+
+
+def _walk(value: object, path: str, root: Path) -> Iterator[tuple[str, object]]:
+    """Key paths and values, as JSON has them, of all that is not exempt."""
+    if re.sub(r"\[\d+\]", "", path) in EXEMPT:
+        return
+    children: Iterator[tuple[str, object]] | None = None
+    if is_dataclass(value):
+        children = ((field.name, getattr(value, field.name)) for field in fields(value))
+    elif isinstance(value, BaseModel):
+        children = iter(value)
+    elif isinstance(value, Mapping):
+        children = iter(value.items())
+    elif isinstance(value, tuple) and any(map(is_dataclass, value)):
+        for number, item in enumerate(value):
+            yield f"{path}[{number}]", type(item).__name__
+            yield from _walk(item, f"{path}[{number}]", root)
+        return
+    elif isinstance(value, Path):
+        value = os.path.relpath(value, root)
+    if children is None:
+        yield _written(path), list(value) if isinstance(value, tuple) else value
+        return
+    for name, child in children:
+        yield from _walk(child, f"{path}.{name}" if path else name, root)
+
+
+def _written(path: str) -> str:
+    for inside, written in _WRITTEN.items():
+        if path == inside or path.startswith(f"{inside}."):
+            return written + path.removeprefix(inside)
+    return re.sub(r"^(sources\[\d+\]\.modified)_from_file$", r"\1", path)
+
+
+def _compare(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
+    for key in sorted(before.keys() | now.keys()):
+        source = re.match(r"(sources\[\d+\])\.", key)
+        if source and (source[1] in before) != (source[1] in now):
+            continue
+        if key not in before:
+            yield f"{key} is new"
+        elif key not in now:
+            yield f"{key} is gone"
+        elif before[key] != now[key]:
+            yield f"{key} was {_show(before[key])} and is now {_show(now[key])}"
+
+
+def _show(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONG else f"{text[:_LONG - 3]}..."
+
+
+def _hash(values: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,89 @@
+"""What Foundry needs beyond its own dependencies: which extra of it for what is configured.
+
+A command asks for all of it before it renders, builds or writes anything. An exported server
+declares what it needs itself; asked for here is only what runs on Foundry's side.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+
+from foundry.config.project import Config
+from foundry.errors import MissingExtraError
+from foundry.features.chosen import chosen_by, every_feature
+from foundry.features.providers import PROVIDERS
+
+DISTRIBUTION = "rag-foundry"
+
+
+OTHERS = {
+    "ray": ("--engine ray", ("ray",)),
+    "models": ("[embedding] with a model", ("scipy",)),
+    "server": (
+        "foundry serve",
+        ("fastapi", "httptools", "mcp", "opentelemetry", "prometheus_client", "uvicorn"),
+    ),
+    "near": ('[build] duplicates = "near"', ("datasketch",)),
+}
+"""What Foundry itself needs: how it is chosen, and its modules, by the name of the extra."""
+
+WRITTEN = {
+    **{each.name: chosen_by(each) for each in every_feature() if each.modules},
+    **{extra: written for extra, (written, _) in OTHERS.items()},
+}
+"""How each is chosen, by the name of the extra that brings its modules."""
+
+MODULES = {
+    **{each.name: each.modules for each in every_feature() if each.modules},
+    **{extra: modules for extra, (_, modules) in OTHERS.items()},
+}
+"""What must be importable, by the same name."""
+
+
+def require(names: Iterable[str]) -> None:
+    """Raise MissingExtraError if a module is missing; names that are no feature need none."""
+    lacking = {
+        name: missing
+        for name in dict.fromkeys(names)
+        if (missing := [each for each in MODULES.get(name, ()) if not _is_there(each)])
+    }
+    if not lacking:
+        return
+    needs = [f"{WRITTEN[name]} needs {' and '.join(missing)}" for name, missing in lacking.items()]
+    are = "is" if sum(map(len, lacking.values())) == 1 else "are"
+    extras = ",".join(lacking)
+    raise MissingExtraError(
+        f"{', and '.join(needs)}, which {are} not installed:"
+        f" pip install '{DISTRIBUTION}[{extras}]'"
+    )
+
+
+def of_build(config: Config, engine: str) -> Iterator[str]:
+    """Yield the features of a build that `engine` runs."""
+    yield config.embedding.provider
+    if PROVIDERS[config.embedding.provider].kind in {"model", "service"}:
+        yield "models"
+    if config.build.duplicates == "near":
+        yield "near"
+    yield engine
+
+
+def of_server(config: Config, kind: str) -> Iterator[str]:
+    """Yield the features of a server that is to search here; `kind` is that of its query
+    encoder."""
+    if kind == "model":
+        yield config.embedding.provider
+    yield config.store.engine
+    yield from config.stages
+
+
+def of_figures(config: Config, kind: str) -> Iterator[str]:
+    """Yield those of a server whose figures travel with its export; see `asking.record_figures`."""
+    if kind not in {"model", "service"}:
+        yield from config.stages
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,37 @@
+"""Names that the package of an exported server must not have."""
+
+import keyword
+import sys
+from functools import cache
+
+from foundry.storage.files import templates_folder
+
+_SERVER = "server"
+"""What the lock calls the project itself."""
+
+# What can stand beside the package, and is not in the lock under its name: modules named otherwise
+# than their distribution, what installs and builds, what Python looks for, the export's own, and
+# the clients of services.
+_TAKEN = frozenset("""
+    attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
+    opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
+    hatchling pip wheel sitecustomize usercustomize conftest foundry tests cohere openai
+    """.split())
+
+
+def is_taken(package: str) -> bool:
+    """Return whether a package of this name would stand in the way of another, or of Python."""
+    is_module = package in sys.stdlib_module_names or package in _TAKEN or _is_locked(package)
+    return keyword.iskeyword(package) or is_module
+
+
+def _is_locked(package: str) -> bool:
+    """Return whether a server's lock has a distribution of this name."""
+    name = package.replace("_", "-")
+    return name != _SERVER and f'\nname = "{name}"\n'.encode() in _lock()
+
+
+@cache
+def _lock() -> bytes:
+    # Searched as it is: parsing it takes longer than all else that a configuration needs.
+    return (templates_folder() / "uv.lock").read_bytes()

@@ -1,0 +1,235 @@
+"""From foundry.toml to `Config`: resolved, frozen, with absolute paths.
+
+Every problem of a file is found and reported at once, each with its key path and what would be
+allowed.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Literal
+
+from pydantic import ValidationError
+
+from foundry.config import embedding as config_embedding
+from foundry.config import search as config_search
+from foundry.config import sources as config_sources
+from foundry.config import targets as config_targets
+from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import (
+    BuildSection,
+    ChunkingSection,
+    ConfigFile,
+    ServerSection,
+    Strategy,
+    Target,
+)
+from foundry.config.package_names import is_taken
+from foundry.config.problems import describe
+from foundry.config.search import IndexOptions
+from foundry.config.sources import CONFIG_NAME, Source
+from foundry.errors import ConfigError
+from foundry.features.interfaces import INTERFACES
+from foundry.features.stage import Stage
+from foundry.features.stores import StoreSection
+from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
+from foundry.runtime.retrieval.tokens import LANGUAGES
+
+DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
+"""By strategy where it is not 1200: a page is more than a section, and parents are read."""
+MINIMUM_MAX_TOKENS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingOptions:
+    """How documents are split; sizes in characters.
+
+    `parent_max_chars` bounds the passage that is read around a chunk, for the strategy "parent";
+    `max_tokens` is a further limit of a chunk with its headings, by an estimate; 0 for none.
+    """
+
+    strategy: Strategy
+    max_chars: int
+    overlap: int
+    parent_max_chars: int = 3000
+    max_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A project, fully resolved.
+
+    `k` is the rank constant of RRF. `stages` are those optional stages of a search
+    that were chosen, by name.
+    """
+
+    root: Path
+    name: str
+    title: str
+    description: str
+    language: str
+    sources: tuple[Source, ...]
+    build: BuildSection
+    chunking: ChunkingOptions
+    embedding: EmbeddingOptions
+    fusion: Literal["linear", "rrf"]
+    semantic_weight: float
+    keyword_weight: float
+    k: int
+    identifier_fallback: bool
+    identifier_patterns: tuple[str, ...]
+    stages: Mapping[str, Stage]
+    index: IndexOptions
+    store: StoreSection
+    server: ServerSection
+    package: str
+    targets: tuple[Target, ...]
+    templates: Path | None
+
+    @property
+    def state(self) -> Path:
+        """The folder of everything that can be made again: index, preview server, cache."""
+        return self.root / ".foundry"
+
+    @property
+    def default_export(self) -> Path:
+        """Where the server goes unless told otherwise."""
+        return self.root / "dist" / self.name
+
+    @property
+    def build_command(self) -> str:
+        """What a shell is told to build this project."""
+        return f"foundry build {quote(str(self.root))}"
+
+
+def load_config(project: Path) -> Config:
+    """Read and resolve `project/foundry.toml`.
+
+    Raises ConfigError, with every problem of the file, when it cannot be used.
+    """
+    file = project / CONFIG_NAME
+    try:
+        written = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        hint = f"create one: foundry init {quote(str(project))} --source PATH"
+        raise ConfigError(str(file), ["no such file"], hint=hint) from None
+    except OSError as error:
+        raise ConfigError(str(file), [f"cannot be read: {error.strerror}"]) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
+    try:
+        parsed = ConfigFile.model_validate(written)
+    except ValidationError as error:
+        problems = [describe(detail) for detail in error.errors()]
+        raise ConfigError(str(file), problems) from None
+    problems = _find_contradictions(parsed, project)
+    if problems:
+        raise ConfigError(str(file), problems)
+    return _resolve(parsed, project)
+
+
+def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
+    problems = config_embedding.find_problems(parsed.embedding)
+    problems += config_targets.find_problems(parsed.export, parsed.project.name, project)
+    if parsed.project.language not in LANGUAGES:
+        problems.append(
+            f"project.language: there is no stemmer for {parsed.project.language!r};"
+            f" write 'none' to do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
+        )
+    problems += _find_chunking_problems(parsed.chunking)
+    has_vectors = parsed.embedding.provider != "none"
+    problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
+    problems += parsed.store.find_problems(has_vectors=has_vectors)
+    problems += _find_idle_options(parsed.server)
+    problems += [
+        f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
+        for number, host in enumerate(parsed.server.allowed_hosts)
+        if not HOST.fullmatch(host.lower())
+    ]
+    package = parsed.export.package or parsed.project.name.replace("-", "_")
+    if is_taken(package):
+        where = "export.package" if parsed.export.package else "project.name"
+        problems.append(
+            f"{where}: {package!r} is the name of a Python module or keyword, or of what a server"
+            " depends on;"
+            " set export.package to another name"
+        )
+    problems += config_sources.find_problems(parsed.sources, project)
+    return problems
+
+
+def _find_chunking_problems(section: ChunkingSection) -> list[str]:
+    options = _resolve_chunking(section)
+    problems = []
+    if options.overlap >= options.max_chars:
+        problems.append(
+            f"chunking.overlap: must be smaller than chunking.max_chars"
+            f" ({options.max_chars}), got {options.overlap}"
+        )
+    if section.strategy != "parent" and "parent_max_chars" in section.model_fields_set:
+        problems.append(
+            f"chunking.parent_max_chars: strategy {section.strategy!r} takes no such key;"
+            " 'parent' does"
+        )
+    elif section.strategy == "parent" and options.parent_max_chars < options.max_chars:
+        problems.append(
+            f"chunking.parent_max_chars: must not be smaller than chunking.max_chars"
+            f" ({options.max_chars}), got {options.parent_max_chars}"
+        )
+    if 0 < section.max_tokens < MINIMUM_MAX_TOKENS:
+        problems.append(
+            f"chunking.max_tokens: must be 0 for no limit, or at least {MINIMUM_MAX_TOKENS},"
+            f" got {section.max_tokens}"
+        )
+    return problems
+
+
+def _resolve_chunking(section: ChunkingSection) -> ChunkingOptions:
+    return ChunkingOptions(
+        strategy=section.strategy,
+        max_chars=section.max_chars or DEFAULT_MAX_CHARS.get(section.strategy, 1200),
+        overlap=section.overlap,
+        parent_max_chars=section.parent_max_chars,
+        max_tokens=section.max_tokens,
+    )
+
+
+def _find_idle_options(server: ServerSection) -> list[str]:
+    """Options that were written for an interface that is left out."""
+    return [
+        f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
+        for name, interface in INTERFACES.items()
+        for option in interface.keys.model_fields
+        if name not in server.interfaces and option != name and option in server.model_fields_set
+    ]
+
+
+def _resolve(parsed: ConfigFile, project: Path) -> Config:
+    root = project.resolve()
+    semantic_weight, keyword_weight = config_search.resolve_weights(parsed.search)
+    return Config(
+        root=root,
+        name=parsed.project.name,
+        title=parsed.project.title or parsed.project.name,
+        description=parsed.project.description,
+        language=parsed.project.language,
+        sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
+        build=parsed.build,
+        chunking=_resolve_chunking(parsed.chunking),
+        embedding=config_embedding.resolve(parsed.embedding),
+        fusion=parsed.search.fusion,
+        semantic_weight=semantic_weight,
+        keyword_weight=keyword_weight,
+        k=parsed.search.k,
+        identifier_fallback=parsed.search.identifier_fallback,
+        identifier_patterns=tuple(parsed.search.identifier_patterns),
+        stages=config_search.resolve_stages(parsed.search, parsed.chunking.strategy),
+        index=config_search.resolve_index_options(parsed.search),
+        store=parsed.store.named_after(parsed.project.name),
+        server=parsed.server,
+        package=parsed.export.package or parsed.project.name.replace("-", "_"),
+        targets=config_targets.resolve(parsed.export.targets),
+        templates=root / parsed.export.templates if parsed.export.templates else None,
+    )

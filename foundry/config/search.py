@@ -1,0 +1,132 @@
+"""[search] resolved: weights, optional stages, and what the index is built with for searching."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from foundry.config.file import FieldsSection, SearchSection, SourceSection, Strategy
+from foundry.config.patterns import check_pattern
+from foundry.features.choosing import Parents
+from foundry.features.ranking import Expansion
+from foundry.features.stage import Stage, Surroundings
+from foundry.runtime.retrieval.filters import KNOWN_FIELDS
+
+EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
+"""Filters of every index whose values a language model can be told, or are dates."""
+
+DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
+"""Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+
+
+def rest(weight: float) -> float:
+    """Return what is left of 1, for the lane whose weight is not given. Raises ValueError."""
+    if weight > 1:
+        raise ValueError("a weight given alone must be at most 1: the other one is the rest to 1")
+    return round(1 - weight, 6)
+
+
+def _flatten(fields: FieldsSection) -> dict[str, int]:
+    metadata = {f"metadata.{name}": weight for name, weight in sorted(fields.metadata.items())}
+    return {
+        "title": fields.title,
+        "headings": fields.headings,
+        "tags": fields.tags,
+        **metadata,
+    }
+
+
+DEFAULT_FIELDS = _flatten(FieldsSection())
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What of [search] the index is built with.
+
+    `fields` says how many times title, headings, tags and columns of metadata count in BM25,
+    beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
+    searches can be filtered by; `expansion_words` how many frequent words are embedded.
+    """
+
+    fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
+    filterable: tuple[str, ...] = ()
+    expansion_words: int = 0
+
+
+def find_problems(
+    search: SearchSection, sources: Sequence[SourceSection], *, has_vectors: bool
+) -> list[str]:
+    """Return what is wrong with [search] although each of its keys is possible by itself."""
+    problems = _find_fusion_problems(search, has_vectors=has_vectors)
+    for number, pattern in enumerate(search.identifier_patterns):
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            problems.append(f"search.identifier_patterns[{number}]: {error}")
+    surroundings = Surroundings(has_vectors, {*EXTRACTABLE, *search.filterable})
+    for stage in search.stages.values():
+        problems += stage.find_problems(surroundings)
+    return problems + _find_column_problems(search, sources)
+
+
+def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[str]:
+    if not has_vectors:
+        return [
+            f"search.{key}: needs vectors, and embedding.provider is 'none'; remove it"
+            for key in ("fusion", "semantic_weight", "keyword_weight", "k")
+            if key in search.model_fields_set
+        ]
+    problems = []
+    if search.fusion != "rrf" and "k" in search.model_fields_set:
+        problems.append(f"search.k: fusion {search.fusion!r} takes no such key; 'rrf' does")
+    try:
+        if sum(resolve_weights(search)) == 0:
+            problems.append("search: semantic_weight and keyword_weight must not both be 0")
+    except ValueError as error:
+        key = "semantic_weight" if search.keyword_weight is None else "keyword_weight"
+        problems.append(f"search.{key}: {error}, got {getattr(search, key):g}")
+    return problems
+
+
+def _find_column_problems(search: SearchSection, sources: Sequence[SourceSection]) -> list[str]:
+    kept = {name for source in sources for name in getattr(source, "metadata", ())}
+    problems = []
+    for key, names in (
+        ("filterable", search.filterable),
+        ("fields.metadata", list(search.fields.metadata)),
+    ):
+        for name in names:
+            if name in KNOWN_FIELDS and key == "filterable":
+                problems.append(f"search.filterable: {name!r} is a filter of every index")
+            elif name not in kept:
+                listed = ", ".join(repr(column) for column in sorted(kept)) or "nothing"
+                problems.append(
+                    f"search.{key}: {name!r} is kept by no source;"
+                    f" add it to the metadata of one (kept now: {listed})"
+                )
+    return problems
+
+
+def resolve_weights(search: SearchSection) -> tuple[float, float]:
+    """Return the weights of the semantic and of the keyword lane.
+
+    One given alone leaves the rest to 1 for the other; ValueError if there is none.
+    """
+    semantic, keyword = search.semantic_weight, search.keyword_weight
+    if semantic is None:
+        return DEFAULT_WEIGHTS[search.fusion] if keyword is None else (rest(keyword), keyword)
+    return semantic, rest(semantic) if keyword is None else keyword
+
+
+def resolve_stages(search: SearchSection, strategy: Strategy) -> dict[str, Stage]:
+    """Return the stages of a server by name, in their order."""
+    parents = {Parents.name: Parents()} if strategy == "parent" else {}
+    return {**search.stages, **parents}
+
+
+def resolve_index_options(search: SearchSection) -> IndexOptions:
+    """Return what the index needs to know of [search]."""
+    expansion = search.stages.get(Expansion.name)
+    return IndexOptions(
+        fields=_flatten(search.fields),
+        filterable=tuple(sorted(set(search.filterable))),
+        expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
+    )

@@ -1,0 +1,279 @@
+"""Train a bag of word pieces to land where a teacher put the same texts (distillation).
+
+The student is one row a piece; a text's vector is the sum of its pieces' rows, normalised.
+Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag needs no deep-learning
+library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) touches only the rows of
+a batch.
+
+The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads, and
+texts are cut into pieces by that module itself, so that the student is trained on what the server
+will compute.
+
+On x86-64 the same vectors of the teacher give the same bytes, whatever the processor can do: sums
+run in a fixed order (scipy's sparse products and numpy's reductions along an axis; never BLAS,
+whose order depends on the machine), and everything else is elementwise.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foundry.embedding.encoder_files import write_encoder_files
+from foundry.runtime.retrieval.encoder import MAX_WEIGHT, EncoderDescription, PieceCutter
+
+Matrix = NDArray[np.float32]
+
+ADAM_FIRST = 0.9
+ADAM_SECOND = 0.999
+ADAM_EPSILON = 1e-8
+
+ROWS_AT_ONCE = 4096
+"""Rows worked on at a time where that bounds memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to train.
+
+    Attributes:
+        seed: Decides the held-out texts and the order of the batches.
+        epochs: At most this many passes over the texts.
+        batch: Texts a step.
+        learning_rate: Adam's step at the start; it falls to zero along a half cosine.
+        held_out: Share of the texts that only measure when to stop.
+        patience: Epochs without a better held-out cosine before stopping.
+    """
+
+    seed: int = 0
+    epochs: int = 5
+    batch: int = 256
+    learning_rate: float = 2e-3
+    held_out: float = 0.02
+    patience: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Progress: the mean cosine to the teacher on the held-out texts after `number` epochs."""
+
+    number: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A trained table.
+
+    Attributes:
+        pieces: (V,), as in `EncoderLayout.pieces`.
+        rows: float32 (V, d), the piece's weight included.
+        history: One entry an epoch, the untrained table first.
+    """
+
+    pieces: Sequence[str]
+    rows: Matrix
+    history: tuple[Epoch, ...]
+
+
+@dataclass(slots=True)
+class Adam:
+    """Adam over the rows that a step touches; the moments of the others stand still.
+
+    `rows`, float32 (V, d), are changed in place.
+    """
+
+    rows: Matrix
+    first: Matrix = field(init=False)
+    second: Matrix = field(init=False)
+    _first_power: float = 1.0
+    _second_power: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.first = np.zeros_like(self.rows)
+        self.second = np.zeros_like(self.rows)
+
+    def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
+        """Move the `touched` rows (t,) against their `gradient` (t, d)."""
+        self._first_power *= ADAM_FIRST
+        self._second_power *= ADAM_SECOND
+        first = ADAM_FIRST * self.first[touched] + (1 - ADAM_FIRST) * gradient
+        second = ADAM_SECOND * self.second[touched] + (1 - ADAM_SECOND) * gradient**2
+        self.first[touched], self.second[touched] = first, second
+        first /= 1 - self._first_power
+        second /= 1 - self._second_power
+        self.rows[touched] -= learning_rate * first / (np.sqrt(second) + ADAM_EPSILON)
+
+
+def count_pieces(
+    texts: Sequence[str], pieces: Sequence[str], language: str = "none"
+) -> "sparse.csr_matrix":
+    """float32 (n, V): the square root of how often each piece occurs in each text."""
+    cutter = PieceCutter(pieces, language)
+    columns: list[int] = []
+    offsets = [0]
+    for text in texts:
+        for word in cutter.cut(text):
+            columns.extend(word.rows)
+        offsets.append(len(columns))
+    counts = sparse.csr_matrix(
+        (np.ones(len(columns), dtype=np.float32), np.array(columns, dtype=np.int32), offsets),
+        shape=(len(texts), len(pieces)),
+    )
+    counts.sum_duplicates()
+    np.sqrt(counts.data, out=counts.data)
+    return counts
+
+
+def inverse_frequency_weights(counts: "sparse.csr_matrix", smoothing: float = 1e-3) -> Matrix:
+    """Weights (V,) a / (a + p) for pieces of relative frequency p (Arora, Liang and Ma 2017)."""
+    occurrences = np.asarray(counts.sum(axis=0)).ravel()
+    frequency = occurrences / max(1.0, float(occurrences.sum()))
+    return (smoothing / (smoothing + frequency)).astype(np.float32)
+
+
+def unit_rows(vectors: Matrix) -> Matrix:
+    """Return each row scaled to length one; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def distil(
+    texts: Sequence[str],
+    targets: Matrix,
+    pieces: Sequence[str],
+    rows: Matrix,
+    options: Options,
+    repeats: NDArray[np.intp] | None = None,
+    progress: Callable[[Epoch], object] | None = None,
+) -> Student:
+    """Train `rows` so that each text's sum of rows points where its target does.
+
+    Args:
+        texts: n texts, which should look like what will be encoded.
+        targets: float32 (n, d), the teacher's unit vectors.
+        pieces: V distinct pieces.
+        rows: float32 (V, d) to start from, their weights included; not changed.
+        options: How to train.
+        repeats: (n,), how often each text is seen in an epoch; once if not given.
+        progress: Called after each epoch.
+
+    Returns:
+        The table of the epoch with the best held-out cosine; the untrained one if none was better.
+    """
+    counts = count_pieces(texts, pieces)
+    return train(counts, targets, pieces, rows, options, repeats, progress)
+
+
+def train(
+    counts: "sparse.csr_matrix",
+    targets: Matrix,
+    pieces: Sequence[str],
+    rows: Matrix,
+    options: Options,
+    repeats: NDArray[np.intp] | None = None,
+    progress: Callable[[Epoch], object] | None = None,
+    held_out: NDArray[np.intp] | None = None,
+) -> Student:
+    """`distil` with the pieces counted already.
+
+    `held_out` are the numbers of the texts that only measure when to stop; they are drawn if not
+    given.
+    """
+    generator = np.random.default_rng(options.seed)
+    usable = np.flatnonzero(np.diff(counts.indptr))
+    if held_out is None:
+        shuffled = generator.permutation(usable)
+        held_out_count = min(len(usable) // 2, max(1, round(len(usable) * options.held_out)))
+        held_out, training = shuffled[:held_out_count], shuffled[held_out_count:]
+    else:
+        training = np.setdiff1d(usable, held_out)
+    if repeats is not None:
+        training = np.repeat(training, repeats[training])
+
+    adam = Adam(np.array(rows, dtype=np.float32))
+    best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))
+    best_rows = adam.rows.copy()
+    history = [best]
+    steps, total_steps = 0, options.epochs * -(-len(training) // options.batch)
+    for number in range(1, options.epochs + 1):
+        order = generator.permutation(training)
+        for start in range(0, len(order), options.batch):
+            chosen = order[start : start + options.batch]
+            # Six digits: the last ones of a cosine may differ between machines.
+            share = round(0.5 * (1 + math.cos(math.pi * steps / total_steps)), 6)
+            touched, gradient = distillation_gradient(counts[chosen], targets[chosen], adam.rows)
+            adam.step(touched, gradient, options.learning_rate * share)
+            steps += 1
+        epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
+        history.append(epoch)
+        if progress is not None:
+            progress(epoch)
+        if epoch.cosine > best.cosine:
+            best, best_rows = epoch, adam.rows.copy()
+        elif number - best.number >= options.patience:
+            break
+    return Student(pieces, best_rows, tuple(history))
+
+
+def distillation_gradient(
+    counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
+) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the rows that a batch touches, and the gradient (touched, d) of its mean 1 -
+    cosine."""
+    touched, columns = np.unique(counts.indices, return_inverse=True)
+    local = sparse.csr_matrix(
+        (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))
+    )
+    sums = local @ rows[touched]
+    lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-6)
+    units = sums / lengths
+    slope = -targets / len(units)
+    slope -= np.sum(slope * units, axis=1, keepdims=True) * units
+    gradient = local.T @ (slope / lengths)
+    return touched, np.asarray(gradient, dtype=np.float32)
+
+
+def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:
+    """Mean cosine between the student's vectors and the targets."""
+    return float(np.mean(np.sum(unit_rows(counts @ rows) * targets, axis=1)))
+
+
+def write_encoder(
+    directory: Path, student: Student, *, name: str, minimum_coverage: float, common: float = 0.0
+) -> EncoderDescription:
+    """Quantise a student's rows and write the encoder's files into `directory`."""
+    table, weights = quantise_rows(student.rows)
+    return write_encoder_files(
+        directory,
+        join_pieces(student.pieces),
+        table,
+        weights,
+        name=name,
+        minimum_coverage=minimum_coverage,
+        common=common,
+    )
+
+
+def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Table (V, d) and weights (V,) of rows (V, d).
+
+    A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
+    fixed-point units, is the piece's weight.
+    """
+    largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
+    weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)
+    table = np.empty(rows.shape, dtype=np.int8)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        table[part] = np.rint(rows[part] / np.maximum(largest[part], 1e-30)[:, None] * 127)
+    return table, weights
+
+
+def join_pieces(pieces: Sequence[str]) -> bytes:
+    """Return the content of `EncoderLayout.pieces`."""
+    return "".join(f"{piece}\n" for piece in pieces).encode()

@@ -1,0 +1,218 @@
+"""Trains the encoder that answers a corpus's queries in place of the model that embedded it.
+
+    texts drawn from the corpus -> the model's vectors -> starting rows -> training -> figures
+
+The rows start as the built-in encoder's, mapped linearly into the model's space, so that words
+which the corpus never uses mean something as well; training then moves those that it does use.
+Last, each row is weighed by how rare its piece is among the chunks, which the model cannot know:
+that takes the encoder a little away from the model, and finds more (`benchmarks/distillation.py`).
+Some texts are kept back to say when to stop, and how near the encoder came.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.embedding.distil.corpus_pieces import WordCounts, own_pieces
+from foundry.embedding.distil.corpus_texts import chunk_text, draw_chunks, draw_texts
+from foundry.embedding.distil.distill import (
+    Epoch,
+    Matrix,
+    Options,
+    count_pieces,
+    join_pieces,
+    quantise_rows,
+    train,
+)
+from foundry.embedding.distil.rarity import rarity_factors
+from foundry.embedding.distil.starting_rows import general_pieces, starting_rows
+from foundry.embedding.embedder import Vectors, hash_encoder
+from foundry.embedding.encoder_files import encode_all, write_encoder_files
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
+
+NAME = "distilled"
+MINIMUM_COVERAGE = 0.6
+HELD_OUT_SHARE = 0.1
+MAX_HELD_OUT = 400
+Teach = Callable[[Sequence[str]], Vectors]
+"""Unit vectors (n, d) of texts; a zero row for one that could not be embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistillationOptions:
+    """How to distil.
+
+    Attributes:
+        texts: How many texts like queries the model may embed.
+        chunks: How many chunks the texts are drawn from. Where the model's vectors of them are
+            known the encoder learns from them too.
+        language: As in foundry.toml.
+        seed: Decides every draw.
+        epochs: At most this many passes over the texts.
+    """
+
+    texts: int = 16_000
+    chunks: int = 16_000
+    language: str = "english"
+    seed: int = 0
+    epochs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Texts that nothing was learned from: the model's unit vectors (n, d), and the encoder's.
+
+    Where the encoder gives no vector its row is zero.
+    """
+
+    texts: Sequence[str]
+    targets: Vectors
+    encoded: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class DistilledQueries:
+    """The trained encoder.
+
+    Attributes:
+        held_out: What it is judged by.
+        agreement: Mean cosine between model and encoder over the held-out texts.
+        taught: How many texts the model embedded for it.
+    """
+
+    held_out: HeldOut
+    agreement: float
+    taught: int
+    _encoder: PieceEncoder
+    _pieces: Sequence[str]
+    _table: NDArray[np.int8]
+    _weights: NDArray[np.int32]
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, d) as the server will make them; a zero row where it makes none."""
+        return encode_all(self._encoder, texts)
+
+    def write(self, directory: Path) -> str:
+        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
+        write_encoder_files(
+            directory,
+            join_pieces(self._pieces),
+            self._table,
+            self._weights,
+            name=NAME,
+            minimum_coverage=MINIMUM_COVERAGE,
+            common=0.0,
+            language=self._encoder.description.language,
+        )
+        return hash_encoder(directory)
+
+
+def distil_queries(
+    chunks: Callable[[], Iterable[ChunkRecord]],
+    teach: Teach,
+    teach_chunks: Teach | None = None,
+    options: DistillationOptions | None = None,
+    progress: Callable[[Epoch], object] | None = None,
+) -> DistilledQueries:
+    """Train an encoder for queries after a model.
+
+    Args:
+        chunks: All chunks, those of a document in a row; called a few times.
+        teach: The model's vectors of texts as queries.
+        teach_chunks: The model's vectors of chunks (see `corpus_texts.chunk_text`), already known;
+            None where it embeds queries in another way than documents.
+        options: How.
+        progress: Called after each pass over the texts.
+
+    Returns:
+        The encoder. The same chunks, vectors and options give the same files on any x86-64 machine.
+    """
+    options = options or DistillationOptions()
+    words = WordCounts(chunks())
+    drawn = draw_chunks(chunks, options.chunks, seed=options.seed)
+    texts = draw_texts(
+        drawn,
+        options.texts,
+        seed=options.seed,
+        language=options.language,
+        common_words=words.common_words(),
+    )
+    targets = teach(texts)
+    taught = len(texts)
+    if teach_chunks is not None:
+        chunk_texts = [chunk_text(chunk) for chunk in drawn]
+        texts = [*texts, *chunk_texts]
+        targets = np.concatenate([targets, teach_chunks(chunk_texts)])
+    usable = np.flatnonzero(targets.any(axis=1))
+    kept_back = usable[usable < taught][: min(MAX_HELD_OUT, round(taught * HELD_OUT_SHARE))]
+    # Held-out texts come first: the draw has mixed them, and all come before the chunks.
+    pieces, rows = _train(
+        [texts[number] for number in usable],
+        targets[usable],
+        len(kept_back),
+        words,
+        options,
+        progress,
+    )
+    rows *= _rarity([chunk_text(chunk) for chunk in drawn], pieces, options.language)[:, None]
+    table, weights = quantise_rows(rows)
+    encoder = PieceEncoder(
+        EncoderDescription(
+            NAME, table.shape[1], MINIMUM_COVERAGE, 0.0, sha256="", language=options.language
+        ),
+        PieceCutter(pieces, options.language),
+        table,
+        weights.astype(np.float64),
+    )
+    judged_texts = [texts[number] for number in kept_back]
+    judged = HeldOut(judged_texts, targets[kept_back], encode_all(encoder, judged_texts))
+    cosines = np.sum(judged.targets * judged.encoded, axis=1)
+    agreement = float(cosines.mean()) if len(cosines) else 0.0
+    return DistilledQueries(judged, agreement, taught, encoder, pieces, table, weights)
+
+
+def _train(
+    texts: Sequence[str],
+    targets: Matrix,
+    held_out: int,
+    words: WordCounts,
+    options: DistillationOptions,
+    progress: Callable[[Epoch], object] | None,
+) -> tuple[list[str], Matrix]:
+    """Pieces and their rows; the first `held_out` texts only say when to stop."""
+    general = general_pieces()
+    pieces = [*general, *own_pieces(general, words, language=options.language)]
+    counts = count_pieces(texts, pieces, options.language)
+    # An own piece that no text has can learn nothing beyond what its parts say.
+    occurring = np.diff(counts.tocsc().indptr) > 0
+    occurring[: len(general)] = True
+    kept = np.flatnonzero(occurring)
+    pieces, counts = [pieces[number] for number in kept], counts[:, kept]
+    rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
+    if held_out and len(texts) > held_out:
+        # The others would not move, and in a wide space they take much memory.
+        moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
+        student = train(
+            counts[:, moving],
+            targets,
+            [pieces[number] for number in moving],
+            rows[moving],
+            Options(seed=options.seed, epochs=options.epochs),
+            progress=progress,
+            held_out=np.arange(held_out),
+        )
+        rows[moving] = student.rows
+    known = np.flatnonzero(rows.any(axis=1))
+    if len(known) == 0:
+        known = np.arange(1)
+    return [pieces[number] for number in known], rows[known]
+
+
+def _rarity(texts: Sequence[str], pieces: Sequence[str], language: str) -> Matrix:
+    """Factors (V,): what is in few of the chunks tells more of them apart."""
+    occurs = np.diff(count_pieces(texts, pieces, language).tocsc().indptr)
+    return rarity_factors(occurs, len(texts)).astype(np.float32)

@@ -1,0 +1,75 @@
+"""Rows from which training sets out: the built-in encoder's, mapped into a model's space."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foundry.embedding.distil.distill import (
+    Matrix,
+    count_pieces,
+    inverse_frequency_weights,
+    unit_rows,
+)
+from foundry.embedding.distil.linear_map import apply_linear_map, fit_linear_map
+from foundry.embedding.static import MODEL_FOLDER
+from foundry.runtime.retrieval.encoder import CONTINUATION, MAX_WEIGHT, EncoderLayout
+
+RIDGE = 1.0
+STARTING_LENGTH = 0.5
+"""Median length of the rows, which a step of Adam is to be seen against."""
+
+LEAST_GENERAL_SHARE = 0.5
+"""Of all pieces of the texts, for the general vocabulary to mean something in the corpus."""
+
+
+def general_pieces() -> list[str]:
+    """Return the vocabulary of the built-in encoder."""
+    return EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def starting_rows(
+    general: Sequence[str], own: Sequence[str], counts: "sparse.csr_matrix", targets: Matrix
+) -> Matrix:
+    """float32 (V, d), the rows of `general` and `own` pieces.
+
+    A general piece's row is the built-in encoder's, by the linear map that brings its vectors of
+    the texts nearest to the targets; an own piece begins as the sum of the general pieces in it.
+    Where there are none, as in another script, it begins as the mean target of its texts beside
+    that of all texts, weighed by rarity. General pieces that no text has stay zero if the texts are
+    mostly made of others: nothing is known about them then.
+
+    Args:
+        general: As in `general_pieces`.
+        own: Pieces of the corpus.
+        counts: float32 (n, V), of the pieces in the texts.
+        targets: float32 (n, d), the model's unit vectors of the texts.
+    """
+    table = np.load(EncoderLayout(MODEL_FOLDER).table, allow_pickle=False)
+    weights = np.load(EncoderLayout(MODEL_FOLDER).weights, allow_pickle=False)
+    factors = (weights / MAX_WEIGHT).astype(np.float32)[:, None]
+    inside = count_pieces([piece.removeprefix(CONTINUATION) for piece in own], general)
+    known = table.astype(np.float32) * factors
+    sources = unit_rows(counts @ np.concatenate([known, inside @ known]))
+    mapped = apply_linear_map(table, fit_linear_map(sources, targets, RIDGE)) * factors
+    rows = np.concatenate([mapped, inside @ mapped])
+    lengths = np.linalg.norm(rows, axis=1)
+    rows *= STARTING_LENGTH / max(float(np.median(lengths)), 1e-30)
+
+    unknown = np.flatnonzero(lengths == 0)
+    rows[unknown] = STARTING_LENGTH * _mean_targets(counts, targets, unknown)
+    occurrences = np.asarray(counts.sum(axis=0)).ravel()
+    if occurrences[: len(general)].sum() < LEAST_GENERAL_SHARE * occurrences.sum():
+        rows[: len(general)][occurrences[: len(general)] == 0] = 0
+    return np.asarray(rows, dtype=np.float32)
+
+
+def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
+    """Return where the texts of some `pieces` (p,) point beside the others, times the pieces'
+    rarity."""
+    sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
+    shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
+    others = targets - targets.mean(axis=0) if len(targets) else targets
+    rarity = inverse_frequency_weights(counts)[pieces]
+    return unit_rows(np.asarray(shares.T @ others, dtype=np.float32)) * rarity[:, None]

@@ -1,0 +1,1 @@
+"""The models that embed, and the layer through which each is asked."""

@@ -1,0 +1,259 @@
+"""The one layer through which every model embeds: nothing twice, nothing cut, nothing lost.
+
+Each text is put behind its prefix, looked up in the cache, split if it is longer than the model
+takes, and asked for in calls of the model's size, several at a time where the model allows it. An
+answer is kept at once: whatever ends a build, only the calls under way are lost.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.embedding.embedder import Estimate
+from foundry.embedding.providers.asking import Answer, Asker, Counters
+from foundry.embedding.providers.batches import make_batches
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.splitting import average, split_text
+from foundry.embedding.providers.tally import Tally
+from foundry.embedding.providers.workers import run_threads
+from foundry.embedding.vector_cache import VectorCache, VectorSpace
+from foundry.errors import BuildError
+
+Vectors = NDArray[np.float32]
+
+SAME_PROBE = 0.99
+"""The least cosine of a model's vectors of the same text at two times."""
+
+SHOWN_CHARACTERS = 80
+REMEMBERED_COUNTS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A text that has no vector: its beginning, the SHA-256 of all of it, and why."""
+
+    excerpt: str
+    sha256: str
+    reason: str
+
+
+class BatchedModel:
+    """A model behind the cache; for one thread, whatever threads it uses itself.
+
+    Args:
+        model: The model.
+        cache: Where vectors are kept.
+        retry_seconds: How long a service may go on failing.
+        price_per_million_tokens: For estimates; None where it is not known.
+
+    Attributes:
+        model: As given.
+        refused: All texts so far that the model would not embed.
+        cached: Texts so far that needed no call.
+    """
+
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        cache: VectorCache,
+        *,
+        retry_seconds: float = 600,
+        price_per_million_tokens: float | None = None,
+    ) -> None:
+        self.model = model
+        self.refused: list[Refused] = []
+        self.cached = 0
+        self._cache = cache
+        self._price = price_per_million_tokens
+        self._stop = threading.Event()
+        self._asker = Asker(model, retry_seconds, self._stop)
+        self._probe: Vectors | None = None
+        self._tokens: dict[str, int] = {}
+
+    @property
+    def counters(self) -> Counters:
+        """Calls, retries, and texts answered and refused so far."""
+        return self._asker.counters
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors; the model is asked for one where nothing else tells it."""
+        if self._asker.dimensions is None:
+            self._asker.dimensions = self._space("document").dimensions
+        if self._asker.dimensions is None:
+            self._begin()
+        assert self._asker.dimensions is not None
+        return self._asker.dimensions
+
+    def embed(
+        self, texts: Sequence[str], side: Side, progress: Callable[[int], object] | None = None
+    ) -> Vectors:
+        """Unit vectors (n, d); zeros for a blank text, and for one that is refused.
+
+        Args:
+            texts: Of any length, without prefixes.
+            side: What they are.
+            progress: Told how many more of the texts are done.
+
+        Raises:
+            BuildError: When the model gives no vectors, or the cache cannot be written. What was
+                embedded until then is kept.
+        """
+        space = self._space(side)
+        parts = {text: self._split(text, side) for text in dict.fromkeys(texts)}
+        wanted = [*dict.fromkeys(part for found in parts.values() for part in found)]
+        vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
+        self._check_width(vectors.values())
+        tally = Tally(texts, parts, progress or int)
+        for part, vector in vectors.items():
+            if vector is not None:
+                tally.done(part)
+        self.cached += tally.finished
+        reasons: dict[str, str] = {}
+        missing = [part for part, vector in vectors.items() if vector is None]
+        for answer in self._ask(missing, side, space) if missing else ():
+            for part, vector, reason in zip(
+                answer.texts, answer.vectors, answer.reasons, strict=True
+            ):
+                vectors[part] = vector
+                reasons[part] = reason
+                tally.done(part)
+        rows = {
+            text: self._join(text, [(part, vectors[part]) for part in found], reasons)
+            for text, found in parts.items()
+        }
+        tally.blank()
+        return np.array([rows[text] for text in texts], dtype=np.float32).reshape(
+            len(texts), self.dimensions
+        )
+
+    def estimate(self, texts: Sequence[str], side: Side) -> Estimate:
+        """Return what embedding these texts would take; asks the cache and no model."""
+        space = self._space(side)
+        parts = {text: self._split(text, side) for text in dict.fromkeys(texts) if text.strip()}
+        wanted = [*dict.fromkeys(part for found in parts.values() for part in found)]
+        missing = {
+            part for part, vector in zip(wanted, space.find(wanted), strict=True) if vector is None
+        }
+        to_embed = sum(not missing.isdisjoint(found) for found in parts.values())
+        prefix = self.model.prefixes.of(side)
+        tokens = sum(self._count(prefix + part) for part in missing)
+        cost = None if self._price is None else tokens * self._price / 1e6
+        return Estimate(len(parts), len(parts) - to_embed, to_embed, tokens, cost)
+
+    def close(self) -> None:
+        """Let go of the model and the cache."""
+        self._stop.set()
+        self.model.close()
+        self._cache.close()
+
+    def _space(self, side: Side) -> VectorSpace:
+        model = self.model
+        identity = {
+            "provider": model.provider,
+            "model": model.model,
+            "revision": model.revision,
+            "service": model.service,
+            "dimensions": model.dimensions,
+            "side": side if model.sides_differ else "",
+            "prefix": model.prefixes.of(side),
+        }
+        return self._cache.space(json.dumps(identity, sort_keys=True))
+
+    def _split(self, text: str, side: Side) -> list[str]:
+        prefix, limit = self.model.prefixes.of(side), self.model.limits.tokens
+        if prefix and self._count(prefix) * 2 > limit:
+            raise BuildError(
+                f"a prefix of {self._count(prefix)} tokens leaves no room for text among the"
+                f" {limit} that the model takes",
+                hint="shorten embedding.document_prefix or query_prefix",
+            )
+        return split_text(text, lambda part: self._count(prefix + part) <= limit)
+
+    def _count(self, text: str) -> int:
+        # Counting takes long enough to do it once for each text; a map of all texts would grow.
+        if len(self._tokens) >= REMEMBERED_COUNTS:
+            self._tokens.clear()
+        tokens = self._tokens.get(text)
+        if tokens is None:
+            tokens = self._tokens[text] = self.model.count_tokens(text)
+        return tokens
+
+    def _ask(self, parts: Sequence[str], side: Side, space: VectorSpace) -> Iterator[Answer]:
+        """Answers for parts, without prefixes, each kept before it is given."""
+        self._begin()
+        prefix = self.model.prefixes.of(side)
+        batches = [
+            [prefix + part for part in batch]
+            for batch in make_batches(
+                [(part, self._count(prefix + part)) for part in parts],
+                self.model.limits,
+                padded=not self.model.service,
+            )
+        ]
+
+        def work(batch: Sequence[str], deliver: Callable[[Answer], None]) -> None:
+            self._asker.ask(batch, side, deliver)
+
+        for answer in run_threads(work, batches, self.model.limits.calls, self._stop):
+            bare = [text.removeprefix(prefix) for text in answer.texts]
+            if not any(answer.reasons):
+                space.store(bare, answer.vectors)
+                self._keep_probe()
+            yield Answer(bare, answer.vectors, answer.reasons)
+
+    def _begin(self) -> None:
+        """Make sure, once, that the model answers, and as it did when the cache was filled."""
+        self._stop.clear()
+        if self._probe is not None:
+            return
+        space = self._space("document")
+        probe = self._asker.ask_probe()
+        before = space.probe
+        if before is not None and (
+            before.shape != probe.shape or float(before @ probe) < SAME_PROBE
+        ):
+            raise BuildError(
+                f"{self.model.service or self.model.provider}: {self.model.model!r} is another"
+                " model than it was when its cached vectors were made: a known text has another"
+                " vector",
+                hint="bring back the former model, or delete .foundry/cache.sqlite to embed all"
+                " texts with this one",
+            )
+        self._probe = probe
+
+    def _keep_probe(self) -> None:
+        # Only after a second answer has agreed with it in width.
+        space = self._space("document")
+        if self._probe is not None and space.probe is None:
+            space.keep_probe(self._probe)
+
+    def _check_width(self, vectors: Iterable[Vectors | None]) -> None:
+        for vector in vectors:
+            if vector is not None and len(vector) != self.dimensions:
+                raise BuildError(
+                    f"the cache holds vectors of {len(vector)} numbers for the model"
+                    f" {self.model.model!r}, which gives {self.dimensions}",
+                    hint="delete .foundry/cache.sqlite to embed all texts anew",
+                )
+
+    def _join(
+        self, text: str, parts: Sequence[tuple[str, Vectors | None]], reasons: dict[str, str]
+    ) -> Vectors:
+        """Return the vector (d,) of a text from those of its parts."""
+        nothing = np.zeros(self.dimensions, dtype=np.float32)
+        bad = next((reasons[part] for part, _ in parts if reasons.get(part)), None)
+        if bad is not None:
+            digest = hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+            excerpt = " ".join(text[: 4 * SHOWN_CHARACTERS].split())[:SHOWN_CHARACTERS]
+            self.refused.append(Refused(excerpt, digest, bad))
+            return nothing
+        vectors = [vector for _, vector in parts if vector is not None]
+        if len(vectors) < 2:
+            return vectors[0] if vectors else nothing
+        return average(vectors, [self.model.count_tokens(part) for part, _ in parts])

@@ -1,0 +1,95 @@
+"""What models behind an HTTP service have in common."""
+
+import os
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.model import ModelLimits, Side
+from foundry.embedding.providers.prefixes import choose_prefixes, find_known
+from foundry.embedding.providers.token_estimate import estimate_tokens
+from foundry.errors import BuildError
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+CALL_SECONDS = 120.0
+"""For one call; a large batch on a small machine takes its time."""
+
+UNKNOWN_TOKENS = 2048
+"""Of one text, for a model that is not known: what servers give even those that could take more."""
+
+
+class Client(Protocol):
+    """A client of `foundry.runtime`."""
+
+    def embed(self, texts: Sequence[str], side: Side, *, timeout: float) -> NDArray[np.float32]:
+        """Unit vectors (n, d) of texts. Raises EmbeddingFailure."""
+        ...
+
+    def close(self) -> None:
+        """Close idle connections."""
+        ...
+
+
+class ServiceModel:
+    """An `EmbeddingModel` that asks a service."""
+
+    revision = ""
+
+    def __init__(
+        self,
+        options: EmbeddingOptions,
+        client: Client,
+        *,
+        batch_tokens: int,
+        batch_texts: int,
+        sides_differ: bool,
+    ) -> None:
+        known = find_known(options.model)
+        self.provider: str = options.provider
+        self.model = options.model
+        self.service = options.base_url
+        self.dimensions = options.dimensions
+        self.sides_differ = sides_differ
+        self.prefixes = choose_prefixes(options)
+        self.limits = ModelLimits(
+            tokens=options.max_tokens or (known.tokens if known else UNKNOWN_TOKENS),
+            batch_tokens=batch_tokens,
+            batch_texts=batch_texts,
+            calls=options.concurrency,
+        )
+        self._client = client
+        self._key_variable = options.api_key_env
+
+    def count_tokens(self, text: str) -> int:
+        """Rather too many than too few; see `token_estimate`."""
+        return estimate_tokens(text)
+
+    def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+        """Return one call: unit vectors (n, d). Raises EmbeddingFailure."""
+        try:
+            return self._client.embed(texts, side, timeout=CALL_SECONDS)
+        except EmbeddingFailure as failure:
+            if failure.status != 401:
+                raise
+            raise EmbeddingFailure(
+                failure.message, hint=f"set the variable {self._key_variable} to a valid key"
+            ) from None
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._client.close()
+
+
+def read_key(options: EmbeddingOptions, *, is_required: bool) -> str | None:
+    """Return the service's key; None where none is set and none is required. Raises BuildError."""
+    key = os.environ.get(options.api_key_env, "").strip()
+    if not key and is_required:
+        raise BuildError(
+            f"{options.base_url} wants an API key, and the variable {options.api_key_env} is not"
+            " set",
+            hint=f"set {options.api_key_env}, or name another variable in embedding.api_key_env",
+        )
+    return key or None

@@ -1,0 +1,49 @@
+"""Texts that are longer than a model takes: their parts, and one vector from those of the parts."""
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+REACH = 1000
+"""Characters on either side of a middle in which white space is looked for."""
+
+_SPACE = re.compile(r"\s+")
+
+
+def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """Parts of a text, each of which fits, that hold all of its words in order.
+
+    The text is halved at the white space nearest to its middle, within a word if there is none,
+    until all parts fit. A single character is a part even if it does not fit.
+    """
+    text = text.strip()
+    if not text:
+        return []
+    if len(text) == 1 or fits(text):
+        return [text]
+    cut = find_cut(text)
+    return [*split_text(text[:cut], fits), *split_text(text[cut:], fits)]
+
+
+def find_cut(text: str) -> int:
+    """Return where to halve a text of two characters or more: at white space near its middle, if
+    any."""
+    middle = len(text) // 2
+    reach = min(len(text) // 4, REACH)
+    after = _SPACE.search(text, middle, middle + max(1, reach))
+    *_, before = None, *_SPACE.finditer(text, middle - reach, middle)
+    if after is None or (before is not None and middle - before.end() < after.start() - middle):
+        return before.end() if before is not None else middle
+    return after.start()
+
+
+def average(vectors: Sequence[NDArray[np.float32]], weights: Sequence[int]) -> NDArray[np.float32]:
+    """Return the unit vector (d,) along the weighted mean of vectors (d,); zeros if they cancel
+    out."""
+    total = np.average(np.asarray(vectors, dtype=np.float64), axis=0, weights=weights)
+    length = np.linalg.norm(total)
+    if length < 1e-6:
+        return np.zeros(len(total), dtype=np.float32)
+    return (total / length).astype(np.float32)

@@ -1,0 +1,224 @@
+"""How an evaluation comes about: questions are chosen, servers asked, and their answers judged."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foundry.config.project import Config
+from foundry.config.sources import QUESTIONS_NAME
+from foundry.errors import FoundryError
+from foundry.evaluation.asking import Report, ask, render_servers, render_variant
+from foundry.evaluation.known_items import make_known_items
+from foundry.evaluation.limits import (
+    Comparison,
+    compare,
+    find_shortfalls,
+    parse_minimum,
+    read_baseline,
+)
+from foundry.evaluation.options import EvaluationOptions, QuestionFiles
+from foundry.evaluation.questions import Judged, read_beir, read_questions
+from foundry.evaluation.report import write_report
+from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep, Values
+from foundry.evaluation.summary import describe_evaluation
+from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune
+from foundry.evaluation.variants import vary_stages
+from foundry.indexing.published import open_index
+from foundry.progress import Reporter
+from foundry.rendering.query_encoder import QueryEncoder
+from foundry.runtime.evaluation import METRICS
+from foundry.runtime.index.layout import IndexLayout
+
+FINE_SWEEP = tuple(step / 20 for step in range(21))
+"""Semantic weights that are tried; the rest goes to keywords."""
+
+_FACTS = (
+    "kind",
+    "questions",
+    "documents",
+    "chunks",
+    "corpus",
+    "questions_sha256",
+    "index_version",
+    "missing",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """What an evaluation found; `failures` says what is below a minimum or a baseline."""
+
+    evaluation: Evaluation
+    tuning: Tuning | None
+    comparison: Comparison | None
+    failures: tuple[str, ...]
+    report: Path
+
+    def describe(self) -> str:
+        """Return all of it for people."""
+        parts = [describe_evaluation(self.evaluation)]
+        if self.comparison is not None:
+            parts.append("\n".join(["since the baseline:", *self.comparison.lines]))
+        if self.tuning is not None:
+            parts.append(self.tuning.describe())
+        return "\n\n".join([*parts, f"report: {self.report}"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it but where the report is; the times aside, equal answers give equal
+        bytes."""
+        values = self.evaluation.to_json()
+        values["failures"] = list(self.failures)
+        if self.comparison is not None:
+            values["baseline"] = list(self.comparison.lines)
+        if self.tuning is not None:
+            values["tuning"] = self.tuning.to_json()
+        return values
+
+
+def evaluate_server(
+    config: Config,
+    index: Path,
+    query_encoder: QueryEncoder,
+    options: EvaluationOptions,
+    reporter: Reporter,
+) -> EvaluationResult:
+    """Ask the server that an export would be, beside those of other fusions; write the report.
+
+    Nothing is raised for what is below a minimum or the baseline.
+    """
+    minimums = [parse_minimum(written) for written in options.minimums]
+    former = None if options.baseline is None else read_baseline(options.baseline)
+    if options.tune and query_encoder.kind == "none":
+        raise FoundryError(
+            "there is nothing to tune: the server searches by keywords only",
+            hint="set embedding.provider in foundry.toml and build again",
+        )
+    judged = _choose_questions(config, index, options.files)
+    reports, variants = _ask_all(config, index, query_encoder, judged, options, reporter)
+    evaluation = _collect(config, reports, judged, IndexLayout(index).report)
+    tuning = _tune(config, evaluation, reports, variants) if options.tune else None
+    comparison = None if former is None else compare(former, evaluation, options.tolerance)
+    failures = find_shortfalls(minimums, evaluation.means()[CONFIGURED])
+    failures += comparison.failures if comparison else ()
+    file = options.report or config.state / "eval.html"
+    write_report(file, config.title, evaluation, tuning)
+    return EvaluationResult(evaluation, tuning, comparison, tuple(failures), file)
+
+
+def own_questions(config: Config) -> Path | None:
+    """Return the project's file of questions, if it has one. Raises FoundryError if that is no
+    file."""
+    file = config.root / QUESTIONS_NAME
+    if file.is_file():
+        return file
+    if os.path.lexists(file):
+        raise FoundryError(f"{file}: is not a file", hint="write questions there, or remove it")
+    return None
+
+
+def _choose_questions(config: Config, index: Path, files: QuestionFiles) -> Judged:
+    if files.queries is not None and files.judgements is not None:
+        return read_beir(files.queries, files.judgements)
+    file = files.questions or own_questions(config)
+    return Judged(make_known_items(open_index(index)) if file is None else read_questions(file))
+
+
+def _ask_all(
+    config: Config,
+    index: Path,
+    query_encoder: QueryEncoder,
+    judged: Judged,
+    options: EvaluationOptions,
+    reporter: Reporter,
+) -> tuple[dict[str, Report], list[Candidate]]:
+    servers = render_servers(config, query_encoder)
+    variants = list(vary_stages(config)) if options.tune else []
+    has_weights = query_encoder.kind != "none"
+    reports: dict[str, Report] = {}
+    candidates: list[Candidate] = []
+    with reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress:
+        for name, server in servers.items():
+            coarse = options.weights if name == CONFIGURED and has_weights else ()
+            reports[name] = ask(
+                server, index, judged.questions, FINE_SWEEP if options.tune else coarse
+            )
+            progress.advance()
+        for changed, variant in variants:
+            report = ask(render_variant(variant, query_encoder), index, judged.questions)
+            candidates.append(Candidate(changed, _values(report, "hybrid")[METRIC]))
+            progress.advance()
+    return reports, candidates
+
+
+def _collect(
+    config: Config, reports: Mapping[str, Report], judged: Judged, build_report: Path
+) -> Evaluation:
+    own = reports[CONFIGURED]
+    found = {mode: (own, mode) for mode in own["latency_ms"]}
+    systems = {CONFIGURED: found.pop(CONFIGURED)}
+    if len(reports) > 1:
+        systems[config.fusion] = systems[CONFIGURED]
+        systems |= {name: (reports[name], "hybrid") for name in reports if name != CONFIGURED}
+    systems |= found
+    return Evaluation(
+        facts={
+            **{key: own[key] for key in _FACTS},
+            "skipped": dict(judged.questions.skipped),
+            "unjudged": judged.unjudged,
+            "known_items": json.loads(build_report.read_bytes()).get("known_items"),
+        },
+        configured={
+            "fusion": config.fusion,
+            "semantic_weight": config.semantic_weight,
+            "keyword_weight": config.keyword_weight,
+        },
+        systems={name: _values(report, mode) for name, (report, mode) in systems.items()},
+        latency_ms={name: report["latency_ms"][mode] for name, (report, mode) in systems.items()},
+        degraded={name: report["degraded"][mode] for name, (report, mode) in systems.items()},
+        questions=own["per_question"],
+        sweep=_sweep(own),
+    )
+
+
+def _values(report: Report, run: str) -> Values:
+    questions = report["per_question"]
+    return {name: np.array([q["values"][run][name] for q in questions]) for name in METRICS}
+
+
+def _sweep(report: Report) -> Sweep:
+    weights = tuple(entry["semantic_weight"] for entry in report["weights"])
+    return Sweep(weights, tuple(_values(report, f"hybrid {weight:g}") for weight in weights))
+
+
+def _tune(
+    config: Config,
+    evaluation: Evaluation,
+    reports: Mapping[str, Report],
+    variants: Sequence[Candidate],
+) -> Tuning:
+    configured = Candidate(evaluation.configured, evaluation.systems[CONFIGURED][METRIC])
+    share = config.semantic_weight / (config.semantic_weight + config.keyword_weight)
+    candidates: list[Candidate] = []
+    for name, report in reports.items():
+        fusion = config.fusion if name == CONFIGURED else name
+        sweep = _sweep(report)
+        swept = zip(sweep.weights, sweep.values, strict=True)
+        for weight, values in sorted(swept, key=lambda entry: abs(entry[0] - share)):
+            options = {
+                "fusion": fusion,
+                "semantic_weight": weight,
+                "keyword_weight": round(1 - weight, 6),
+            }
+            candidates.append(Candidate(options, values[METRIC]))
+    found = tune(configured, [*candidates, *variants])
+    if found is None:
+        raise FoundryError(
+            "there are too few questions to tune by",
+            hint="ask at least 10; a hundred say something",
+        )
+    return found

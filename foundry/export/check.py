@@ -1,0 +1,67 @@
+"""Compares a folder with what it should hold, as a diff that people can read."""
+
+import difflib
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from foundry.export.checksums import CHECKSUMS, list_files
+from foundry.export.generated import GENERATED
+from foundry.storage.files import hash_file
+
+_DERIVED = frozenset({CHECKSUMS, GENERATED})
+"""Files that differ whenever any other does; they are named, and that is enough."""
+
+
+def diff_folder(
+    folder: Path,
+    files: Mapping[str, bytes],
+    digests: Mapping[str, str],
+    *,
+    ignored: Callable[[str], bool],
+) -> str:
+    """Return how a folder differs from what was regenerated; "" if it does not.
+
+    `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
+    `ignored` may be there or not.
+    """
+    present = {name for name in list_files(folder) if not ignored(name)}
+    expected = files.keys() | digests.keys()
+    parts = []
+    for name in sorted(present | expected):
+        if name not in expected:
+            parts.append(f"not part of the export: {name}\n")
+        elif name not in present:
+            parts.append(f"missing: {name}\n")
+        elif (folder / name).is_symlink():
+            parts.append(f"a link: {name}\n")
+        elif name in digests:
+            if hash_file(folder / name) != digests[name]:
+                parts.append(f"contents differ: {name}\n")
+        else:
+            parts += _diff_file(name, (folder / name).read_bytes(), files[name])
+    return "".join(parts)
+
+
+def digests_of(files: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each content."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
+    if found == expected:
+        return
+    try:
+        if name in _DERIVED:
+            raise ValueError
+        old, new = found.decode().split("\n"), expected.decode().split("\n")
+    except ValueError:
+        yield f"contents differ: {name}\n"
+        return
+    for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
+        yield f"{_printable(line)}\n"
+
+
+def _printable(line: str) -> str:
+    # A file that was tampered with must not steer the terminal that shows how.
+    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)

@@ -1,0 +1,99 @@
+"""SHA256SUMS: the list of everything that an export consists of."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from foundry.errors import VerificationError
+from foundry.storage.files import hash_file
+
+CHECKSUMS = "SHA256SUMS"
+
+OWNERS_FILES = frozenset({".env", ".git", ".venv"})
+"""What stands in an export and is its owner's alone: secrets, history, an environment."""
+
+BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
+"""Folders that running and checking an export leaves behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How a folder differs from its list; each a sorted list of relative paths."""
+
+    changed: list[str]
+    missing: list[str]
+    unknown: list[str]
+
+    def findings(self) -> list[str]:
+        """Return one line for each difference."""
+        return [
+            *(f"{name}: changed" for name in self.changed),
+            *(f"{name}: missing" for name in self.missing),
+            *(f"{name}: not part of the export" for name in self.unknown),
+        ]
+
+
+def format_checksums(digests: Mapping[str, str]) -> bytes:
+    """Return the list as `sha256sum --check` reads it, sorted by path."""
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests)).encode()
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """Relative path -> SHA-256. Raises VerificationError when the list is missing or malformed."""
+    try:
+        content = (folder / CHECKSUMS).read_bytes()
+        lines = content.decode().removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise VerificationError(str(folder), [f"{CHECKSUMS}: unreadable: {error}"]) from None
+    entries = {}
+    for number, line in enumerate(lines, start=1):
+        digest, separator, name = line.partition("  ")
+        if len(digest) != 64 or not separator or not _stays_inside(name):
+            raise VerificationError(str(folder), [f"{CHECKSUMS}: line {number} is malformed"])
+        entries[name] = digest
+    if format_checksums(entries) != content:
+        raise VerificationError(str(folder), [f"{CHECKSUMS}: changed"])
+    return entries
+
+
+def compare(folder: Path) -> Differences:
+    """Hash every listed file, and look for files that are not listed.
+
+    By-products of running the export are passed over; links are never followed.
+    """
+    listed = read_checksums(folder)
+    present = set(list_files(folder))
+    intact = {
+        name
+        for name in listed.keys() & present
+        if not (folder / name).is_symlink() and hash_file(folder / name) == listed[name]
+    }
+    return Differences(
+        changed=sorted((listed.keys() & present) - intact),
+        missing=sorted(listed.keys() - present),
+        unknown=sorted(present - listed.keys() - {CHECKSUMS}),
+    )
+
+
+def is_owners(name: str) -> bool:
+    """Return whether a path in an export is among OWNERS_FILES."""
+    return name.partition("/")[0] in OWNERS_FILES
+
+
+def list_files(folder: Path) -> Iterator[str]:
+    """Relative paths of all files and links; by-products of running an export are passed over."""
+    yield from _files(folder, folder)
+
+
+def _files(folder: Path, root: Path) -> Iterator[str]:
+    for path in sorted(folder.iterdir()):
+        if path.name in BY_PRODUCTS:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path, root)
+        else:
+            yield path.relative_to(root).as_posix()
+
+
+def _stays_inside(name: str) -> bool:
+    return bool(name) and not name.startswith("/") and ".." not in name.split("/")

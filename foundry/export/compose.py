@@ -1,0 +1,158 @@
+"""From an index to the export of its server: what it consists of, written, checked or updated."""
+
+import ast
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import foundry
+from foundry.config.extras import of_figures, require
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderError, TrustError
+from foundry.evaluation.asking import record_figures
+from foundry.evaluation.questions import askable_lines, read_questions
+from foundry.evaluation.run import own_questions
+from foundry.export.check import diff_folder, digests_of
+from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners
+from foundry.export.corpus import CORPUS, format_corpus
+from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
+from foundry.export.numbers import check_numbers
+from foundry.export.resolution import Resolution, normalise
+from foundry.export.sbom import SBOM, format_sbom
+from foundry.export.write import Export
+from foundry.features.stores import StoreSection
+from foundry.indexing.published import built_index, check_index, open_index, refuse_stale
+from foundry.rendering.explain import explain_files
+from foundry.rendering.plan import choose_features, choose_steps, plan_server
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.stages.expansion import ExpansionWords
+from foundry.runtime.store.store import HELD_FILES
+from foundry.storage.files import templates_folder
+
+LOCK = "uv.lock"
+"""The lock of everything that servers depend on, beside the templates, and of one server."""
+
+REQUIREMENTS = "requirements.txt"
+
+
+def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
+    """Everything that the export of a project's current index consists of.
+
+    The index is opened as its server will do. Raises StaleIndexError if it is not the one that
+    foundry.toml asks for and `stale` is not given, TrustError if the project has templates of its
+    own and `trust` is not given.
+    """
+    index = built_index(config)
+    manifest = check_index(index, config.root)
+    if not stale:
+        refuse_stale(config, manifest)
+    query_encoder = choose_query_encoder(config, manifest)
+    # An index of other options or versions is refused here.
+    opened = open_index(index, vectors=query_encoder.kind == "pieces")
+    _check_search_options(config, opened)
+    file = own_questions(config)
+    # What is wrong with them is said with the line of this file, not of the export's copy.
+    asked = None if file is None else read_questions(file)
+    questions = None if file is None else askable_lines(file)
+    if asked is not None:
+        require(of_figures(config, query_encoder.kind))
+    if config.templates is not None and not trust:
+        raise TrustError(
+            f"{config.root / CONFIG_NAME}: export.templates: the templates in {config.templates}"
+            " are code that runs on this machine",
+            hint="read them, then pass --trust",
+        )
+    check_numbers(index)
+    files = plan_server(config, query_encoder, questions, templates=config.templates)
+    if asked is not None:
+        measured = files
+        if not config.store.is_embedded:
+            # An export needs no engine: the answers are the same without one.
+            embedded = replace(config, store=StoreSection())
+            measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
+        figures = record_figures(config, query_encoder, measured, index, asked)
+        files[f"{config.package}/figures.json"] = figures
+    files |= _bills(config, files, index)
+    left_out = frozenset() if config.store.is_embedded else HELD_FILES
+    return Export(dict(sorted(files.items())), index, f"{config.package}/data", left_out)
+
+
+def explain_export(config: Config, export: Export) -> dict[str, str]:
+    """Say of every file of an export, but those of the index, what brought it."""
+    query_encoder = choose_query_encoder(config, check_index(export.index, config.root))
+    features = choose_features(config, query_encoder)
+    said = explain_files(
+        features, choose_steps(config), config.package, config.name, export.all_files()
+    )
+    return {**said, f"{export.index_place}/": "the index that was built last"}
+
+
+def diff_export(target: Path, export: Export) -> str:
+    """Return how the folder of an export differs from what would be written now; "" if it does
+    not."""
+    if not target.is_dir():
+        raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
+    files, index = export.all_files(), export.index_digests()
+    files[CHECKSUMS] = format_checksums({**digests_of(files), **index})
+    return diff_folder(target, files, index, ignored=is_owners)
+
+
+def find_project(folder: Path) -> Path:
+    """Return the project whose folder, or a folder in it, holds an export. Raises ConfigError."""
+    # Not resolved: an export that is reached through a link is refused as such.
+    absolute = Path(os.path.abspath(folder))  # noqa: PTH100
+    for parent in absolute.parents:
+        if (parent / CONFIG_NAME).is_file():
+            return parent
+    raise ConfigError(
+        str(folder),
+        [f"lies in no project: no folder above it has a {CONFIG_NAME}"],
+        hint="name the project that it came from with --project",
+    )
+
+
+def check_origin(target: Path, config: Config) -> None:
+    """Refuse to update an export of another project. Raises ExportError."""
+    if target.is_dir() and not (target / config.package / "settings.json").is_file():
+        raise ExportError(
+            f"{target}: holds no package {config.package}, so it is no export of this project",
+            hint=f"name the project that it came from with --project; this one is {config.root}",
+        )
+
+
+def _check_search_options(config: Config, index: Index) -> None:
+    if missing := set(config.index.filterable) - set(index.filters.columns):
+        raise IndexUnusableError(
+            f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
+            hint=f"build it again: {config.build_command}",
+        )
+    if "expansion" in config.stages:
+        index.part(ExpansionWords.open)
+
+
+def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, bytes]:
+    """Return what the code needs and what the index was made from: locks and bills of materials."""
+    path = templates_folder() / LOCK
+    try:
+        resolution = Resolution(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RenderError(f"{path}: cannot be read: {error.strerror}") from None
+    asked = read_asked(files["pyproject.toml"])
+    selected = select_packages(resolution, asked)
+    roots = [normalise(requirement.name) for requirement in asked.requirements[""]]
+    version = _version(files[f"{config.package}/__init__.py"])
+    return {
+        LOCK: format_lock(resolution, asked),
+        REQUIREMENTS: format_requirements(selected),
+        SBOM: format_sbom(config.name, version, roots, selected, foundry.__version__),
+        CORPUS: format_corpus(index),
+    }
+
+
+def _version(module: bytes) -> str:
+    for node in ast.parse(module).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__":
+            return str(ast.literal_eval(node.value))
+    raise RenderError("the package's __init__.py states no __version__")

@@ -1,0 +1,245 @@
+"""Decides what an update makes of each file of an export.
+
+Three texts decide: what was generated last, what stands there, what would be generated now.
+Untouched files are replaced and edited ones merged, at another path if their module moved; nothing
+of the owner's is lost.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from foundry.export.checksums import is_owners
+from foundry.export.generated import Generated
+from foundry.export.merge import merge
+from foundry.export.moves import Moves
+from foundry.export.standing import Standing
+
+BESIDE = ".new"
+"""Appended to the name of a file whose owner's version stands and could not be merged."""
+
+ASIDE = ".orig"
+"""Appended to a module's name, for its owner's version where the generated one is another file."""
+
+MAX_CONFLICT_LINES = 60
+"""Lines of both sides of a conflict: as many as can be compared at a glance."""
+
+MIN_KEPT_SHARE = 0.5
+"""Of the lines of a module that moved. With less, lines that match do so by chance, and an edit
+beside them would land anywhere."""
+
+OWNERS_MODULE = "custom.py"
+"""The module that is there for the owner's own code."""
+
+
+@dataclass(slots=True)
+class Update:
+    """What an update does, or did: sorted relative paths by what becomes of the file.
+
+    Attributes:
+        replaced: Untouched, and different now.
+        added: New.
+        removed: Untouched, and no longer part of the export.
+        merged: Edited, and brought together with what is new.
+        conflicts: Edited where the generated text changed too; both stand in the file, marked.
+        beside: Edited, and not to be merged; what was generated stands beside it as `.new`.
+        kept: Edited, and as the owner left it, because nothing new concerns it.
+        orphaned: Edited, and no longer part of the export; kept.
+        deleted: Deleted by the owner; stays so.
+        moved: Untouched, and at another path now: the path that it had -> the one that it has.
+        carried: Edited, and merged with what is new at another path: the same.
+        aside: Edited, at another path now and not to be merged there: the path that it had -> that
+            of the owner's version, beside the generated one.
+        gone: Orphaned modules whose code is nowhere now -> why.
+        followed: The owner's own, whose imports now lead to where modules moved.
+        unresolved: A line for each import that then leads nowhere: of a file, and what it imports.
+    """
+
+    replaced: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    merged: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    orphaned: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    carried: dict[str, str] = field(default_factory=dict)
+    aside: dict[str, str] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    followed: list[str] = field(default_factory=list)
+    unresolved: list[str] = field(default_factory=list)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left for the owner to decide."""
+        return not (self.conflicts or self.beside or self.aside or self.unresolved)
+
+    @property
+    def left(self) -> set[str]:
+        """The paths where nothing lies any more."""
+        return {*self.removed, *self.moved, *self.carried, *self.aside}
+
+
+def decide(
+    target: Path, standing: Standing, files: Mapping[str, bytes], package: str
+) -> tuple[Update, dict[str, bytes]]:
+    """Return what becomes of each file, and the contents to write."""
+    update = Update()
+    contents: dict[str, bytes] = {}
+    base = standing.generated
+    moves = Moves.between(package, base.digests, files)
+    for name in sorted(files.keys() | base.digests.keys()):
+        new, path = files.get(name), target / name
+        if name not in standing.edited and name not in standing.added:
+            content = _decide_untouched(update, name, new, standing, path)
+        else:
+            content = _decide_edited(update, contents, moves, name, new, base, path)
+        if content is not None:
+            contents[name] = content
+    if moves.modules or moves.gone:
+        _leave_old_places(update, contents, moves, standing)
+        _carry_edits(update, contents, moves, standing)
+        _follow_moves(update, contents, moves, standing, target)
+    return update, contents
+
+
+def _decide_untouched(
+    update: Update, name: str, new: bytes | None, standing: Standing, path: Path
+) -> bytes | None:
+    if new is None:
+        if name not in standing.deleted:
+            update.removed.append(name)
+        return None
+    if name in standing.deleted:
+        update.deleted.append(name)
+        return None
+    if name not in standing.generated.digests:
+        update.added.append(name)
+    elif path.read_bytes() != new:
+        update.replaced.append(name)
+    return new
+
+
+def _decide_edited(
+    update: Update,
+    contents: dict[str, bytes],
+    moves: Moves,
+    name: str,
+    new: bytes | None,
+    base: Generated,
+    path: Path,
+) -> bytes | None:
+    """Return the content of a file that is not as Foundry wrote it; None to leave what stands
+    there."""
+    if path.is_symlink():
+        (update.orphaned if new is None else update.kept).append(name)
+        return None
+    yours, old = moves.follow_bytes(name, path.read_bytes()), base.texts.get(name)
+    if new is None:
+        update.orphaned.append(name)
+        return yours
+    is_module = PurePosixPath(name).name == OWNERS_MODULE
+    if yours == new or (is_module and name in base.digests) or _is_unchanged(name, new, base):
+        update.kept.append(name)
+        return yours
+    try:
+        if old is None:
+            raise ValueError
+        merged = merge(moves.follow(name, old), yours.decode(), new.decode())
+    except ValueError:
+        update.beside.append(name)
+        contents[name + BESIDE] = new
+        return yours
+    (update.conflicts if merged.conflicts else update.merged).append(name)
+    return merged.text.encode()
+
+
+def _leave_old_places(
+    update: Update, contents: dict[str, bytes], moves: Moves, standing: Standing
+) -> None:
+    """Say of untouched modules where they are now; what of them its owner deleted stays so."""
+    sources: dict[str, set[str]] = {}
+    for name in standing.generated.digests:
+        if place := moves.place_of(name):
+            sources.setdefault(place, set()).add(name)
+    for place, names in sources.items():
+        if place not in update.added:
+            continue
+        update.added.remove(place)
+        if names <= set(standing.deleted):
+            del contents[place]
+            update.deleted.append(place)
+        for name in sorted(names & set(update.removed)):
+            update.removed.remove(name)
+            update.moved[name] = place
+    update.deleted.sort()
+
+
+def _carry_edits(
+    update: Update, contents: dict[str, bytes], moves: Moves, standing: Standing
+) -> None:
+    """Merge edited modules that moved with what is new at their new places."""
+    for name in list(update.orphaned):
+        place = moves.place_of(name)
+        if reason := moves.gone.get(name):
+            update.orphaned.remove(name)
+            update.gone[name] = reason
+        if place is None or name not in contents:
+            continue
+        update.orphaned.remove(name)
+        yours = contents.pop(name)
+        there = place + BESIDE if place in update.beside else place
+        try:
+            old, new = moves.follow(name, standing.generated.texts[name]), contents[there].decode()
+            merged = merge(old, yours.decode(), new)
+            if merged.longest > MAX_CONFLICT_LINES or _is_rewritten(old, new):
+                raise ValueError
+        except (LookupError, ValueError):
+            aside = (PurePosixPath(place).parent / PurePosixPath(name).name).as_posix() + ASIDE
+            while aside in contents or aside in standing.added:
+                aside += ASIDE
+            contents[aside] = yours
+            update.aside[name] = aside
+            continue
+        contents[there] = merged.text.encode()
+        update.carried[name] = there
+        if merged.conflicts and there not in update.conflicts:
+            update.conflicts.append(there)
+
+
+def _is_rewritten(old: str, new: str) -> bool:
+    """Is too little left of a module to tell where in it an edit belongs?"""
+    lines = {line.strip() for line in old.splitlines()} - {""}
+    kept = lines & {line.strip() for line in new.splitlines()}
+    return len(kept) < MIN_KEPT_SHARE * len(lines)
+
+
+def _follow_moves(
+    update: Update,
+    contents: dict[str, bytes],
+    moves: Moves,
+    standing: Standing,
+    target: Path,
+) -> None:
+    """Let the imports of what is the owner's own lead to where modules are now."""
+    for name in standing.added:
+        path = target / name
+        if name in contents or path.suffix != ".py" or path.is_symlink() or is_owners(name):
+            continue
+        yours = path.read_bytes()
+        if (followed := moves.follow_bytes(name, yours)) != yours:
+            contents[name] = followed
+    for name in sorted(
+        {*standing.added, *update.kept, *update.orphaned, *update.gone} & contents.keys()
+    ):
+        if contents[name] != (target / name).read_bytes():
+            update.followed.append(name)
+
+
+def _is_unchanged(name: str, new: bytes, base: Generated) -> bool:
+    if name in base.texts:
+        return base.texts[name].encode() == new
+    return base.digests.get(name) == hashlib.sha256(new).hexdigest()

@@ -1,0 +1,89 @@
+"""sbom.cdx.json: what the code of a server consists of, as CycloneDX 1.6.
+
+Made from the lock and a table of licences alone, so that it is the same on every machine and on
+every day; it has no timestamp and no serial number, which the specification leaves optional.
+
+Source: ECMA-424, https://cyclonedx.org/specification/overview/.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from foundry.export.licences import LICENCES
+from foundry.export.resolution import Selection, format_condition
+
+SBOM = "sbom.cdx.json"
+SPECIFICATION = "1.6"
+MARKER_PROPERTY = "uv:package:marker"
+"""The property under which uv's own export says when a package is installed."""
+
+
+def format_sbom(
+    name: str, version: str, roots: Sequence[str], selected: Sequence[Selection], foundry: str
+) -> bytes:
+    """Return the bill of materials of a server of this name and version.
+
+    `roots` are the names of the packages that it asks for itself, `foundry` the version that
+    generated it.
+    """
+    own = f"{name}@{version}"
+    depends = {
+        own: sorted({_reference(item) for item in selected if item.package.name in set(roots)})
+    }
+    for item in selected:
+        depends[_reference(item)] = sorted(_needed_by(item, selected))
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": SPECIFICATION,
+        "version": 1,
+        "metadata": {
+            "tools": {
+                "components": [{"type": "application", "name": "rag-foundry", "version": foundry}]
+            },
+            "component": {
+                "type": "application",
+                "bom-ref": own,
+                "name": name,
+                "version": version,
+            },
+        },
+        "components": [_component(item) for item in selected],
+        "dependencies": [
+            {"ref": reference, "dependsOn": needed} for reference, needed in depends.items()
+        ],
+    }
+    return json.dumps(content, indent=2).encode() + b"\n"
+
+
+def _component(item: Selection) -> dict[str, Any]:
+    reference = _reference(item)
+    component: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": reference,
+        "name": item.package.name,
+        "version": item.package.version,
+        "purl": reference,
+    }
+    if licence := LICENCES.get(item.package.name):
+        component["licenses"] = [{"expression": licence, "acknowledgement": "declared"}]
+    if marker := format_condition(item.condition):
+        component["properties"] = [{"name": MARKER_PROPERTY, "value": marker}]
+    return component
+
+
+def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
+    edges = [*item.package.dependencies]
+    for extra in sorted(item.extras):
+        edges += item.package.extras.get(extra, ())
+    return {
+        _reference(other)
+        for edge in edges
+        for other in selected
+        if other.package.name == edge.name and edge.version in (None, other.package.version)
+    }
+
+
+def _reference(item: Selection) -> str:
+    """Return the package URL, which names the package as well as its version."""
+    return f"pkg:pypi/{item.package.name}@{item.package.version}"

@@ -1,0 +1,96 @@
+"""Brings what is new into an export that its owner has edited."""
+
+import shutil
+from pathlib import Path
+
+from foundry.errors import ExportError
+from foundry.export.checksums import (
+    CHECKSUMS,
+    format_checksums,
+    is_owners,
+    list_files,
+)
+from foundry.export.decisions import BESIDE, Update, decide
+from foundry.export.generated import GENERATED, encode_generated
+from foundry.export.owners_files import take_over
+from foundry.export.package_files import find_unresolved, find_unsettled
+from foundry.export.replacing import replace_folder, settle
+from foundry.export.standing import Standing
+from foundry.export.write import Export, fill_folder, find_standing
+from foundry.storage.files import FILE_MODE, hash_file, set_modes
+
+
+def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:
+    """Bring `export` into the folder `target`, which is an edited export; returns what changed.
+
+    With `dry_run` nothing is written. Raises ExportError, before anything is written, when the
+    folder cannot be updated, and, unless `force` is given, while an earlier update is not settled.
+    """
+    settle(target)
+    standing = find_standing(target)
+    if standing is None:
+        raise ExportError(f"{target}: holds no export", hint="write one: foundry export")
+    _refuse_damaged_index(target, standing)
+    if not force:
+        _refuse_unsettled(target, standing)
+    package = export.index_place.partition("/")[0]
+    update, contents = decide(target, standing, export.files, package)
+    modules = {
+        name: content
+        for name, content in {**_read(target, standing), **contents}.items()
+        if name not in update.left
+    }
+    update.unresolved = find_unresolved(modules, package)
+    if not dry_run:
+        replace_folder(target, lambda folder: _fill(folder, target, standing, export, contents))
+    return update
+
+
+def _fill(
+    folder: Path, target: Path, standing: Standing, export: Export, contents: dict[str, bytes]
+) -> None:
+    files = {**contents, GENERATED: encode_generated(export.files)}
+    fill_folder(folder, files, export)
+    set_modes(folder)
+    for name in contents.keys() & {*standing.edited, *standing.added}:
+        shutil.copymode(target / name, folder / name)
+    # What is written is not taken over: its place is taken by the merged one.
+    take_over(target, folder, lambda name: standing.is_foundrys(name) or name in contents)
+    for name in standing.edited:
+        if (target / name).is_symlink():
+            (folder / name).symlink_to((target / name).readlink())
+    digests = {
+        name: hash_file(folder / name)
+        for name in list_files(folder)
+        if not is_owners(name)
+        and not (folder / name).is_symlink()
+        and name.removesuffix(BESIDE) not in export.files.keys() - {name}
+    }
+    (folder / CHECKSUMS).write_bytes(format_checksums(digests))
+    (folder / CHECKSUMS).chmod(FILE_MODE)
+
+
+def _refuse_damaged_index(target: Path, standing: Standing) -> None:
+    if damaged := [name for name in standing.edited if name in standing.index]:
+        raise ExportError(
+            f"{target}: files of the index were changed: {', '.join(damaged[:5])}",
+            hint="an index is replaced as a whole: restore these files, or move them away",
+        )
+
+
+def _refuse_unsettled(target: Path, standing: Standing) -> None:
+    if unsettled := find_unsettled(_read(target, standing)):
+        raise ExportError(
+            f"{target}: an earlier update is not settled:"
+            + "".join(f"\n  {finding}" for finding in unsettled),
+            hint="settle the conflicts and delete the .new files, or pass --force",
+        )
+
+
+def _read(target: Path, standing: Standing) -> dict[str, bytes]:
+    """Return what an export holds beside its index, what is its owner's alone, and links."""
+    return {
+        name: (target / name).read_bytes()
+        for name in list_files(target)
+        if not is_owners(name) and name not in standing.index and not (target / name).is_symlink()
+    }

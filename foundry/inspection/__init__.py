@@ -1,0 +1,1 @@
+"""What is in an index, and what is on this machine."""

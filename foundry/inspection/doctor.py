@@ -1,0 +1,199 @@
+"""What Foundry finds on this machine: a report to read, and to paste where help is asked for.
+
+It names no value of an environment variable, no user and no host.
+"""
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+import foundry
+from foundry.config.project import Config, load_config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import FoundryError
+from foundry.indexing.published import open_index
+from foundry.runtime.index.errors import ServerError
+from foundry.runtime.index.files import resolve_version
+from foundry.runtime.retrieval.encoder import PieceEncoder
+from foundry.storage.files import templates_folder
+
+DISTRIBUTION = "rag-foundry"
+LITTLE_SPACE = 1_000_000_000
+"""Bytes below which a build may run out of disk."""
+
+VARIABLES = (
+    "EMBEDDING_BASE_URL",
+    "EMBEDDING_MODEL",
+    "HF_HOME",
+    "HF_HUB_OFFLINE",
+    "FASTEMBED_CACHE_PATH",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SOURCE_DATE_EPOCH",
+)
+"""What of the environment changes what Foundry does, beside the key of an embedding service."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `is_problem` if it stands in the way of something."""
+
+    subject: str
+    said: str
+    is_problem: bool = False
+    hint: str | None = None
+
+
+def examine(project: Path) -> list[Finding]:
+    """Look at the installation, and at the project if there is one."""
+    findings = [*_installation(), *_extras(), *_encoder()]
+    if not (project / CONFIG_NAME).exists():
+        said = Finding("project", f"none: {project} has no {CONFIG_NAME}")
+        return [*findings, said, *_environment(()), _space(project)]
+    try:
+        config = load_config(project)
+    except FoundryError as error:
+        problem = Finding("project", error.message, is_problem=True, hint=error.hint)
+        return [*findings, problem, *_environment(()), _space(project)]
+    key = config.embedding.api_key_env
+    return [
+        *findings,
+        *_project(config),
+        *_environment([key] if key else []),
+        _space(project),
+    ]
+
+
+def _installation() -> Iterator[Finding]:
+    yield Finding("foundry", foundry.__version__)
+    yield Finding(
+        "python",
+        (
+            f"{platform.python_version()} ({platform.python_implementation()}), 64 bits"
+            if sys.maxsize > 2**32
+            else f"{platform.python_version()}, 32 bits"
+        ),
+        is_problem=sys.maxsize <= 2**32,
+    )
+    yield Finding("system", f"{platform.system()} {platform.release()} on {platform.machine()}")
+    yield Finding("processors", str(os.cpu_count() or "unknown"))
+    for requirement in _requirements(""):
+        yield _check_requirement(requirement)
+    lock = templates_folder() / "uv.lock"
+    missing = not lock.is_file()
+    yield Finding(
+        "templates",
+        "incomplete: uv.lock is missing" if missing else "complete",
+        is_problem=missing,
+        hint="install Foundry again" if missing else None,
+    )
+
+
+def _extras() -> Iterator[Finding]:
+    known = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+    for extra in known:
+        absent = [
+            requirement
+            for requirement in _requirements(extra)
+            if _check_requirement(requirement).is_problem
+        ]
+        names = ", ".join(requirement.name for requirement in absent)
+        yield Finding(
+            f"extra {extra}",
+            f"not installed (missing: {names})" if absent else "installed",
+            hint=f"pip install '{DISTRIBUTION}[{extra}]'" if absent else None,
+        )
+
+
+def _requirements(extra: str) -> list[Requirement]:
+    """Return what an extra needs, or what is always needed, on this machine."""
+    requirements = [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.name != DISTRIBUTION
+        and (
+            requirement.marker.evaluate({"extra": extra})
+            and not (extra and requirement.marker.evaluate({"extra": ""}))
+            if requirement.marker
+            else not extra
+        )
+    ]
+
+
+def _check_requirement(requirement: Requirement) -> Finding:
+    hint = f"pip install '{requirement.name}{requirement.specifier}'"
+    try:
+        version = metadata.version(requirement.name)
+    except metadata.PackageNotFoundError:
+        return Finding(requirement.name, "not installed", is_problem=True, hint=hint)
+    if not requirement.specifier.contains(version, prereleases=True):
+        said = f"{version}, and Foundry needs {requirement.specifier}"
+        return Finding(requirement.name, said, is_problem=True, hint=hint)
+    return Finding(requirement.name, version)
+
+
+def _encoder() -> Iterator[Finding]:
+    """Yield the built-in encoder: its files load, and it embeds a word."""
+    folder = Path(foundry.__file__).parent / "models" / "static-en"
+    hint = f"install Foundry again: pip install --force-reinstall {DISTRIBUTION}"
+    try:
+        vector = PieceEncoder.open(folder).encode("seal")
+    except (ServerError, OSError, ValueError) as error:
+        yield Finding("built-in encoder", f"unusable: {error}", is_problem=True, hint=hint)
+        return
+    works = vector is not None
+    yield Finding("built-in encoder", "works" if works else "embeds nothing", is_problem=not works)
+
+
+def _project(config: Config) -> Iterator[Finding]:
+    count = len(config.sources)
+    yield Finding("project", f"{config.name}: {count} source{'s' if count != 1 else ''}")
+    yield Finding("embedding", config.embedding.provider)
+    folder = config.state / "index"
+    build = config.build_command
+    if not (folder / "CURRENT").exists():
+        yield Finding("index", "not built yet", hint=build)
+        return
+    try:
+        version = resolve_version(folder)
+        opened = open_index(version)
+        manifest, findings = opened.manifest, opened.verify()
+    except (FoundryError, ServerError, OSError) as error:
+        yield Finding("index", str(error), is_problem=True, hint=build)
+        return
+    yield Finding(
+        "index",
+        "; ".join(findings)
+        or f"{version.name}: {manifest.documents:,} documents, {manifest.chunks:,} chunks, intact",
+        is_problem=bool(findings),
+        hint=build if findings else None,
+    )
+
+
+def _environment(keys: Sequence[str]) -> Iterator[Finding]:
+    for name in (*VARIABLES, *keys):
+        is_set = bool(os.environ.get(name))
+        yield Finding(f"${name}", "set" if is_set else "unset")
+
+
+def _space(project: Path) -> Finding:
+    existing = next(
+        path for path in (project.resolve(), *project.resolve().parents) if path.exists()
+    )
+    free = shutil.disk_usage(existing).free
+    return Finding(
+        "disk space",
+        f"{free / 1e9:,.1f} GB free",
+        is_problem=free < LITTLE_SPACE,
+        hint="make room before building" if free < LITTLE_SPACE else None,
+    )

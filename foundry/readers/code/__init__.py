@@ -1,0 +1,1 @@
+"""Source code, with its definitions as outline."""

@@ -1,0 +1,149 @@
+"""HTML: the main content of a page, turned into Markdown and read as that."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import html_to_markdown
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from foundry.readers.contract import Reader, UnreadableError
+from foundry.readers.dates import normalise_date
+from foundry.readers.decoding import normalise
+from foundry.readers.formats import markdown
+from foundry.readers.formats.html_nesting import nesting_depth
+from foundry.readers.hidden import note_hidden
+from foundry.records import Reading
+
+MAX_CHARS = 50_000_000
+MAX_DEPTH = 256
+
+_MAIN = ("main", "[role=main]", "article")
+_DROPPED = (
+    "script,style,template,noscript,svg,canvas,iframe,object,button,select,input,textarea,"
+    "nav,footer,aside,[role=navigation],[role=contentinfo],[role=search],[hidden],"
+    "[aria-hidden=true],a.headerlink,a.anchor-link"
+)
+# Options are dropped with their menu, and thousands of them take the parser quadratic time.
+_OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
+_INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_MODIFIED = (
+    'meta[property="article:modified_time"]',
+    'meta[name="last-modified"]',
+    'meta[name="dcterms.modified"]',
+    'meta[itemprop="dateModified"]',
+)
+_OPTIONS = html_to_markdown.ConversionOptions(
+    heading_style="atx",
+    extract_metadata=False,
+    autolinks=False,
+    infer_dimensions=False,
+    max_depth=4 * MAX_DEPTH,
+)
+
+
+def declared_charset(content: bytes) -> str | None:
+    """Return the charset that a page's `meta` element names."""
+    match = _CHARSET.search(content[:4096])
+    return match.group(1).decode("ascii") if match else None
+
+
+def read(text: str) -> Reading:
+    """Read a page's main content; hidden elements, navigation and scripts are left out.
+
+    `text` of the reading is Markdown. The title is the `title` element's, or the first level 1
+    heading's, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
+    """
+    if len(text) > MAX_CHARS:
+        raise UnreadableError("page is too large", f"{len(text)} characters")
+    if nesting_depth(text, MAX_DEPTH) >= MAX_DEPTH:
+        raise UnreadableError("elements are nested too deeply")
+    page = LexborHTMLParser(_OPTION.sub(" ", text))
+    note_hidden("hidden elements", _count_hidden(page))
+    title = _find_title(page)
+    modified = _find_modified(page)
+    content = _convert(_main_content(page))
+    reading = markdown.read_body(normalise(content))
+    return replace(reading, title=title or reading.title, modified=modified)
+
+
+def _find_title(page: LexborHTMLParser) -> str | None:
+    for selector in ("head title", "h1"):
+        node = page.css_first(selector)
+        text = " ".join(node.text().split()) if node else ""
+        if text:
+            return text
+    return _attribute(page, 'meta[property="og:title"]', "content")
+
+
+def _find_modified(page: LexborHTMLParser) -> str | None:
+    for selector in _MODIFIED:
+        found = normalise_date(_attribute(page, selector, "content"))
+        if found:
+            return found
+    return None
+
+
+def _attribute(page: LexborHTMLParser, selector: str, attribute: str) -> str | None:
+    node = page.css_first(selector)
+    return (node.attributes.get(attribute) or None) if node else None
+
+
+def _count_hidden(page: LexborHTMLParser) -> int:
+    """Elements with words that the page does not show, scripts aside; none inside another."""
+    count, inside = 0, set[int]()
+    for node in page.css("[hidden],[style]"):
+        attributes = node.attributes
+        is_hidden = "hidden" in attributes or _INVISIBLE.search(attributes.get("style") or "")
+        if not is_hidden or node.tag in {"script", "style", "template"}:
+            continue
+        # Text is asked for once: where hidden elements are nested, it would be read for each.
+        is_outermost = inside.isdisjoint(_ancestors(node))
+        if not is_outermost or node.text().strip():
+            inside.add(node.mem_id)
+            count += is_outermost
+    return count
+
+
+def _ancestors(node: LexborNode) -> Iterator[int]:
+    parent = node.parent
+    while parent is not None:
+        yield parent.mem_id
+        parent = parent.parent
+
+
+def _main_content(page: LexborHTMLParser) -> LexborNode | None:
+    for node in page.css(_DROPPED):
+        node.decompose()
+    for node in page.css("[style]"):
+        if _INVISIBLE.search(node.attributes.get("style") or ""):
+            node.decompose()
+    for node in page.css("header"):
+        # An article's own header holds its title; a site's holds the menu.
+        if not node.css_first("h1"):
+            node.decompose()
+    for node in page.css("img"):
+        node.replace_with(node.attributes.get("alt") or "")
+    for selector in _MAIN:
+        found = page.css(selector)
+        if len(found) == 1:
+            return found[0]
+    return page.body
+
+
+def _convert(node: LexborNode | None) -> str:
+    markup = node.html if node else None
+    if not markup:
+        return ""
+    try:
+        return html_to_markdown.convert(markup, _OPTIONS).content or ""
+    except html_to_markdown.ConversionError as error:
+        raise UnreadableError("HTML cannot be converted", str(error)[:200]) from None
+
+
+READER = Reader(
+    version="html/1",
+    media_types=dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
+    read=read,
+)

@@ -1,0 +1,160 @@
+"""PDF, by PDFium: lines with their font size and place, and what they tell of the structure.
+
+Headings are the outline's entries that are found on their pages; without an outline, they are lines
+in larger type than most of the text.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.decoding import normalise
+from foundry.readers.formats.pdf_dates import read_pdf_date
+from foundry.readers.formats.pdf_layout import Entry, Line, compose, drop_running_lines
+from foundry.records import Link, Reading
+
+MAX_PAGES = 20_000
+MAX_OUTLINE_ENTRIES = 20_000
+MAX_LINKS_OF_PAGE = 1_000
+MAX_URL_BYTES = 2_000
+_BREAK = "\r\n"
+_WORD = re.compile(r"[^\W_]")
+_NO_TITLES = ("untitled", "(anonymous)")
+
+
+def read(content: bytes) -> Reading:
+    """Read a PDF's text layer, page by page.
+
+    Raises UnreadableError for an encrypted one, and for one that has no text but pictures of it.
+    """
+    import pypdfium2
+    from pypdfium2 import raw
+
+    try:
+        document = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD or "assword" in str(error):
+            raise UnreadableError("encrypted") from None
+        raise UnreadableError("damaged", "not a PDF that can be opened") from None
+    count = len(document)
+    if count > MAX_PAGES:
+        raise UnreadableError("too many pages", f"{count}, the limit is {MAX_PAGES}")
+    pages = [_read_page(document, number) for number in range(count)]
+    if not any(_WORD.search(line.text) for lines in pages for line in lines):
+        raise UnreadableError("no text layer, needs OCR", f"{count} pages")
+    details = document.get_metadata_dict()
+    outline = _read_outline(document)
+    reading = compose(
+        drop_running_lines(pages),
+        outline,
+        title=_clean_title(details.get("Title", "")),
+        modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
+    )
+    links = (Link(target, target, "inline") for target in _read_links(document))
+    return replace(reading, links=tuple(dict.fromkeys((*reading.links, *links))))
+
+
+def _read_page(document, number: int) -> list[Line]:  # type: ignore[no-untyped-def]
+    import pypdfium2
+
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError:
+        return []
+    try:
+        text_page = page.get_textpage()
+        text = text_page.get_text_range()
+        height = page.get_height() or 1.0
+        lines = []
+        index = 0
+        for written in text.split(_BREAK):
+            visible = normalise(written).strip()
+            if visible:
+                first = index + len(written) - len(written.lstrip())
+                last = index + len(written.rstrip()) - 1
+                lines.append(_place(text_page, first, last, visible, height))
+            index += len(written) + len(_BREAK)
+        text_page.close()
+        return lines
+    finally:
+        page.close()
+
+
+def _place(  # type: ignore[no-untyped-def]
+    text_page, first: int, last: int, text: str, height: float
+) -> Line:
+    from pypdfium2 import raw
+
+    character = max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, first), 0)
+    box, end, matrix = raw.FS_RECTF(), raw.FS_RECTF(), raw.FS_MATRIX(a=1, d=1)
+    raw.FPDFText_GetLooseCharBox(text_page, character, box)
+    # Where PDFium has joined a divided word, what is one line to it ends on the next.
+    raw.FPDFText_GetLooseCharBox(
+        text_page, max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, last), 0), end
+    )
+    raw.FPDFText_GetMatrix(text_page, character, matrix)
+    size = raw.FPDFText_GetFontSize(text_page, character) * math.hypot(matrix.c, matrix.d)
+    return Line(
+        text=text,
+        # Half points, so that what was meant to be of one size is.
+        size=round(2 * size) / 2,
+        top=min(max(1 - box.top / height, 0.0), 1.0),
+        bottom=min(max(1 - end.bottom / height, 0.0), 1.0),
+    )
+
+
+def _read_outline(document) -> list[Entry]:  # type: ignore[no-untyped-def]
+    import pypdfium2
+
+    entries = []
+    try:
+        for bookmark in document.get_toc(max_depth=6):
+            destination = bookmark.get_dest()
+            page = destination.get_index() if destination else None
+            title = " ".join(normalise(bookmark.get_title()).split())
+            if title and page is not None:
+                entries.append(Entry(bookmark.level + 1, title, page))
+            if len(entries) >= MAX_OUTLINE_ENTRIES:
+                break
+    except pypdfium2.PdfiumError:
+        return entries
+    return entries
+
+
+def _read_links(document) -> Iterator[str]:  # type: ignore[no-untyped-def]
+    """Yield where the pages' links lead, outside the document."""
+    import ctypes
+
+    import pypdfium2
+    from pypdfium2 import raw
+
+    for number in range(len(document)):
+        try:
+            page = document[number]
+        except pypdfium2.PdfiumError:
+            continue
+        position, link = ctypes.c_int(0), raw.FPDF_LINK()
+        for _ in range(MAX_LINKS_OF_PAGE):
+            if not raw.FPDFLink_Enumerate(page, position, link):
+                break
+            action = raw.FPDFLink_GetAction(link)
+            buffer = ctypes.create_string_buffer(MAX_URL_BYTES)
+            size = raw.FPDFAction_GetURIPath(document, action, buffer, MAX_URL_BYTES)
+            if 1 < size <= MAX_URL_BYTES:
+                yield normalise(buffer.value.decode("utf-8", "replace"))
+        page.close()
+
+
+def _clean_title(written: str) -> str | None:
+    """A title that a person gave; programs put the name of their file there."""
+    title = " ".join(normalise(written).split())
+    lowered = title.lower()
+    is_file = lowered.startswith("microsoft ") or lowered.rpartition(".")[2] in _SUFFIXES
+    return None if len(title) < 3 or is_file or lowered.startswith(_NO_TITLES) else title
+
+
+_SUFFIXES = frozenset({"doc", "docx", "dvi", "indd", "odt", "pdf", "ppt", "pptx", "qxd", "tex"})
+
+READER = FileReader("pdf/1", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)

@@ -1,0 +1,92 @@
+"""PowerPoint's .pptx: a section for each slide, with its tables and notes."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader
+from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.records import Reading
+
+MAX_GROUPS = 20
+_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+
+
+def read(content: bytes) -> Reading:
+    """Read the slides in their order; a slide's number is its page, its title its heading.
+
+    Hidden slides are left out. Raises UnreadableError for a bomb.
+    """
+    from pptx import Presentation
+
+    package = Package(content)
+    presentation = Presentation(io.BytesIO(content))
+    composer = Composer()
+    for number, slide in enumerate(presentation.slides, 1):
+        composer.page()
+        if slide.element.get("show") == "0":
+            continue
+        title = slide.shapes.title
+        named = title.text_frame.text.strip() if title is not None else ""
+        composer.heading(2, named or f"Slide {number}")
+        for shape in _in_reading_order(slide.shapes):
+            if title is None or shape.shape_id != title.shape_id:
+                _add_shape(composer, shape)
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            notes = slide.notes_slide.notes_text_frame.text.strip()
+            composer.text(f"Notes: {notes}" if notes else "")
+    properties = package.xml("docProps/core.xml")
+    return composer.finish(
+        title=dublin_core(properties, "title"),
+        modified=office_modified(properties),
+        language=dublin_core(properties, "language"),
+    )
+
+
+def _add_shape(composer: Composer, shape: Any) -> None:
+    if getattr(shape, "has_table", False):
+        composer.table([[cell.text for cell in row.cells] for row in shape.table.rows])
+    elif getattr(shape, "has_chart", False):
+        _add_chart(composer, shape.chart)
+    elif shape.has_text_frame:
+        composer.text("\n".join(_lines(shape.text_frame)))
+    else:
+        # A picture's description is all that its reader can know of it.
+        description = shape.element.xpath(".//p:cNvPr/@descr")
+        composer.text(description[0] if description else "")
+
+
+def _add_chart(composer: Composer, chart: Any) -> None:
+    if chart.has_title and chart.chart_title.has_text_frame:
+        composer.text(chart.chart_title.text_frame.text)
+    for plot in chart.plots:
+        series = list(plot.series)
+        header = ["", *(str(one.name) for one in series)]
+        values = [list(one.values) for one in series]
+        rows = [
+            [str(category), *(str(column[place]) for column in values if place < len(column))]
+            for place, category in enumerate(plot.categories)
+        ]
+        composer.table([header, *rows])
+
+
+def _lines(frame: Any) -> Iterator[str]:
+    for paragraph in frame.paragraphs:
+        text = paragraph.text.replace("\v", "\n").strip()
+        if text:
+            yield "  " * paragraph.level + text
+
+
+def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
+    """Shapes from top to bottom and left to right, those of groups in the place of the group."""
+    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+        if hasattr(shape, "shapes") and depth < MAX_GROUPS:
+            yield from _in_reading_order(shape.shapes, depth + 1)
+        else:
+            yield shape
+
+
+READER = FileReader(
+    "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
+)

@@ -1,0 +1,88 @@
+"""Spreadsheets (.xlsx, .xls, .ods): a section for each sheet, blocks of rows under their header."""
+
+import io
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.records import Reading
+
+MAX_CELLS = 5_000_000
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_ODS = "application/vnd.oasis.opendocument.spreadsheet"
+_XLS = "application/vnd.ms-excel"
+
+
+def read(content: bytes) -> Reading:
+    """Read the visible sheets; a sheet's number is its page, its first row the header.
+
+    Cells hold what formulas gave when the file was saved. Raises UnreadableError for a bomb, for
+    more cells than can be told from one, and for an encrypted workbook.
+    """
+    import python_calamine
+
+    package = Package(content) if content.startswith(b"PK") else None
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+    except python_calamine.PasswordError:
+        raise UnreadableError("encrypted") from None
+    composer = Composer()
+    cells = 0
+    for details in workbook.sheets_metadata:
+        composer.page()
+        if details.visible != python_calamine.SheetVisibleEnum.Visible:
+            continue
+        if details.typ != python_calamine.SheetTypeEnum.WorkSheet:
+            continue
+        sheet = workbook.get_sheet_by_name(details.name)
+        cells += sheet.total_height * sheet.total_width
+        if cells > MAX_CELLS:
+            raise UnreadableError("too many cells", f"the limit is {MAX_CELLS}")
+        rows = list(_filled(sheet.to_python(skip_empty_area=True)))
+        if rows:
+            composer.heading(2, details.name)
+            composer.table(rows)
+    properties = None
+    if package is not None:
+        has_meta = "meta.xml" in package.names
+        properties = package.xml("meta.xml" if has_meta else "docProps/core.xml")
+    return composer.finish(
+        title=dublin_core(properties, "title"),
+        modified=office_modified(properties),
+        language=dublin_core(properties, "language"),
+    )
+
+
+def _filled(rows: Sequence[Sequence[Any]]) -> Iterator[list[str]]:
+    """Yield the rows that hold anything, as strings, without columns that are empty throughout."""
+    texts = [[_to_text(value) for value in row] for row in rows]
+    width = max((len(row) for row in texts), default=0)
+    used = [
+        column for column in range(width) if any(column < len(row) and row[column] for row in texts)
+    ]
+    for row in texts:
+        if any(row):
+            yield [row[column] if column < len(row) else "" for column in used]
+
+
+def _to_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value).strip()
+
+
+READER = FileReader(
+    "sheets/1",
+    {"Excel": _XLSX, "OpenDocument spreadsheet": _ODS, "old Excel": _XLS},
+    {".xlsx": _XLSX, ".xlsm": _XLSX, ".ods": _ODS, ".xls": _XLS},
+    read,
+    ("python_calamine",),
+    "office",
+)

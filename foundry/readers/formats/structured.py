@@ -1,0 +1,131 @@
+"""JSON, YAML and TOML: the text as it was written, with the first two levels of keys as outline."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import yaml
+
+from foundry.readers.code import source as code
+from foundry.readers.contract import Reader
+from foundry.readers.decoding import normalise
+from foundry.records import Heading, Reading
+
+MAX_OUTLINED_CHARS = 2_000_000
+"""Above this a file is data rather than something that people wrote, and parsing would show."""
+MAX_LEVELS = 2
+MAX_DEPTH = 100
+"""The parser's time is quadratic in the depth of brackets."""
+MAX_LINE_CHARS = 1_000
+"""JSON with a longer line is written anew, a line for each value."""
+
+_JSON_KEY = re.compile(
+    r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
+    re.MULTILINE,
+)
+_TOML_TABLE = re.compile(
+    r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
+)
+# Only events are read, so no tag makes an object and no alias is followed.
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A key of a mapping; `level` counts the mappings around it, from 1."""
+
+    level: int
+    name: str
+    start: int
+    end: int
+    has_collection: bool
+
+
+def read_json(text: str) -> Reading:
+    """Read JSON; what is not valid, or is too large for an outline, is read as code."""
+    if len(text) > MAX_OUTLINED_CHARS:
+        return code.read(text)
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return code.read(text)
+    if max(map(len, text.split("\n"))) > MAX_LINE_CHARS:
+        text = normalise(json.dumps(value, indent=2, ensure_ascii=False))
+    return replace(code.read(text), headings=tuple(_headings(_json_keys(text))))
+
+
+def read_yaml(text: str) -> Reading:
+    """Read YAML, comments and all; what is not valid is read as code."""
+    reading = code.read(text)
+    if len(text) > MAX_OUTLINED_CHARS:
+        return reading
+    try:
+        keys = list(_yaml_keys(text))
+    except (yaml.YAMLError, ValueError, IndexError):
+        return reading
+    return replace(reading, headings=tuple(_headings(keys)))
+
+
+def read_toml(text: str) -> Reading:
+    """Read TOML; every table's name is a heading."""
+    headings = (Heading(1, match[1], *match.span()) for match in _TOML_TABLE.finditer(text))
+    return replace(code.read(text), headings=tuple(headings))
+
+
+def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
+    """Keys with a collection, and those that would seem to be part of the one before them."""
+    last: Heading | None = None
+    for key in keys:
+        if last and key.start < last.end:
+            continue
+        if key.has_collection or (last and last.level >= key.level):
+            last = Heading(key.level, key.name, key.start, key.end)
+            yield last
+
+
+def _json_keys(text: str) -> Iterator[_Key]:
+    step = 0
+    for match in _JSON_KEY.finditer(text):
+        step = step or len(match[1])
+        level, rest = divmod(len(match[1]), step)
+        if rest == 0 and 1 <= level <= MAX_LEVELS:
+            yield _Key(level, match[2], *match.span(), match[3] is not None)
+
+
+def _yaml_keys(text: str) -> Iterator[_Key]:
+    """Yield the keys of block mappings within nothing but block mappings, by the events of a
+    parser."""
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    # For each open collection, whether it is a block mapping, and the key that waits for its value.
+    open_keys: list[tuple[bool, tuple[str, int] | None]] = []
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_keys.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            is_mapping, key = open_keys[-1] if open_keys else (False, None)
+            is_collection = isinstance(event, yaml.CollectionStartEvent)
+            level = len(open_keys)
+            if key and level <= MAX_LEVELS and all(is_block for is_block, _ in open_keys):
+                name, line = key
+                yield _Key(level, name, starts[line], starts[line + 1] - 1, is_collection)
+            if is_mapping:
+                # A key that is no scalar is no heading, and its value is then taken for one.
+                named = None
+                if isinstance(event, yaml.ScalarEvent) and key is None and event.start_mark:
+                    named = (event.value[:200], event.start_mark.line)
+                open_keys[-1] = (True, named)
+            if level > MAX_DEPTH:
+                raise ValueError("collections are nested too deeply")
+            if is_collection:
+                is_block = isinstance(event, yaml.MappingStartEvent) and not event.flow_style
+                open_keys.append((is_block, None))
+
+
+READERS = (
+    Reader("json/1", {".json": "application/json"}, read_json),
+    Reader("yaml/1", dict.fromkeys((".yaml", ".yml"), "application/yaml"), read_yaml),
+    Reader("toml/1", {".toml": "application/toml"}, read_toml),
+)

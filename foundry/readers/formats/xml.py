@@ -1,0 +1,82 @@
+"""XML of any vocabulary: its text, each piece under the names of the elements around it."""
+
+import re
+from xml.etree.ElementTree import Element
+
+from selectolax.lexbor import LexborHTMLParser
+
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader
+from foundry.readers.formats.packed import parse_xml
+from foundry.records import Reading
+
+_NAMES = frozenset({"title", "name", "id", "label", "key", "term"})
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_MARKUP = re.compile(r"</\w|<br|<p>|<img ", re.IGNORECASE)
+
+
+def read(content: bytes) -> Reading:
+    """Read a document without a DTD: sections for elements of the first two levels, named by the
+    title, name or id that they have; below them, lines of `path.of.element: text`.
+
+    Attributes are left out. Raises UnreadableError for a DTD and for what is not well-formed.
+    """
+    root = parse_xml(content)
+    composer = Composer()
+    _add_sections(composer, root, 1)
+    return composer.finish(title=_name_of(root), language=root.get(_LANGUAGE))
+
+
+def _add_sections(composer: Composer, parent: Element, level: int) -> None:
+    lines: list[str] = []
+    for element in parent:
+        if level <= 2 and len(element) and not _is_mixed(element):
+            composer.text("\n".join(lines))
+            lines = []
+            composer.heading(level, _name_of(element) or _tag(element))
+            _add_sections(composer, element, level + 1)
+        else:
+            _add_lines(lines, element, "")
+    composer.text("\n".join(lines))
+
+
+def _add_lines(lines: list[str], element: Element, path: str) -> None:
+    name = f"{path}.{_tag(element)}".lstrip(".")
+    if len(element) and not _is_mixed(element):
+        for child in element:
+            _add_lines(lines, child, name)
+        return
+    text = "".join(element.itertext()).strip()
+    if _MARKUP.search(text):
+        text = _strip_markup(text)
+    if text:
+        lines.append(f"{name}: {' '.join(text.split())}")
+
+
+def _is_mixed(element: Element) -> bool:
+    """Return whether text stands between the element's children, as in a paragraph."""
+    return any(child.tail and child.tail.strip() for child in element)
+
+
+def _name_of(element: Element) -> str | None:
+    for child in element:
+        if _tag(child).lower() in _NAMES and child.text and child.text.strip():
+            return child.text.strip()
+    return next((value for key, value in element.attrib.items() if key in _NAMES), None)
+
+
+def _tag(element: Element) -> str:
+    # Comments and instructions have a function for a tag.
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _strip_markup(text: str) -> str:
+    """Return the text of HTML that a feed carries as text."""
+    page = LexborHTMLParser(text)
+    for node in page.css("script,style"):
+        node.decompose()
+    return page.body.text(separator=" ") if page.body else ""
+
+
+_TYPES = {".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml"}
+READER = FileReader("xml/1", {}, _TYPES, read)

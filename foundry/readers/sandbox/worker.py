@@ -1,0 +1,110 @@
+"""The program of a worker process: reads files that its parent sends, one at a time.
+
+Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
+of address space), `module` and `options` (a module whose `open_task(options)` returns what answers
+requests). A request is a line of JSON, with `bytes` (of the file) and `cpu` (seconds of processor
+time) in it, and then the file; an answer is a line `{"bytes": count}` and then the bytes of it.
+
+A worker can neither write files, nor reach a network, nor start programs. The kernel sees to that
+where it lets us ask for it; an audit hook of Python's sees to it everywhere.
+"""
+
+import ctypes
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from typing import IO, Any
+
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
+_REFUSED = (
+    *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "tempfile."),
+    *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.remove", "os.rename"),
+    *("os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown"),
+    *("os.kill", "os.putenv", "pty.", "signal.pthread_kill"),
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    options = json.loads(sys.argv[1])
+    sys.path[:] = options["path"]
+    sys.dont_write_bytecode = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = _take_pipes()
+    _leave_network()
+    _limit(options["memory"])
+    answer = importlib.import_module(options["module"]).open_task(options["options"])
+
+    _refuse()
+    while line := requests.readline():
+        request = json.loads(line)
+        content = requests.read(request["bytes"])
+        _allow_seconds(request["cpu"])
+        answered = answer(request, content)
+        answers.write(b'{"bytes": %d}\n' % len(answered))
+        answers.write(answered)
+        answers.flush()
+
+
+def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the two pipes to the parent; what a library prints must not get into them."""
+    pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    return pipes
+
+
+def _leave_network() -> None:
+    """Move into a network namespace of its own, where the system permits that."""
+    unshare = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
+    if unshare is not None and unshare(_CLONE_NEWNET) != 0:
+        unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+
+
+def _limit(memory: int) -> None:
+    limits = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    for kind, limit in limits.items():
+        # Some systems do not know, or do not allow, some of them.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (limit, limit))
+
+
+def _allow_seconds(seconds: int) -> None:
+    """Let this process go on for so many seconds of processor time; a signal ends it then."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    until = int(usage.ru_utime + usage.ru_stime) + seconds + 1
+    if most == resource.RLIM_INFINITY or until < most:
+        resource.setrlimit(resource.RLIMIT_CPU, (until, most))
+
+
+def _refuse() -> None:
+    """Let nothing be opened but parts of Python and its packages, and those for reading."""
+    parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
+    readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
+
+    def judge(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and not isinstance(arguments[0], int):
+            path = os.path.realpath(os.fspath(arguments[0]))
+            name = path if isinstance(path, str) else os.fsdecode(path)
+            if (arguments[2] or 0) & _WRITING or not name.startswith(readable):
+                raise PermissionError("a reader may not open files")
+        elif event.startswith(_REFUSED):
+            raise PermissionError(f"a reader may not use {event}")
+
+    sys.addaudithook(judge)
+
+
+if __name__ == "__main__":
+    main()

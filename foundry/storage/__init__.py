@@ -1,0 +1,1 @@
+"""Files and small databases that survive a crash."""

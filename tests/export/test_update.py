@@ -1,0 +1,252 @@
+"""What becomes of each file in an update: decided by three texts, and written as a whole."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from processes import leftovers, snapshot
+
+from foundry.errors import ExportError
+from foundry.export.checksums import compare, read_checksums
+from foundry.export.decisions import Update
+from foundry.export.generated import GENERATED, encode_generated, read_generated
+from foundry.export.standing import examine
+from foundry.export.update import update_export
+from foundry.export.write import Export, write_export
+
+TEXT = "".join(f"line {number}\n" for number in range(12))
+OLD = {
+    "README.md": TEXT.encode(),
+    "acme/__init__.py": b"",
+    "acme/custom.py": b"HOOKS = None\n",
+    "acme/dropped.py": b"dropped\n",
+    "acme/search.py": TEXT.encode(),
+    "acme/settings.json": b'{\n  "port": 8000\n}\n',
+    "uv.lock": b"version = 1\n",
+}
+NEW = {
+    **{name: content for name, content in OLD.items() if name != "acme/dropped.py"},
+    "README.md": TEXT.replace("line 3\n", "line three\n").encode(),
+    "acme/custom.py": b"HOOKS = 1\n",
+    "acme/new.py": b"new\n",
+    "acme/search.py": TEXT.replace("line 3\n", "line three\n").encode(),
+    "uv.lock": b"version = 2\n",
+}
+
+
+class Place:
+    """An export in a folder, updated from one set of files to another."""
+
+    def __init__(self, root: Path) -> None:
+        self.index = root / "index"
+        self.index.mkdir(parents=True)
+        (self.index / "manifest.json").write_text("old")
+        self.target = root / "dist" / "acme"
+        self.write(OLD)
+
+    def export(self, files: Mapping[str, bytes]) -> Export:
+        return Export(files, self.index, "acme/index")
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        write_export(self.target, self.export(files), force=False)
+
+    def update(
+        self, files: Mapping[str, bytes] = NEW, *, force: bool = False, dry_run: bool = False
+    ) -> Update:
+        return update_export(self.target, self.export(files), force=force, dry_run=dry_run)
+
+    def read(self, name: str) -> str:
+        return (self.target / name).read_text()
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = self.read(name)
+        assert old in text
+        (self.target / name).write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_untouched_export_becomes_what_an_export_would_write(place: Place, tmp_path: Path) -> None:
+    (place.index / "manifest.json").write_text("new")
+    update = place.update()
+    assert update.replaced == ["README.md", "acme/custom.py", "acme/search.py", "uv.lock"]
+    assert (update.added, update.removed) == (["acme/new.py"], ["acme/dropped.py"])
+    assert update.is_settled
+    updated = snapshot(place.target)
+    write_export(tmp_path / "fresh", place.export(NEW), force=False)
+    assert updated == snapshot(tmp_path / "fresh")
+    assert leftovers(tmp_path) == []
+
+
+def test_edits_far_from_what_is_new_are_merged(place: Place) -> None:
+    place.edit("acme/search.py", "line 9\n", "line nine\n")
+    (place.target / "acme" / "search.py").chmod(0o755)
+    update = place.update()
+    assert (update.merged, update.conflicts) == (["acme/search.py"], [])
+    assert place.read("acme/search.py") == TEXT.replace("line 3\n", "line three\n").replace(
+        "line 9\n", "line nine\n"
+    )
+    assert stat.S_IMODE((place.target / "acme" / "search.py").stat().st_mode) == 0o755
+    assert not compare(place.target).findings()
+    standing = examine(place.target)
+    assert (standing.edited, standing.added) == (["acme/search.py"], [])
+
+
+def test_edit_of_the_same_line_is_marked_and_stops_the_next_update(place: Place) -> None:
+    place.edit("acme/search.py", "line 3\n", "line III\n")
+    assert place.update().conflicts == ["acme/search.py"]
+    text = place.read("acme/search.py")
+    assert "<<<<<<< yours\nline III\n=======\nline three\n>>>>>>> generated\n" in text
+    before = snapshot(place.target)
+    with pytest.raises(ExportError, match="holds conflict markers"):
+        place.update()
+    assert snapshot(place.target) == before
+    assert place.update(force=True).kept == ["acme/search.py"]
+    place.edit("acme/search.py", text[text.index("<") : text.index("line 4")], "line 3a\n")
+    assert place.update().kept == ["acme/search.py"]
+    assert not compare(place.target).findings()
+
+
+def test_edits_live_through_many_updates(place: Place) -> None:
+    place.edit("README.md", "line 11\n", "line 11\nmine\n")
+    for number in range(5):
+        text = TEXT.replace("line 0\n", f"line zero {number}\n")
+        update = place.update({**NEW, "README.md": text.encode()})
+        assert update.merged == ["README.md"]
+        assert place.read("README.md") == text + "mine\n"
+    # An export, too, knows that the file is the owner's, though the list has its present hash.
+    with pytest.raises(ExportError, match=r"(?s)edited or added.*README\.md"):
+        place.write(NEW)
+
+
+def test_owners_files_stay_as_they_are(place: Place) -> None:
+    script = place.target / "scripts" / "deploy.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o750)
+    os.utime(script, (1e9, 1e9))
+    (place.target / "link").symlink_to("README.md")
+    (place.target / ".git" / "refs").mkdir(parents=True)
+    (place.target / ".env").write_text("API_TOKENS=secret\n")
+    (place.target / "acme" / "mine.py").write_text("mine\n")
+    update = place.update()
+    assert update.is_settled
+    status = script.stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_mtime, status.st_nlink) == (0o750, 1e9, 1)
+    assert (place.target / "link").readlink() == Path("README.md")
+    assert (place.target / ".git" / "refs").is_dir()
+    assert place.read("acme/mine.py") == "mine\n"
+    listed = read_checksums(place.target)
+    assert {"scripts/deploy.sh", "acme/mine.py"} <= listed.keys()
+    assert not {".env", "link"} & listed.keys()
+
+
+def test_deleted_files_stay_deleted_and_removed_ones_go(place: Place) -> None:
+    (place.target / "README.md").unlink()
+    assert place.update().deleted == ["README.md"]
+    assert place.update().deleted == ["README.md"]
+    assert not (place.target / "README.md").exists()
+    assert not (place.target / "acme" / "dropped.py").exists()
+    assert not compare(place.target).findings()
+
+
+def test_edited_file_that_is_no_longer_generated_is_kept(place: Place) -> None:
+    place.edit("acme/dropped.py", "dropped", "dropped, mine")
+    assert place.update().orphaned == ["acme/dropped.py"]
+    assert place.read("acme/dropped.py") == "dropped, mine\n"
+    assert examine(place.target).added == ["acme/dropped.py"]
+    assert place.update().is_settled
+
+
+def test_owners_module_is_never_merged(place: Place) -> None:
+    place.edit("acme/custom.py", "HOOKS = None", "HOOKS = 'mine'")
+    assert place.update().kept == ["acme/custom.py"]
+    assert place.read("acme/custom.py") == "HOOKS = 'mine'\n"
+
+
+def test_what_cannot_be_merged_stands_beside(place: Place) -> None:
+    place.edit("uv.lock", "1", "1.5")
+    (place.target / "acme" / "new.py").write_text("the owner's\n")
+    update = place.update()
+    assert update.beside == ["acme/new.py", "uv.lock"]
+    assert place.read("uv.lock") == "version = 1.5\n"
+    assert place.read("uv.lock.new") == "version = 2\n"
+    assert place.read("acme/new.py") == "the owner's\n"
+    assert place.read("acme/new.py.new") == "new\n"
+    with pytest.raises(ExportError, match=r"uv\.lock\.new: is still there"):
+        place.update()
+    for name in ("uv.lock.new", "acme/new.py.new"):
+        (place.target / name).unlink()
+    assert not compare(place.target).findings()
+    assert place.update().is_settled
+
+
+def test_dry_run_says_the_same_and_writes_nothing(place: Place) -> None:
+    place.edit("acme/search.py", "line 3\n", "line III\n")
+    place.edit("README.md", "line 9\n", "line nine\n")
+    before = snapshot(place.target)
+    said = place.update(dry_run=True)
+    assert snapshot(place.target) == before
+    assert said == place.update()
+
+
+def test_export_of_before_there_were_updates(place: Place) -> None:
+    (place.target / GENERATED).unlink()
+    sums = place.target / "SHA256SUMS"
+    lines = sums.read_text().splitlines(keepends=True)
+    sums.write_text("".join(line for line in lines if GENERATED not in line))
+    place.edit("acme/search.py", "line 9\n", "line nine\n")
+    place.edit("acme/settings.json", "8000", "9000")
+    update = place.update()
+    assert (update.beside, update.kept) == (["acme/search.py"], ["acme/settings.json"])
+    assert update.removed == ["acme/dropped.py"]
+    assert place.read("README.md") == NEW["README.md"].decode()
+    assert place.read("acme/search.py") == TEXT.replace("line 9\n", "line nine\n")
+
+
+def test_changed_index_stops_an_update(place: Place) -> None:
+    (place.target / "acme" / "index" / "manifest.json").write_text("mine")
+    with pytest.raises(ExportError, match="manifest"):
+        place.update()
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", encode_generated({})[:-8]])
+def test_damaged_record_is_refused(content: bytes, place: Place) -> None:
+    (place.target / GENERATED).write_bytes(content)
+    with pytest.raises(ExportError, match="cannot be read"):
+        place.update()
+    (place.target / GENERATED).unlink()
+    with pytest.raises(ExportError, match="missing"):
+        place.update()
+
+
+def test_links_in_place_of_files_are_kept_and_never_followed(place: Place, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("outside\n")
+    (place.target / "README.md").unlink()
+    (place.target / "README.md").symlink_to(outside)
+    assert place.update().kept == ["README.md"]
+    assert outside.read_text() == "outside\n"
+    assert (place.target / "README.md").readlink() == outside
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_folder_without_an_export_is_refused(name: str, place: Place, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ExportError, match="holds no export"):
+        update_export(tmp_path / name, place.export(NEW), force=False, dry_run=False)
+
+
+def test_record_gives_back_what_was_generated(tmp_path: Path) -> None:
+    files = {"a": "größe\r\n".encode(), "binary": b"\xff\x00", "uv.lock": b"x"}
+    (tmp_path / GENERATED).write_bytes(encode_generated(files))
+    assert encode_generated(dict(reversed(files.items()))) == encode_generated(files)
+    record = read_generated(tmp_path)
+    assert record
+    assert record.texts == {"a": "größe\r\n"}
+    assert record.digests.keys() == files.keys()

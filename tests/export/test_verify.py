@@ -1,0 +1,150 @@
+"""What verifying a folder looks at, in which order."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from foundry.errors import FoundryError, VerificationError
+from foundry.export.checksums import CHECKSUMS, format_checksums, list_files
+from foundry.export.verify import find_package, verify_export
+from foundry.export.write import Export, write_export
+from foundry.storage.files import hash_file
+
+ANSWERS = b"""import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+if __name__ == "__main__" and sys.argv[1:] == ["verify", "--json"]:
+    print(json.dumps({"documents": 3, "findings": []}))
+elif __name__ == "__main__":
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    sys.stderr.write(f"Serving on http://127.0.0.1:{server.server_port}\\n")
+    sys.stderr.flush()
+    server.serve_forever()
+"""
+FILES = {
+    "README.md": b"read me\n",
+    "acme/__init__.py": b"",
+    "acme/__main__.py": ANSWERS,
+    "acme/settings.json": b'{"embedding": {"api_key_env": "ACME_KEY"}}\n',
+}
+MARKED = b"<<<<<<< yours\na\n=======\nb\n>>>>>>> new\n"
+
+
+def write(root: Path, files: Mapping[str, bytes] = FILES, *, index: bytes = b"{}") -> Path:
+    (root / "index").mkdir(parents=True)
+    (root / "index" / "manifest.json").write_bytes(index)
+    write_export(root / "export", Export(files, root / "index", "acme/index"), force=False)
+    return root / "export"
+
+
+def take_note(folder: Path) -> None:
+    """Renew the list, as an update does after what the owner did."""
+    names = [name for name in list_files(folder) if name != CHECKSUMS]
+    listed = {name: hash_file(folder / name) for name in names if not name.startswith(".env")}
+    (folder / CHECKSUMS).write_bytes(format_checksums(listed))
+
+
+def refused(folder: Path) -> VerificationError:
+    with pytest.raises(VerificationError) as caught:
+        verify_export(folder)
+    return caught.value
+
+
+def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert verify_export(folder) == {
+        "export": str(folder),
+        "documents": 3,
+        "findings": [],
+        "not_installed": [],
+        "edited": [],
+        "added": [],
+        "deleted": [],
+    }
+
+
+def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "README.md").unlink()
+    (folder / "acme" / "__init__.py").write_text("MINE = 1\n")
+    (folder / "notes.txt").write_text("mine\n")
+    # Nobody looks at what is the owner's alone.
+    (folder / ".env").write_bytes(MARKED)
+    take_note(folder)
+    report = verify_export(folder)
+    assert (report["edited"], report["added"], report["deleted"]) == (
+        ["acme/__init__.py"],
+        ["notes.txt"],
+        ["README.md"],
+    )
+
+
+def test_what_no_update_took_note_of_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "notes.txt").write_text("mine\n")
+    error = refused(folder)
+    assert "notes.txt: not part of the export" in str(error)
+    assert error.hint is not None and error.hint.startswith("restore the named files")
+
+
+def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
+    # The index holds the texts of others, which may be about conflicts.
+    folder = write(tmp_path, index=MARKED)
+    assert verify_export(folder)["edited"] == []
+    (folder / "README.md").write_bytes(MARKED)
+    take_note(folder)
+    error = refused(folder)
+    assert "README.md: holds conflict markers" in str(error)
+    assert error.hint is not None and error.hint.startswith("settle what is named")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (b"import sys; print('out'); sys.exit(' boom ')\n", "acme verify: boom"),
+        (b"print(' out ')\n", "acme verify: out"),
+        (b"", "acme verify: no output"),
+        (b"print('{}')\n", "acme verify: {}"),
+        (b"print('[]')\n", "acme verify: []"),
+        (b'print(\'{"findings": ["x.npy: changed", "y"]}\')\n', "x.npy: changed"),
+    ],
+)
+def test_server_that_finds_something_or_fails(code: bytes, said: str, tmp_path: Path) -> None:
+    module = b"if __name__ == '__main__':\n    pass\n    " + code
+    error = refused(write(tmp_path, {**FILES, "acme/__main__.py": module}))
+    lines = str(error).splitlines()
+    assert lines[1].strip() == said
+    assert len(lines) == 2 + ("x.npy" in said)
+
+
+def test_server_that_cannot_be_imported_or_does_not_start(tmp_path: Path) -> None:
+    broken = write(tmp_path / "a", {**FILES, "acme/search.py": b"1 / 0\n"})
+    assert "acme.search: cannot be imported: ZeroDivisionError" in str(refused(broken))
+    mute = ANSWERS.replace(b"    server = ", b"    sys.exit('no')\n    server = ")
+    assert "the server does not start: no" in str(
+        refused(write(tmp_path / "b", {**FILES, "acme/__main__.py": mute}))
+    )
+
+
+def test_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match="nowhere: no such folder") as caught:
+        verify_export(tmp_path / "nowhere")
+    assert caught.value.hint == "name the folder of an export"
+
+
+def test_one_package_is_one_folder_with_settings(tmp_path: Path) -> None:
+    with pytest.raises(VerificationError, match="holds no server package"):
+        find_package(tmp_path)
+    for number, name in enumerate(("acme", "other")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "settings.json").write_text("{}")
+        if not number:
+            assert find_package(tmp_path) == "acme"
+    with pytest.raises(VerificationError, match="holds no server package"):
+        find_package(tmp_path)
