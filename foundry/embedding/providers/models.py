@@ -27,7 +27,7 @@ def open_model(options: EmbeddingOptions) -> EmbeddingModel:
         options = replace(options, base_url=address.rstrip("/"))
     try:
         # Each provider's module is called like it, and brings its own libraries.
-        module = import_module(f"foundry.embedding.{options.provider.replace('-', '_')}")
+        module = import_module(f"foundry.embedding.providers.{options.provider.replace('-', '_')}")
         model: EmbeddingModel = module.open_model(options)
         return model
     except EmbeddingFailure as failure:

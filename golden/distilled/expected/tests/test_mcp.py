@@ -10,17 +10,24 @@ from starlette.testclient import TestClient
 
 from lighthouse import __version__, load, search_hybrid
 from lighthouse.app import create_app
-from lighthouse.mcp_server import create_server
+from lighthouse.mcp.server import create_server
+from lighthouse.web.runner import in_event_loop
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]
 CHUNK = INDEX.chunks_of(DOCUMENT)[0]
 
 
+def connect(mode: str = "legacy") -> Client:
+    """A client of this server, by an era of the protocol."""
+    search = in_event_loop(search_hybrid)
+    return Client(create_server(search, __version__), mode=mode)
+
+
 @pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
 def test_client_finds_and_reads(era: str) -> None:
     async def use() -> None:
-        async with Client(create_server(search_hybrid, __version__), mode=era) as client:
+        async with connect(era) as client:
             tools = (await client.list_tools()).tools
             assert [tool.name for tool in tools] == ["search", "fetch", "list_sources"]
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
@@ -28,13 +35,52 @@ def test_client_finds_and_reads(era: str) -> None:
             hits = search_hybrid(DOCUMENT.title, 3).hits
             results = found.structured_content["results"]
             assert [(result["id"], result["score"]) for result in results] == [
-                (hit.chunk.id, hit.score) for hit in hits
+                (hit.id, hit.score) for hit in hits
             ]
             assert all(result["url"].startswith(("http://", "https://")) for result in results)
             assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
             read = await client.call_tool("fetch", {"id": CHUNK.id})
             assert read.structured_content["text"] == CHUNK.text
             assert (await client.call_tool("search", {"query": ""})).is_error
+
+    asyncio.run(use())
+
+
+def test_filters_and_lists_are_those_of_http(client: TestClient) -> None:
+    async def use() -> None:
+        async with connect() as asking:
+            for filters in ({"path": DOCUMENT.path}, {"path": "no/such/path"}):
+                asked = {"query": DOCUMENT.title, "filters": filters}
+                found = (await asking.call_tool("search", asked)).structured_content["results"]
+                wanted = client.post("/search", json=asked).json()["results"]
+                assert [result["id"] for result in found] == [hit["id"] for hit in wanted]
+            listed = await asking.call_tool("list_sources", {})
+            assert listed.structured_content == client.get("/sources").json()
+            whole = (await asking.call_tool("fetch", {"id": DOCUMENT.id})).structured_content
+            assert CHUNK.text in whole["text"]
+            assert (whole["id"], whole["title"]) == (DOCUMENT.id, DOCUMENT.title)
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        ("search", {"query": ""}, "query"),
+        ("search", {"query": "a", "top_k": 101}, "top_k"),
+        ("search", {"query": "a", "colour": "red"}, "colour"),
+        ("search", {"query": "a", "filters": {"colour": "red"}}, "colour"),
+        ("fetch", {"id": "there-is-no-such-id"}, "id"),
+        ("fetch", {}, "id"),
+        ("list_sources", {"colour": "red"}, "colour"),
+    ],
+)
+def test_impossible_call_is_refused(tool: str, arguments: dict[str, object], named: str) -> None:
+    async def use() -> None:
+        async with connect() as asking:
+            refused = await asking.call_tool(tool, arguments)
+            assert refused.is_error
+            assert named in getattr(refused.content[0], "text", "")
 
     asyncio.run(use())
 

@@ -4,19 +4,18 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
-from .mcp_http import mcp_routes
-from .rerank import warm_if_wanted
-from .settings import settings
-from .web_access import AccessPolicy
-from .web_admission import Admission
-from .web_guard import Guard
-from .web_hooks import apply_hooks
-from .web_metrics import metrics_routes
-from .web_observer import Observer, observe_search
-from .web_problems import PROBLEM_HANDLERS
-from .web_rates import RateLimits
-from .web_routes import content_routes, health_routes, search_routes
-from .weights import weights
+from .mcp.http import mcp_routes
+from .retrieval.settings import settings
+from .retrieval.stages.parents import find_passage
+from .retrieval.stages.rerank import warm_if_wanted
+from .retrieval.weights import weights
+from .web.access import AccessPolicy
+from .web.citations import announce_no_pages
+from .web.middleware import Middleware
+from .web.observing import metrics_routes, observe_search
+from .web.problems import Problems
+from .web.routes import content_routes, health_routes, search_routes
+from .web.runner import in_threads
 
 
 def create_app() -> FastAPI:
@@ -25,8 +24,10 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
+    announce_no_pages()
     # What is wrong with them is said now, and not to whoever searches first.
     weights()
+    problems = Problems()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
@@ -36,23 +37,25 @@ def create_app() -> FastAPI:
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
-        # `web_observer` traces requests, without what they ask.
+        # `web.observing` traces requests, without what they ask.
         telemetry={"tracing": False, "metrics": False, "logs": False},
-        exception_handlers=PROBLEM_HANDLERS,
+        exception_handlers=problems.handlers,
     )
     warm_if_wanted()
-    search = observe_search(search_hybrid)
+    search = in_threads(observe_search(search_hybrid))
     app.include_router(search_routes(search))
     app.include_router(content_routes)
-    app.include_router(health_routes)
-    app.include_router(metrics_routes)
-    app.router.routes.extend(mcp_routes(search, __version__))
-    apply_hooks(app, HOOKS)
-    policy = AccessPolicy.from_environment(chosen.allowed_hosts)
-    # The one added last is the first that a request meets.
-    by_token = bool(policy.token_digests)
-    app.add_middleware(Admission, limits=chosen.limits, by_token=by_token)
-    app.add_middleware(RateLimits, limits=chosen.limits, by_token=by_token)
-    app.add_middleware(Guard, policy=policy, max_body_bytes=chosen.max_body_bytes)
-    app.add_middleware(Observer)
+    app.include_router(health_routes())
+    app.include_router(metrics_routes())
+    app.router.routes.extend(mcp_routes(search, __version__, find_passage))
+    if HOOKS.add_routes is not None:
+        HOOKS.add_routes(app)
+    app.add_middleware(
+        Middleware,
+        policy=AccessPolicy.from_environment(chosen.allowed_hosts),
+        limits=chosen.limits,
+        max_body_bytes=chosen.max_body_bytes,
+        problems=problems,
+        authorise=HOOKS.authorise,
+    )
     return app

@@ -1,11 +1,11 @@
 """What this package offers to Python: the search with the hooks of `custom` around it."""
 
 from .custom import HOOKS
-from .filters import Filters
-from .hooks import with_hooks
-from .results import Hit, SearchResponse
+from .opening import load, served
+from .retrieval.filters import Filters
+from .retrieval.hooks import with_hooks
+from .retrieval.results import Hit, SearchResponse
 from .search import search_hybrid as _search_hybrid
-from .state import load, served
 
 __all__ = ["Filters", "Hit", "SearchResponse", "load", "search_hybrid"]
 

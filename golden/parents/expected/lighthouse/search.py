@@ -6,18 +6,24 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from .candidates import Candidates, candidate_count, keyword_candidates
-from .feature_extraction import FeatureExtraction, extracted_fields
-from .filters import Filters
-from .fusion_linear import fuse_linear
-from .hybrid_candidates import complete_lanes, semantic_candidates
-from .identifiers import is_identifier_query
-from .index import Index
-from .parent_expansion import expand_parents
-from .query_rewriting import QueryRewriting
-from .query_understanding import query_model, understand_query
-from .rerank import rerank, reranker
-from .results import (
+from .index.reader import Index
+from .opening import current_index
+from .retrieval.candidates import (
+    Candidates,
+    candidate_count,
+    complete_lanes,
+    keyword_candidates,
+    semantic_candidates,
+)
+from .retrieval.filters import Filters
+from .retrieval.fusion.linear import fuse_linear
+from .retrieval.identifiers import (
+    find_unknown_identifiers,
+    finds_identifier,
+    is_identifier_query,
+    score_against_unknown,
+)
+from .retrieval.results import (
     Hit,
     Journal,
     Mode,
@@ -27,11 +33,14 @@ from .results import (
     merge_equal_texts,
     respond,
 )
-from .settings import settings
-from .state import current_index
-from .tokens import Token, query_terms
-from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
-from .weights import weights
+from .retrieval.settings import settings
+from .retrieval.stages.extraction import FeatureExtraction, extracted_fields
+from .retrieval.stages.parents import expand_parents
+from .retrieval.stages.rerank import rerank, reranker
+from .retrieval.stages.rewriting import QueryRewriting
+from .retrieval.stages.understanding import query_model, understand_query
+from .retrieval.tokens import Token, query_terms
+from .retrieval.weights import weights
 
 
 def search_hybrid(

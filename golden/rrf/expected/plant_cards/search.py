@@ -2,17 +2,25 @@
 
 from functools import partial
 
-from .candidates import candidate_count, keyword_candidates
-from .filters import Filters
-from .fusion_rrf import fuse_rrf
-from .hybrid_candidates import complete_lanes, semantic_candidates
-from .identifiers import is_identifier_query
-from .results import Journal, Mode, SearchResponse, check_request, respond
-from .settings import settings
-from .state import current_index
-from .tokens import query_terms
-from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
-from .weights import weights
+from .opening import current_index
+from .retrieval.candidates import (
+    candidate_count,
+    complete_lanes,
+    keyword_candidates,
+    semantic_candidates,
+)
+from .retrieval.filters import Filters
+from .retrieval.fusion.rrf import fuse_rrf
+from .retrieval.identifiers import (
+    find_unknown_identifiers,
+    finds_identifier,
+    is_identifier_query,
+    score_against_unknown,
+)
+from .retrieval.results import Journal, Mode, SearchResponse, check_request, respond
+from .retrieval.settings import settings
+from .retrieval.tokens import query_terms
+from .retrieval.weights import weights
 
 
 def search_hybrid(

@@ -6,29 +6,37 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from .adaptive_weights import adapt_weights
-from .anchors import boost_anchors
-from .candidates import Candidates, candidate_count, keyword_candidates
-from .document_cap import cap_documents
-from .expansion import expand_query
-from .feedback import boost_feedback
-from .filters import Filters
-from .fusion_linear import fuse_linear
-from .heuristics import rerank_heuristically
-from .hybrid_candidates import complete_lanes, semantic_candidates
-from .identifiers import is_identifier_query
-from .index import Index
-from .links import add_linked
-from .minimum_score import require_lane_score, require_score
-from .near_duplicates import merge_near_duplicates
-from .recency import today
-from .recency_tiers import boost_recency
-from .results import Hit, Journal, Mode, Reason, SearchResponse, check_request, respond
-from .settings import settings
-from .state import current_index
-from .tokens import Token, query_terms
-from .unknown_identifiers import find_unknown_identifiers, finds_identifier, score_against_unknown
-from .weights import weights
+from .index.reader import Index
+from .opening import current_index
+from .retrieval.candidates import (
+    Candidates,
+    candidate_count,
+    complete_lanes,
+    keyword_candidates,
+    semantic_candidates,
+)
+from .retrieval.filters import Filters
+from .retrieval.fusion.linear import fuse_linear
+from .retrieval.identifiers import (
+    find_unknown_identifiers,
+    finds_identifier,
+    is_identifier_query,
+    score_against_unknown,
+)
+from .retrieval.results import Hit, Journal, Mode, Reason, SearchResponse, check_request, respond
+from .retrieval.settings import settings
+from .retrieval.stages.adaptive_weights import adapt_weights
+from .retrieval.stages.anchors import boost_anchors
+from .retrieval.stages.document_cap import cap_documents
+from .retrieval.stages.expansion import expand_query
+from .retrieval.stages.feedback import boost_feedback
+from .retrieval.stages.heuristics import rerank_heuristically
+from .retrieval.stages.links import add_linked
+from .retrieval.stages.minimum_score import require_lane_score, require_score
+from .retrieval.stages.near_duplicates import merge_near_duplicates
+from .retrieval.stages.recency import boost_by_tiers, today
+from .retrieval.tokens import Token, query_terms
+from .retrieval.weights import weights
 
 
 def search_hybrid(
@@ -38,7 +46,7 @@ def search_hybrid(
 
     A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
     The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
-    A query that has many identifiers has other weights.
+    For some queries, a stage changes the weights.
     The stages that follow may change the score, and leave passages out.
     A query that is nothing but an identifier is answered by keywords alone, if they find it.
     So is a query that cannot be embedded; the response is then marked degraded.
@@ -116,7 +124,7 @@ def _refine(
     candidates = boost_anchors(
         candidates, index.keyword_lane, tokens, settings().identifier_patterns, factor=1.1
     )
-    candidates = boost_recency(
+    candidates = boost_by_tiers(
         candidates, index.filters.modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)

@@ -1,10 +1,50 @@
-"""The tests search, and so does the engine: they need the one that holds this index."""
+"""What the tests share: an environment that says nothing, and the application in process."""
 
 import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
+from starlette.testclient import TestClient
 
+from harbour import app
+from harbour.retrieval.settings import settings
+
+ADDRESS = "http://127.0.0.1:8000"
 VARIABLE = "DATABASE_URL"
 
+# The tests search, and so does the engine: they need the one that holds this index.
 if not os.environ.get(VARIABLE):
     pytest.exit(f"{VARIABLE} is not set: the tests need the engine that holds the index", 1)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let settings.json alone say what this server does."""
+    for variable in (
+        "ALLOWED_HOSTS",
+        "API_TOKENS",
+        "PUBLIC_URL",
+        "SEMANTIC_WEIGHT",
+        "KEYWORD_WEIGHT",
+    ):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    """A client of the application."""
+    with TestClient(app.create_app(), base_url=ADDRESS) as client:
+        yield client
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestClient]:
+    """Make a client of the application with other limits than those of settings.json."""
+
+    def make(**limits: int) -> TestClient:
+        chosen = replace(settings(), limits=replace(settings().limits, **limits))
+        monkeypatch.setattr(app, "settings", lambda: chosen)
+        return TestClient(app.create_app(), base_url=ADDRESS)
+
+    return make

@@ -1,0 +1,97 @@
+"""Which terms a text is found by."""
+
+import pytest
+
+from workshop.retrieval.tokens import Tokenizer, heading_term, query_terms
+
+english = Tokenizer("english")
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Running dogs", ["run", "dog"]),
+        ("the of and", []),
+        ("PII-2024-0042", ["pii20240042", "pii", "2024", "0042"]),
+        ("75.1725", ["75.1725", "75", "1725"]),
+        ("max_connections", ["maxconnections", "max", "connect"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("D40", ["d40"]),
+        ("C++ C#", ["c++", "c#"]),
+        ("std::vector", ["std::vector", "std", "vector"]),
+        ("ROS2", ["ros2", "ros"]),
+        ("state-of-the-art", ["state", "art"]),
+        ("e-mail", ["email", "mail"]),
+        ("TCP/IP", ["tcp", "ip"]),
+        ("__init__", ["init"]),
+        ("Café STRASSE straße", ["café", "strass", "strass"]),
+        ("what is c++?", ["c++"]),
+        ("what is A*?", ["a*"]),
+        ("*emphasis on A* **plan B**", ["emphasi", "a*", "plan", "b"]),
+        ("a*b", ["b"]),
+        ("B+ tree", ["b+", "b", "tree"]),
+        ("Q&A R&D AT&T", ["q&a", "q", "r&d", "r", "d", "t"]),
+        ("Appendix A to Part 1002", ["appendix", "a", "part", "1002"]),
+        ("appendix a, part I of it", ["appendix", "a", "part", "i"]),
+        ("in part a success, the part I know", ["part", "success", "part", "know"]),
+        ("paragraph (a) of vitamin a deficiency", ["paragraph", "a", "vitamin", "a", "defici"]),
+        ("30 A, A 320, A 5 mm gap", ["30", "a", "a", "320", "5", "mm", "gap"]),
+        ("1005.6(b)(2)", ["1005.6(b)(2)", "1005.6(b)", "1005.6", "1005"]),
+        ("f(a) sha256(data)", ["f", "sha256", "sha", "data"]),
+        ("FoxO3a", ["foxo3a", "fox", "3a", "foxo"]),
+        ("日本語", ["日本", "本語"]),
+        ("語", ["語"]),
+        ("ภาษา", ["ภา", "าษ", "ษา"]),
+        ("ABC日本", ["abc", "日本"]),
+        ("\uff46\uff55\uff4c\uff4c", ["full"]),
+        ("x" * 128, ["x" * 128]),
+        ("x" * 129, []),
+        ("__ ___ ____-_", []),
+        ('"*(-', []),
+    ],
+)
+def test_terms(text: str, terms: list[str]) -> None:
+    assert english.terms(text) == terms
+
+
+def test_spellings_are_those_of_english_alone() -> None:
+    assert english.terms("colour of the fibre") == ["color", "fiber"]
+    assert Tokenizer("none").terms("colour fibre") == ["colour", "fibre"]
+    assert Tokenizer("german").terms("colour") == ["colour"]
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("oesophagus", "esophagus"),
+        ("catalogue", "catalog"),
+        ("catalogues", "catalogs"),
+        ("organise", "organize"),
+    ],
+)
+def test_british_spellings_are_found_by_american_ones(british: str, american: str) -> None:
+    assert english.terms(british) == english.terms(american)
+
+
+def test_an_identifier_is_found_however_its_parts_are_joined() -> None:
+    whole = [english.terms(text)[0] for text in ("max_size2", "MAX-SIZE2", "maxSize2")]
+    assert len(set(whole)) == 1
+
+
+def test_devanagari_words_keep_their_vowel_signs() -> None:
+    assert Tokenizer("none").terms("हिन्दी में") == ["हिन्दी", "में"]
+
+
+@pytest.mark.parametrize(
+    ("query", "term"),
+    [
+        ("What are the safety requirements?", "=safeti requir"),
+        ("tell me about the Aboleth", "=aboleth"),
+        ("30 cfr 75.1725", "=30 cfr 75.1725 75 1725"),
+        ("what is A*?", "=a*"),
+        ("the", None),
+    ],
+)
+def test_a_question_asks_for_the_heading_that_it_names(query: str, term: str | None) -> None:
+    assert heading_term(english.tokenize(query)) == term
+    assert term is None or term in query_terms(english.tokenize(query))

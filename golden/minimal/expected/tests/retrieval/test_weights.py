@@ -1,0 +1,63 @@
+"""The weights of the lanes: those of a file, and what the environment says instead."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workshop.index.errors import ConfigurationError
+from workshop.retrieval.weights import read_weights
+
+
+@pytest.fixture
+def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Settings with weights of 7 and 3, and an environment that says nothing of weights."""
+    for variable in ("SEMANTIC_WEIGHT", "KEYWORD_WEIGHT"):
+        monkeypatch.delenv(variable, raising=False)
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"semantic_weight": 7, "keyword_weight": 3}))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, (7, 3)),
+        ({"SEMANTIC_WEIGHT": "", "KEYWORD_WEIGHT": " "}, (7, 3)),
+        ({"SEMANTIC_WEIGHT": "0.9"}, (0.9, 0.1)),
+        ({"SEMANTIC_WEIGHT": "", "KEYWORD_WEIGHT": "0.25"}, (0.75, 0.25)),
+        ({"SEMANTIC_WEIGHT": "0.123456"}, (0.123456, 0.876544)),
+        ({"SEMANTIC_WEIGHT": "1"}, (1, 0)),
+        ({"SEMANTIC_WEIGHT": "0"}, (0, 1)),
+        ({"SEMANTIC_WEIGHT": "2", "KEYWORD_WEIGHT": "6"}, (2, 6)),
+    ],
+)
+def test_environment_overrides_weights(
+    weighted: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    expected: tuple[float, float],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert read_weights(weighted) == expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"SEMANTIC_WEIGHT": "1.5"}, "SEMANTIC_WEIGHT is 1.5 and KEYWORD_WEIGHT is not set"),
+        ({"SEMANTIC_WEIGHT": "inf"}, "must be a number of 0 or more, got 'inf'"),
+        ({"KEYWORD_WEIGHT": "2"}, "KEYWORD_WEIGHT is 2 and SEMANTIC_WEIGHT is not set"),
+        ({"SEMANTIC_WEIGHT": "0", "KEYWORD_WEIGHT": "0"}, "are both 0"),
+        ({"SEMANTIC_WEIGHT": "nan"}, "SEMANTIC_WEIGHT must be a number of 0 or more, got 'nan'"),
+        ({"KEYWORD_WEIGHT": "-1"}, "KEYWORD_WEIGHT must be a number of 0 or more, got '-1'"),
+    ],
+)
+def test_impossible_weights_are_refused(
+    weighted: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=message):
+        read_weights(weighted)

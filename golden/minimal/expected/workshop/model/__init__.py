@@ -1,0 +1,1 @@
+"""The language model that answers in the chat, or reads queries."""

@@ -1,0 +1,1 @@
+"""Ranking: tokens, filters, the two lanes, the encoder, fusion and results."""

@@ -1,0 +1,285 @@
+"""Text to a vector from a table of word pieces: no network, no model runtime, tens of microseconds.
+
+A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
+smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
+sqrt(n) times, since a repeated word says little more than the first. A word is cut into the
+longest pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et
+al. 2019).
+
+The same text gives the same bytes on every machine, whatever order its processor adds in: rows and
+weights are integers whose products are summed in float64 far below 2**53, and all that follows is
+exact too or an elementwise operation that IEEE 754 defines to the last bit.
+"""
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.arrays import REBUILD_HINT, open_array
+from ..index.errors import IndexUnusableError
+from ..index.files import IndexFiles
+from .spelling import american
+from .timing import stage
+
+FORMAT_VERSION = 1
+CONTINUATION = "##"
+"""Marks a piece that goes on with a word, as against one that begins it."""
+
+MAX_WORD_LENGTH = 128
+"""Characters; a longer run is encoded data rather than a word, and counts as not covered."""
+
+# What a cutter keeps of queries stays small.
+REMEMBERED_WORDS = 8_192
+MAX_REMEMBERED_LENGTH = 32
+
+ROWS_AT_ONCE = 1024
+MAX_CHARACTERS = 2**20
+MAX_WEIGHT = 2**15
+COUNT_UNIT = 2**8
+"""The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
+
+LARGEST = 2.0**20
+PROBE_TOLERANCE = 1e-3
+"""Of each number of a vector: an index holds them rounded."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class EncoderLayout:
+    """The files of an encoder of V pieces and d dimensions under `root`.
+
+    Attributes:
+        pieces: UTF-8, one piece a line; the line's number is the row's; see `CONTINUATION`.
+        table: int8 (V, d).
+        weights: int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
+        description: JSON: `EncoderDescription`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.pieces = root / "pieces.txt"
+        self.table = root / "table.i8.npy"
+        self.weights = root / "weights.npy"
+        self.description = root / "encoder.json"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderDescription:
+    """Describes an encoder.
+
+    Attributes:
+        name: Of the encoder, such as `static-en`.
+        dimensions: Length of its vectors.
+        minimum_coverage: The share of a text's letters that pieces must cover, 0 to 1.
+        common: The cosine of texts that share nothing, 0 to 1. A bag of pieces spreads cosines
+            wider than its knowledge warrants; a part that all vectors have in common brings them
+            to the scale that a fixed-weight fusion with keyword scores expects.
+        sha256: Of pieces, table and weights, one file after the other.
+        language: Of the texts; in English, British spellings are looked up as American ones.
+    """
+
+    name: str
+    dimensions: int
+    minimum_coverage: float
+    common: float
+    sha256: str
+    language: str = "none"
+    format: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The rows of a word's pieces, and how many of its letters (digits if none) they cover."""
+
+    rows: tuple[int, ...]
+    letters: int
+    covered_letters: int
+    digits: int
+    covered_digits: int
+
+
+def split_words(text: str) -> list[str]:
+    """Return runs of letters and digits, case folded, without accents."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
+    decomposed = unicodedata.normalize("NFKD", text)
+    bare = "".join(filter(lambda character: not unicodedata.combining(character), decomposed))
+    return _WORD.findall(bare.casefold())
+
+
+class PieceCutter:
+    """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
+
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        language: str = "none",
+        remembered: int = REMEMBERED_WORDS,
+    ) -> None:
+        self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._longest = max(map(len, pieces), default=0)
+        self._is_english = language == "english"
+        self._remembered = remembered
+        self._words: dict[str, Word] = {}
+
+    def cut(self, text: str) -> list[Word]:
+        """Cut the words of a text, in order."""
+        return [self._words.get(word) or self._remember(word) for word in split_words(text)]
+
+    def cut_word(self, text: str) -> Word:
+        """Cut one folded word: the longest piece first, from the left.
+
+        A character that begins no piece is passed over.
+        """
+        if self._is_english:
+            text = american(text)
+        covered = [False] * len(text)
+        rows: list[int] = []
+        start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
+        while start < len(text):
+            prefix = CONTINUATION if start else ""
+            stop = min(len(text), start + self._longest)
+            while stop > start and (row := self._numbers.get(prefix + text[start:stop])) is None:
+                stop -= 1
+            if stop > start:
+                assert row is not None
+                rows.append(row)
+                covered[start:stop] = [True] * (stop - start)
+            start = max(stop, start + 1)
+        known = [*zip(map(str.isalpha, text), covered, strict=True)]
+        letters = [is_covered for is_letter, is_covered in known if is_letter]
+        digits = [is_covered for is_letter, is_covered in known if not is_letter]
+        return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
+
+    def _remember(self, text: str) -> Word:
+        word = self.cut_word(text)
+        if len(text) <= MAX_REMEMBERED_LENGTH:
+            if len(self._words) >= self._remembered:
+                self._words.clear()
+            self._words[text] = word
+        return word
+
+
+@dataclass(slots=True)
+class PieceEncoder:
+    """A table of pieces (V, d) and their weights (V,), whole numbers; threads may share one."""
+
+    description: EncoderDescription
+    pieces: PieceCutter
+    table: NDArray[np.int8]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def open(
+        cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
+    ) -> "PieceEncoder":
+        """Map an encoder's folder; the table is paged in as it is used.
+
+        `language` replaces the one that the folder names; `remembered` words are kept at the most.
+        Raises IndexUnusableError if a file is missing, damaged, or does not fit the others.
+        """
+        layout = EncoderLayout(directory)
+        try:
+            content: dict[str, Any] = json.loads(layout.description.read_bytes())
+            description = EncoderDescription(**content)
+            pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
+        except (OSError, ValueError, TypeError) as error:
+            problem = f"{directory}: unreadable: {error}"
+            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
+        if description.format != FORMAT_VERSION:
+            raise IndexUnusableError(
+                f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
+                hint="build the index again with the version that exported this server",
+            )
+        if language is not None:
+            description = replace(description, language=language)
+        table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
+        weights = open_array(layout.weights, np.int32, (len(pieces),))
+        if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
+            raise IndexUnusableError(f"{directory}: impossible piece weights", hint=REBUILD_HINT)
+        cutter = PieceCutter(pieces, description.language, remembered)
+        return cls(description, cutter, table, weights.astype(np.float64))
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self.description.dimensions
+
+    @stage("encode")
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """Return the unit vector (dimensions,) of a text.
+
+        None when pieces cover less of its letters than `minimum_coverage`, as with a script that
+        the table was not made for: a vector of the few covered words would rank by chance.
+        """
+        return self.encode_words(self.cut(text))
+
+    def cut(self, text: str) -> list[Word]:
+        """Cut a text into words, as `encode_words` takes them."""
+        return self.pieces.cut(text[:MAX_CHARACTERS])
+
+    def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
+        """Return what `encode` gives for a text of these words."""
+        letters = sum([word.letters for word in words])
+        covered = sum([word.covered_letters for word in words])
+        if not letters:
+            letters = sum([word.digits for word in words])
+            covered = sum([word.covered_digits for word in words])
+        if not covered or covered < self.description.minimum_coverage * letters:
+            return None
+        counts = Counter(chain.from_iterable([word.rows for word in words]))
+        rows = np.array([*counts], dtype=np.intp)
+        times = np.rint(np.sqrt(np.array([*counts.values()], dtype=np.float64)) * COUNT_UNIT)
+        factors = self.weights[rows] * times
+        total = np.zeros(self.dimensions)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            total += factors[part] @ self.table[rows[part]].astype(np.float64)
+        return _unit(total, self.description.common)
+
+
+def open_encoder(files: IndexFiles) -> PieceEncoder:
+    """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
+    root, dense = files.layout.root, files.require_dense()
+    if dense.query.encoder == "same":
+        raise IndexUnusableError(
+            f"{root}: its queries are embedded by {dense.provider} model {dense.model!r},"
+            " and this server embeds them with a table in the index",
+            hint="export the server again for this index",
+        )
+    encoder = PieceEncoder.open(files.layout.encoder)
+    expected = np.array(dense.probe_vector)
+    found = encoder.encode(dense.probe_text)
+    found = np.zeros(encoder.dimensions, dtype=np.float32) if found is None else found
+    if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
+        raise IndexUnusableError(
+            f"{root}: the query encoder does not answer its probe text as it did when the index"
+            " was built",
+            hint=REBUILD_HINT,
+        )
+    return encoder
+
+
+def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:
+    """Scale exact integers (d,) to length one, a common part included; None for zero."""
+    largest = np.abs(total).max()
+    if largest == 0:
+        return None
+    whole = np.rint(total / largest * LARGEST)
+    if common:
+        # The common part lies along (1, ..., 1): the rest has to be perpendicular to it.
+        whole = np.rint(whole - whole.sum() / len(whole))
+    length = math.sqrt(float(whole @ whole))
+    if length == 0:
+        return None
+    own = whole / length * math.sqrt(1 - common)
+    return np.asarray(own + math.sqrt(common / len(whole)), dtype=np.float32)

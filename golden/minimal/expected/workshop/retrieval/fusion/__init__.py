@@ -1,0 +1,1 @@
+"""Ways to make one score of two lanes."""

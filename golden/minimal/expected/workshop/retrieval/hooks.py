@@ -1,0 +1,104 @@
+"""Puts the functions of an owner around search and doors; see `custom`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ..index.errors import HookError
+from .filters import Filters
+from .results import Hit, Mode, SearchResponse
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+Search = TypeVar("Search", bound=Callable[..., SearchResponse])
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search, as it came through any door."""
+
+    query: str
+    top_k: int
+    mode: Mode
+    filters: Filters | None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An HTTP request before it is answered; names of headers are in lower case."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Functions that the server calls; each may be left out.
+
+    Attributes:
+        before_search: Returns the request that is answered instead. InvalidRequestError refuses it.
+        after_search: Returns the response that is given instead. Hits are put in the order of their
+            scores, those with equal ones in the order given; then scores below 0 become 0, and
+            scores above 1 become 1. HookError for one that is no number.
+        authorise: Whether a caller, whose token was checked already, may pass: HTTP and MCP over
+            HTTP, health checks aside. It must not wait, for all requests would wait with it.
+        add_routes: Adds routes of your own, behind the same checks as all others.
+    """
+
+    before_search: Callable[[SearchRequest], SearchRequest] | None = None
+    after_search: Callable[[SearchRequest, SearchResponse], SearchResponse] | None = None
+    authorise: Callable[[Caller], bool] | None = None
+    add_routes: Callable[[FastAPI], None] | None = None
+
+
+def with_hooks(search: Search, hooks: Hooks) -> Search:
+    """Put hooks around a search; return the search itself if there are none."""
+    before, after = hooks.before_search, hooks.after_search
+    if before is None and after is None:
+        return search
+
+    @wraps(search)
+    def search_with_hooks(
+        query: str,
+        top_k: int = 10,
+        *,
+        mode: Mode = "hybrid",
+        filters: Filters | None = None,
+        **others: Any,
+    ) -> SearchResponse:
+        request = SearchRequest(query, top_k, mode, filters)
+        if before is not None:
+            request = before(request)
+        response = search(
+            request.query, request.top_k, mode=request.mode, filters=request.filters, **others
+        )
+        return response if after is None else _in_order(after(request, response))
+
+    return cast(Search, search_with_hooks)
+
+
+def _in_order(response: SearchResponse) -> SearchResponse:
+    """Restore what callers rely on: scores from 0 to 1, the highest first."""
+    hits = sorted(response.hits, key=_score, reverse=True)
+    return replace(
+        response, hits=tuple(replace(hit, score=min(1.0, max(0.0, _score(hit)))) for hit in hits)
+    )
+
+
+def _score(hit: Hit) -> float:
+    try:
+        score = float(hit.score)
+    except (TypeError, ValueError):
+        score = math.nan
+    if math.isnan(score):
+        raise HookError(
+            f"the hook after_search gave {hit.id} the score {hit.score!r}",
+            hint="have it give every hit a number; it is in custom.py",
+        )
+    return score

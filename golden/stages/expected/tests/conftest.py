@@ -1,0 +1,47 @@
+"""What the tests share: an environment that says nothing, and the application in process."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from observatory import app
+from observatory.retrieval.settings import settings
+
+ADDRESS = "http://127.0.0.1:8000"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let settings.json alone say what this server does."""
+    for variable in (
+        "ALLOWED_HOSTS",
+        "API_TOKENS",
+        "PUBLIC_URL",
+        "SEMANTIC_WEIGHT",
+        "KEYWORD_WEIGHT",
+        "LLM_BASE_URL",
+        "LLM_MODEL",
+        "LLM_API_KEY",
+    ):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    """A client of the application."""
+    with TestClient(app.create_app(), base_url=ADDRESS) as client:
+        yield client
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestClient]:
+    """Make a client of the application with other limits than those of settings.json."""
+
+    def make(**limits: int) -> TestClient:
+        chosen = replace(settings(), limits=replace(settings().limits, **limits))
+        monkeypatch.setattr(app, "settings", lambda: chosen)
+        return TestClient(app.create_app(), base_url=ADDRESS)
+
+    return make

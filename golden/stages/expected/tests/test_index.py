@@ -1,0 +1,135 @@
+"""The index: it is whole, damage to it is noticed, and another one is served when published."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from observatory import load
+from observatory.index.errors import IndexUnusableError
+
+INDEX = load()
+FILES = sorted(INDEX.manifest.files)
+ADDRESS = re.compile(r"Serving .* on (http://\S+?:[0-9]+)")
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Iterator[Path]:
+    """A copy of the index to be damaged; the index itself is served again afterwards."""
+    yield Path(shutil.copytree(INDEX.layout.root, tmp_path / "index"))
+    load()
+
+
+def test_index_is_intact() -> None:
+    assert INDEX.verify() == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damage_to_a_file_is_noticed(name: str, copied: Path) -> None:
+    file = copied / name
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]) if content else b"!")
+    assert name in findings(copied)
+    file.write_bytes(content + b"!")
+    assert name in findings(copied)
+    file.unlink()
+    assert name in findings(copied)
+
+
+def findings(index: Path) -> str:
+    try:
+        return "; ".join(load(index, verify=False).verify())
+    except IndexUnusableError as error:
+        assert error.hint
+        return error.message
+
+
+def test_file_that_does_not_belong_to_the_index_is_noticed(copied: Path) -> None:
+    (copied / "stranger.bin").write_bytes(b"!")
+    assert "stranger.bin" in findings(copied)
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", "null"])
+def test_damaged_manifest_is_noticed(manifest: str, copied: Path) -> None:
+    (copied / "manifest.json").write_text(manifest)
+    with pytest.raises(IndexUnusableError, match=r"manifest\.json"):
+        load(copied)
+
+
+def test_index_that_cannot_be_used_does_not_replace_the_one_before(
+    client: TestClient, copied: Path
+) -> None:
+    before = client.get("/readyz").json()
+    assert (before["status"], before["verified"]) == ("ok", True)
+    (copied / FILES[0]).unlink()
+    with pytest.raises(IndexUnusableError):
+        load(copied)
+    assert client.get("/readyz").json() == before
+    assert client.get("/sources").status_code == 200
+
+
+@contextmanager
+def serving(**variables: str) -> Iterator[str]:
+    """Run the server as its owner does, on a free port; yields its address."""
+    command = [sys.executable, "-m", "observatory", "serve", "--port", "0"]
+    root = Path(__file__).parent.parent
+    with subprocess.Popen(
+        command, cwd=root, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        try:
+            lines = iter(process.stderr.readline, "")
+            address = next(found[1] for line in lines if (found := ADDRESS.search(line)))
+            yield address
+        finally:
+            process.terminate()
+            process.stderr.read()
+    assert process.returncode == 0
+
+
+def wait_for(address: str, **wanted: object) -> None:
+    """Wait until the server says this of itself."""
+    state: Any = {}
+    for _ in range(200):
+        with urllib.request.urlopen(f"{address}/readyz") as answer:
+            state = json.load(answer)
+        if {name: state[name] for name in wanted} == wanted:
+            return
+        time.sleep(0.1)
+    raise AssertionError(state)
+
+
+def test_index_that_is_published_is_served_without_a_restart(tmp_path: Path) -> None:
+    def publish(name: str, damage: str = "") -> str:
+        """Publish a copy of the index with a version of its own, or one with a damaged file."""
+        shutil.copytree(INDEX.layout.root, tmp_path / name)
+        manifest = replace(INDEX.manifest, config_sha256=name)
+        (tmp_path / name / "manifest.json").write_bytes(manifest.to_bytes())
+        if damage:
+            (tmp_path / name / damage).unlink()
+        (tmp_path / "CURRENT.new").write_text(name)
+        (tmp_path / "CURRENT.new").replace(tmp_path / "CURRENT")
+        return manifest.version
+
+    first = publish("v1")
+    with serving(INDEX_DIR=str(tmp_path)) as address:
+        wait_for(address, index_version=first, status="ok")
+        second = publish("v2")
+        assert second != first
+        wait_for(address, index_version=second, status="ok")
+        publish("v3", damage="chunks.jsonl")
+        wait_for(address, index_version=second, status="degraded")
+        fourth = publish("v4")
+        wait_for(address, index_version=fourth, status="ok")

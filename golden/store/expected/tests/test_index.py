@@ -1,0 +1,69 @@
+"""The index: it is whole, damage to it is noticed, and another one is served when published."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from harbour import load
+from harbour.index.errors import IndexUnusableError
+
+INDEX = load()
+FILES = sorted(INDEX.manifest.files)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Iterator[Path]:
+    """A copy of the index to be damaged; the index itself is served again afterwards."""
+    yield Path(shutil.copytree(INDEX.layout.root, tmp_path / "index"))
+    load()
+
+
+def test_index_is_intact() -> None:
+    assert INDEX.verify() == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damage_to_a_file_is_noticed(name: str, copied: Path) -> None:
+    file = copied / name
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]) if content else b"!")
+    assert name in findings(copied)
+    file.write_bytes(content + b"!")
+    assert name in findings(copied)
+    file.unlink()
+    assert name in findings(copied)
+
+
+def findings(index: Path) -> str:
+    try:
+        return "; ".join(load(index, verify=False).verify())
+    except IndexUnusableError as error:
+        assert error.hint
+        return error.message
+
+
+def test_file_that_does_not_belong_to_the_index_is_noticed(copied: Path) -> None:
+    (copied / "stranger.bin").write_bytes(b"!")
+    assert "stranger.bin" in findings(copied)
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", "null"])
+def test_damaged_manifest_is_noticed(manifest: str, copied: Path) -> None:
+    (copied / "manifest.json").write_text(manifest)
+    with pytest.raises(IndexUnusableError, match=r"manifest\.json"):
+        load(copied)
+
+
+def test_index_that_cannot_be_used_does_not_replace_the_one_before(
+    client: TestClient, copied: Path
+) -> None:
+    before = client.get("/readyz").json()
+    assert (before["status"], before["verified"]) == ("ok", True)
+    (copied / FILES[0]).unlink()
+    with pytest.raises(IndexUnusableError):
+        load(copied)
+    assert client.get("/readyz").json() == before
+    assert client.get("/sources").status_code == 200
