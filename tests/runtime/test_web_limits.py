@@ -133,8 +133,8 @@ def no_gauges() -> Iterator[None]:
     """Gauges are of the process; a test may leave slots taken."""
     yield
     for name in ("test", "stream"):
-        REQUESTS_WORKING.labels(name).set(0)
-        REQUESTS_WAITING.labels(name).set(0)
+        REQUESTS_WORKING(name).set(0)
+        REQUESTS_WAITING(name).set(0)
 
 
 @pytest.fixture(scope="module")
