@@ -8,20 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foundry.config.project import Config
-from foundry.config.sources import Source
-from foundry.config.web_sources import WebSource
 from foundry.build.deduplication.corpus import Corpus, with_copies
-from foundry.errors import EmptyBuildError
-from foundry.indexing.writer import IndexWriter
-from foundry.prepared import ChunkVectors, PreparedDocument
 from foundry.build.preparing.cache import DocumentCache
 from foundry.build.preparing.inputs import Inputs
 from foundry.build.preparing.preparer import Preparer
 from foundry.build.preparing.recipe import Recipe
+from foundry.build.report import BuildReport
+from foundry.config.project import Config
+from foundry.config.sources import Source
+from foundry.config.web_sources import WebSource
+from foundry.errors import EmptyBuildError
+from foundry.indexing.writer import IndexWriter
+from foundry.prepared import ChunkVectors, PreparedDocument
 from foundry.progress import Progress
 from foundry.records import Chunk, Document, Skipped
-from foundry.build.report import BuildReport
 
 
 def add_documents(

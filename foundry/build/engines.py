@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from foundry.build.preparing.pool import Pool, Preparing, available_cores
+from foundry.build.preparing.recipe import Recipe
 from foundry.build.request import BuildOptions
 from foundry.config.embedding import EmbeddingOptions
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError
-from foundry.build.preparing.pool import Pool, Preparing, available_cores
-from foundry.build.preparing.recipe import Recipe
 
 
 class Engine(Protocol):

@@ -23,25 +23,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foundry.build.assembling import add_documents, count_reasons
-from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
-from foundry.build.state import index_state
-from foundry.config.project import Config
-from foundry.config.changes import hash_config, record_config
-from foundry.embedding.embedder import Embedder
-from foundry.embedding.distil.known_items import QUESTIONS
-from foundry.embedding.registry import closing_embedder
-from foundry.embedding.static import StaticEmbedder
 from foundry.build.engines import Engine, closing_engine
-from foundry.errors import BuildError
-from foundry.indexing.publish import publish_version
-from foundry.indexing.writer import IndexWriter
 from foundry.build.preparing.cache import CACHE_NAME, CacheDamagedError, DocumentCache
 from foundry.build.preparing.inputs import Inputs, collect_inputs
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.survey import survey
-from foundry.progress import Reporter
-from foundry.indexing.published import begun_version, built_index, intact_manifest
 from foundry.build.report import check_strictly, without_secrets
+from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
+from foundry.build.state import index_state
+from foundry.config.changes import hash_config, record_config
+from foundry.config.project import Config
+from foundry.embedding.distil.known_items import QUESTIONS
+from foundry.embedding.embedder import Embedder
+from foundry.embedding.registry import closing_embedder
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import BuildError
+from foundry.indexing.publish import publish_version
+from foundry.indexing.published import begun_version, built_index, intact_manifest
+from foundry.indexing.writer import IndexWriter
+from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.sources import fetch_all
 from foundry.sources.estimate import estimate

@@ -19,20 +19,20 @@ from types import TracebackType
 from typing import Self
 
 from foundry.build.request import Adopted, BuildResult, Listening, ServeOptions
+from foundry.config.extras import of_server, require
 from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME, TABLES, suggest, suggest_file
 from foundry.errors import FoundryError
-from foundry.rendering.running import begin_server, explain_exit, find_address
-from foundry.config.extras import of_server, require
-from foundry.storage.files import replace_file
 from foundry.indexing.published import built_index, index_folder
 from foundry.rendering.first_config import compose_config, slug_of
 from foundry.rendering.plan import plan_key
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.rendering.running import begin_server, explain_exit, find_address
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import Manifest
 from foundry.sources.tables import Row, read_csv, read_jsonl
+from foundry.storage.files import replace_file
 
 FOLDERS = ("served-a", "served-b")
 """Taken in turn, so that the server before can be started again if its successor cannot."""

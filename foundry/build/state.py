@@ -1,9 +1,9 @@
 """What decides an index: the configuration, the programs, a model's files, and the inputs."""
 
-from foundry.config.project import Config
-from foundry.config.changes import hash_config
 from foundry.build.preparing.programs import program_hash
 from foundry.build.preparing.recipe import hash_text
+from foundry.config.changes import hash_config
+from foundry.config.project import Config
 
 BUILDING = "foundry.build.run"
 """Imports all that an index is built by."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from foundry.config.file import BuildSection
 from foundry.build.deduplication.boilerplate import Boilerplate, Trimmed, trim
 from foundry.build.deduplication.copies import find_copies
 from foundry.build.deduplication.signature import Signature
+from foundry.config.file import BuildSection
 from foundry.records import Chunk, Document, Place
 
 

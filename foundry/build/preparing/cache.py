@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from foundry.build.deduplication.signature import Signature
-from foundry.prepared import PreparedDocument
 from foundry.build.preparing.wire import decode, decode_signature
+from foundry.prepared import PreparedDocument
 from foundry.records import Skipped, Stamp
 from foundry.storage.sqlite import SqliteFile
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from foundry.config.sources import RecordsSource, Source
 from foundry.build.deduplication.signature import Signature
-from foundry.prepared import PreparedDocument
 from foundry.build.preparing.cache import DocumentCache, Entry, KnownTable, stamp_text
 from foundry.build.preparing.pool import Made, Preparing, Result
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.survey import KnownDocuments, SourceDigest, join_digests, table_origin
 from foundry.build.preparing.wire import content_key
+from foundry.config.sources import RecordsSource, Source
+from foundry.prepared import PreparedDocument
 from foundry.progress import Progress
 from foundry.readers import make_id
 from foundry.readers.contract import TOO_MUCH

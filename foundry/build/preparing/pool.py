@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from foundry.prepared import PreparedDocument
 from foundry.build.preparing.preparer import Preparer
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.wire import decode, encode, encode_result, parse_answer, raw_fields
+from foundry.prepared import PreparedDocument
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox

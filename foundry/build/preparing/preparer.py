@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from foundry.build.preparing.recipe import Recipe
 from foundry.chunking import chunk
-from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.providers.token_estimate import estimate_tokens
+from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
 from foundry.indexing.terms import chunk_headings, count_terms
 from foundry.prepared import ChunkTerms, ChunkVectors, PreparedDocument
-from foundry.build.preparing.recipe import Recipe
 from foundry.readers import ReadsFiles, read
 from foundry.readers.contract import TOO_MUCH
 from foundry.records import Chunk, Document, RawDocument, Skipped

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 
 from pydantic import TypeAdapter
 
+from foundry.build.preparing.programs import PREPARING, program_hash
 from foundry.config.project import ChunkingOptions, Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.build.preparing.programs import PREPARING, program_hash
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.build.preparing.cache import DocumentCache, Known, stamp_text
 from foundry.build.preparing.recipe import origin_key
+from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import Skipped, Stamp
 from foundry.sources import iterate, stamp
 from foundry.sources.estimate import estimate

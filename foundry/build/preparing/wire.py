@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from foundry.build.deduplication.signature import Signature
-from foundry.prepared import PreparedDocument, unpack
 from foundry.build.preparing.recipe import Recipe
+from foundry.prepared import PreparedDocument, unpack
 from foundry.readers import make_id
 from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import normalise_line

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from typing import Any
 
+from foundry.build.preparing.pool import available_cores
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import BuildError
-from foundry.build.preparing.pool import available_cores
 
 Reference = Any
 """To a result that may still be under way, on whatever node."""

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.build.preparing.programs import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
 from foundry.build.ray.mismatches import check_installation
 from foundry.build.ray.tasks import EMBEDDING, embed_batch
+from foundry.config.embedding import EmbeddingOptions
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.model_folder import list_model_files
-from foundry.build.preparing.programs import program_hash
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Self
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.build.preparing.pool import Preparing
+from foundry.build.preparing.recipe import Recipe
 from foundry.build.ray.cluster import Cluster
 from foundry.build.ray.embedding import RayModel
 from foundry.build.ray.preparing import RayPool
+from foundry.config.embedding import EmbeddingOptions
 from foundry.embedding.providers.model import EmbeddingModel
-from foundry.build.preparing.pool import Preparing
-from foundry.build.preparing.recipe import Recipe
 
 
 class RayEngine:

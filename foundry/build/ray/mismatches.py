@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
+from foundry.build.preparing.programs import installation
 from foundry.build.ray.cluster import SAME_EVERYWHERE
 from foundry.build.ray.tasks import Mismatch
 from foundry.errors import BuildError
-from foundry.build.preparing.programs import installation
 
 Answer = TypeVar("Answer")
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from foundry.build.ray.cluster import Cluster, Reference
-from foundry.build.ray.mismatches import check_installation
-from foundry.build.ray.tasks import prepare_batch
 from foundry.build.preparing.pool import Made, Task, check_answer
 from foundry.build.preparing.programs import PREPARING, program_hash
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.wire import raw_fields
+from foundry.build.ray.cluster import Cluster, Reference
+from foundry.build.ray.mismatches import check_installation
+from foundry.build.ray.tasks import prepare_batch
 
 BATCH_DOCUMENTS = 32
 BATCH_BYTES = 500_000

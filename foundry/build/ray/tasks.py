@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config.embedding import EmbeddingOptions
-from foundry.build.ray.cluster import Reference, get_here
-from foundry.embedding.providers.model import EmbeddingModel, Side
-from foundry.embedding.providers.models import open_model
-from foundry.errors import BuildError
 from foundry.build.preparing.pool import ask_worker, open_sandbox
 from foundry.build.preparing.programs import PREPARING, installation, program_hash
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.wire import raw_document
+from foundry.build.ray.cluster import Reference, get_here
+from foundry.config.embedding import EmbeddingOptions
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.models import open_model
+from foundry.errors import BuildError
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.chunking import chunk
-from foundry.config.project import ChunkingOptions
 from foundry.build.deduplication.boilerplate import MIN_DOCUMENTS, Boilerplate, trim
 from foundry.build.deduplication.signature import Signature
+from foundry.chunking import chunk
+from foundry.config.project import ChunkingOptions
 from foundry.readers import read
 from foundry.records import Chunk, Document, RawDocument, Skipped
 

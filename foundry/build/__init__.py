@@ -1,0 +1,1 @@
+"""A build, from the sources to a published index."""
