@@ -110,7 +110,7 @@ def descendants(process: int) -> Iterator[int]:
 def is_worker(process: int) -> bool:
     """Whether a process is a sandboxed worker of Foundry's."""
     with suppress(OSError):
-        return b"readers/worker.py" in Path(f"/proc/{process}/cmdline").read_bytes()
+        return b"readers/sandbox/worker.py" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
 
 

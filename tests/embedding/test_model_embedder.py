@@ -136,6 +136,7 @@ def make_encoder(
             url=None,
             tags=[],
             modified=None,
+            also_at=[],
         )
         for number in range(count)
     ]
