@@ -14,11 +14,9 @@ class Interface(Feature):
 
     Attributes:
         keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
-        summary: Its row in Foundry's README.
     """
 
     keys: ClassVar[type[Table]]
-    summary: ClassVar[str] = ""
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what opens it in the application.
@@ -39,11 +37,6 @@ class Mcp(Interface):
 
     name = "mcp"
     keys = _McpKeys
-    summary = (
-        "`NAME mcp` and `/mcp`, protocol 2024-11-05 to 2026-07-28, stateless: tools `search`,"
-        " `fetch`, `list_sources`; passages and documents as resources; `server.json` for the"
-        " registry"
-    )
     files = ("server.json", "tests/test_mcp.py")
     contents = (("{package}/mcp/", "MCP: tools, resources, both transports"),)
     dependencies = ("mcp>=2.3,<3",)
@@ -101,7 +94,6 @@ class Chat(Interface):
 
     name = "chat"
     keys = _ChatKeys
-    summary = "`POST /chat`, `/v1/models`, `POST /v1/chat/completions`"
     files = ("tests/test_chat.py",)
     contents = (("{package}/chat/", "the chat: prompt, language model, citations, extracts"),)
     dependencies = (HTTPX,)
@@ -175,10 +167,6 @@ class Page(Interface):
 
     name = "page"
     keys = _PageKeys
-    summary = (
-        "`/` to search, `/chat`, `/d/{{document}}#{{chunk}}` for a passage in place, `/docs` to try"
-        " the API; for agents `/llms.txt`, `/llms-full.txt`, `/d/{{document}}.md`"
-    )
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
 

@@ -23,7 +23,6 @@ class Provider(Feature):
     Attributes:
         kind: `none` and `pieces` embed queries without a model; `model` loads one in the server,
             `service` asks one over the network.
-        row: Of Foundry's README: what `model` names, and what it needs.
         keys: What may stand in [embedding] beside `provider`.
         base_url: Of the service, unless told otherwise.
         api_key_env: The variable of its key.
@@ -31,7 +30,6 @@ class Provider(Feature):
     """
 
     kind: ClassVar[Literal["none", "pieces", "model", "service"]]
-    row: ClassVar[tuple[str, str]]
     keys: ClassVar[frozenset[str]] = frozenset()
     base_url: ClassVar[str] = ""
     api_key_env: ClassVar[str] = ""
@@ -43,7 +41,6 @@ class Static(Provider):
 
     name = "static"
     kind = "pieces"
-    row = ("built in", "nothing")
 
 
 class _Model(Provider):
@@ -69,10 +66,6 @@ class SentenceTransformers(_Model):
     """A model of Sentence Transformers."""
 
     name = "sentence-transformers"
-    row = (
-        "a name, or the path of a folder",
-        "`pip install 'rag-foundry[sentence-transformers]'`",
-    )
     dependencies = ("sentence-transformers>=5.1,<7",)
     modules = ("sentence_transformers",)
     cache = "HF_HOME"
@@ -91,7 +84,6 @@ class FastEmbed(_Model):
     """A model of fastembed."""
 
     name = "fastembed"
-    row = ("a name, or the path of a folder", "`pip install 'rag-foundry[fastembed]'`")
     dependencies = ("fastembed>=0.7,<0.10",)
     modules = ("fastembed",)
     cache = "FASTEMBED_CACHE_PATH"
@@ -136,11 +128,6 @@ class OpenAi(_Service):
     """Any service that answers like OpenAI's."""
 
     name = "openai"
-    row = (
-        "what the service calls it",
-        "any service with `/v1/embeddings`: `base_url`, key in the variable `api_key_env`"
-        " (`OPENAI_API_KEY`; with a `base_url` `EMBEDDING_API_KEY`)",
-    )
     base_url = "https://api.openai.com/v1"
     api_key_env = "OPENAI_API_KEY"
 
@@ -149,7 +136,6 @@ class Cohere(_Service):
     """Cohere."""
 
     name = "cohere"
-    row = ("such as `embed-v4.0`", "a key in `api_key_env` (`COHERE_API_KEY`)")
     base_url = "https://api.cohere.com/v2"
     api_key_env = "COHERE_API_KEY"
     dimensions = 1024
@@ -160,7 +146,6 @@ class NoVectors(Provider):
 
     name = "none"
     kind = "none"
-    row = ("none: keywords alone", "nothing")
 
 
 PROVIDERS: dict[str, Provider] = {

@@ -25,8 +25,6 @@ class Store(Feature):
 
     Attributes:
         title: Its name for people.
-        summary: What it is, for Foundry's README.
-        extra: What the documentation says to install.
         variables: What a server reads from its environment, the address first.
         service: Its name in compose.yaml.
         port: Where it listens.
@@ -37,8 +35,6 @@ class Store(Feature):
     """
 
     title: ClassVar[str] = ""
-    summary: ClassVar[str]
-    extra: ClassVar[str] = "nothing"
     variables: ClassVar[tuple[str, ...]] = ()
     service: ClassVar[str] = ""
     port: ClassVar[int] = 0
@@ -57,7 +53,6 @@ class Embedded(Store):
     """Files of the server's own."""
 
     name = "embedded"
-    summary = "files of the server's own, mapped"
 
 
 class Pgvector(Store):
@@ -65,11 +60,6 @@ class Pgvector(Store):
 
     name = "pgvector"
     title = "PostgreSQL"
-    summary = (
-        "PostgreSQL with pgvector 0.8 or later; `DATABASE_URL`. Vectors as halfvec, BM25 in a"
-        " postings table; replicas take reads, nothing is sharded"
-    )
-    extra = "`'rag-foundry[pgvector]'`"
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
@@ -123,11 +113,6 @@ class Qdrant(Store):
 
     name = "qdrant"
     title = "Qdrant"
-    summary = (
-        "Qdrant 1.16 or later; `QDRANT_URL`, `QDRANT_API_KEY`. A dense and a sparse vector a chunk;"
-        " `file:///path` tries it without a server, in one process"
-    )
-    extra = "`'rag-foundry[qdrant]'`"
     dependencies = ("qdrant-client>=1.16,<2",)
     modules = ("qdrant_client",)
     variables = ("QDRANT_URL", "QDRANT_API_KEY")

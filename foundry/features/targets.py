@@ -10,7 +10,7 @@ class Target(Feature):
     """A platform.
 
     Attributes:
-        platform: What it is, for both READMEs.
+        platform: Its name, in errors about its limits.
         runs_image: It brings the Dockerfile along.
         longest_name: Characters that it takes in a server's name; 0 for any number.
     """
