@@ -143,7 +143,7 @@ def test_unknown_identifiers_are_named_through_every_door(export: Path, address:
 
 
 MANY = [f"p{number}/" for number in range(257)]
-REFUSAL = "path must have at most 256 values, and has 257"
+REFUSAL = "'path' must have at most 256 values, and has 257"
 
 
 def refused(request: urllib.request.Request | str) -> tuple[int, str, str]:

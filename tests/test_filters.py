@@ -71,7 +71,7 @@ def paths(answer: dict[str, Any]) -> set[str]:
 )
 def test_filters_select_documents(project: Project, pairs: list[str], expected: set[str]) -> None:
     index = open_index(project.index)
-    allowed = index.filters.select(index.filters.parse(read_pairs(pairs)))
+    allowed = index.filters.select(read_pairs(pairs))
     assert allowed is not None
     assert {index.chunk(int(number)).path for number in np.flatnonzero(allowed)} == expected
 
@@ -200,7 +200,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 @given(
-    st.lists(st.sampled_from(("s0", "s1", "s9")), max_size=3).map(tuple),
+    st.lists(st.sampled_from(("s0", "s1")), max_size=3).map(tuple),
     NAMED,
     st.lists(st.sampled_from(("notes/", "notes/1", "notes/12", "notes/2", "x")), max_size=5),
     st.lists(st.sampled_from(("text/plain", "text/markdown", "x")), max_size=3).map(tuple),
@@ -240,7 +240,6 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
     index = open_index(write_notes(tmp_path / "index", several, vectors=False, options=options))
     values = tuple(f"v{number}" for number in range(2_000))
     for filters in (
-        Filters(source=("s0", *values)),
         Filters(tags=("a", *values)),
         Filters(path=("notes/", *(f"notes/{value}" for value in values))),
         Filters(media_type=("text/markdown", *values)),
@@ -260,11 +259,13 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["source", "tags", "path", "media_type", "team"])
 def test_a_filter_has_at_most_256_values(name: str) -> None:
     values = [f"v{number}" for number in range(256)]
-    assert Filters.from_json({name: values}, ["team"]) != Filters()
-    with pytest.raises(InvalidRequestError, match=f"{name} must have at most 256 values") as caught:
-        Filters.from_json({name: [*values, "v0"]}, ["team"])
+    assert Filters.of({name: values}) != Filters()
+    with pytest.raises(
+        InvalidRequestError, match=f"'{name}' must have at most 256 values"
+    ) as caught:
+        Filters.of({name: [*values, "v0"]})
     assert caught.value.field == f"filters.{name}"
 
 
 def test_values_that_stand_twice_are_one() -> None:
-    assert Filters.from_json({"tags": ["b", "a", "b"]}).tags == ("b", "a")
+    assert Filters.of({"tags": ["b", "a", "b"]}).tags == ("b", "a")

@@ -100,8 +100,7 @@ def test_invariants(
     wanted: dict[str, object] | None,
 ) -> None:
     server.load(write_index(tmp_path_factory.mktemp("index") / "v", corpus))
-    chosen = None if wanted is None else server.Filters.from_json(wanted)
-    response = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+    response = server.search_hybrid(query, top_k, mode=mode, filters=wanted)
 
     hits = response.hits
     scores = [hit.score for hit in hits]
@@ -121,9 +120,9 @@ def test_invariants(
     assert reranked == sorted(reranked, reverse=True)
     assert "failed" not in response.stages.get("rerank", {})
 
-    again = server.search_hybrid(query, top_k, mode=mode, filters=chosen)
+    again = server.search_hybrid(query, top_k, mode=mode, filters=wanted)
     assert again.to_json() | {"took_ms": 0} == response.to_json() | {"took_ms": 0}
-    deeper = server.search_hybrid(query, 100, mode=mode, filters=chosen)
+    deeper = server.search_hybrid(query, 100, mode=mode, filters=wanted)
     assert [(hit.id, hit.score) for hit in hits] == [(hit.id, hit.score) for hit in deeper.hits][
         : len(hits)
     ]

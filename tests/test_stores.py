@@ -153,8 +153,7 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
 
 
 def ask(module: ModuleType, query: str, mode: str, filters: dict[str, object], top_k: int) -> Any:
-    parsed = module.load.__self__.current().filters.parse(filters)
-    answer = module.search_hybrid(query, top_k, mode=mode, filters=parsed).to_json()
+    answer = module.search_hybrid(query, top_k, mode=mode, filters=filters).to_json()
     return {**answer, "took_ms": 0}
 
 

@@ -158,9 +158,7 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
         "modified_before": chosen.modified_before,
         **read_pairs(chosen.filter or ()),
     }
-    is_filtered = any(value is not None for value in wanted.values())
-    filters = current_index().filters.parse(wanted) if is_filtered else None
-    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
+    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=wanted)
     if chosen.json:
         _print(format_json(response.to_json()))
     else:

@@ -25,7 +25,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 def selected(index: Index, values: dict[str, Any]) -> list[str]:
     """The texts of the chunks that pass."""
-    allowed = index.filters.select(index.filters.parse(values))
+    allowed = index.filters.select(values)
     assert allowed is not None
     return [index.chunk(int(number)).text for number in np.flatnonzero(allowed)]
 

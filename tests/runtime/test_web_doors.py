@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.errors import IndexUnusableError, InvalidRequestError
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceSummary
 from foundry.runtime.index.served import ServedState
-from foundry.runtime.retrieval.filters import Filters
+from foundry.runtime.retrieval.filters import Filters, FiltersLike
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import requests as web_requests
@@ -71,9 +71,6 @@ HUGE = replace(DOCUMENT, id="huge", chunks=250)
 class FakeFilters:
     columns = ("team",)
 
-    def parse(self, values: dict[str, Any]) -> Filters:
-        return Filters.from_json(values, self.columns)
-
     def known_values(self, name: str, most: int) -> list[str]:
         return ["guide", "records"] if name == "source" and most >= 2 else []
 
@@ -109,7 +106,7 @@ class Search:
     """Answers every query with one hit, and remembers how it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int, Mode, Filters | None]] = []
+        self.asked: list[tuple[str, int, Mode, Filters]] = []
 
     def __call__(
         self,
@@ -117,9 +114,12 @@ class Search:
         top_k: int = 10,
         *,
         mode: Mode = "hybrid",
-        filters: Filters | None = None,
+        filters: FiltersLike = None,
     ) -> SearchResponse:
-        self.asked.append((query, top_k, mode, filters))
+        parsed = Filters.of(filters)
+        for name in parsed.metadata:
+            raise InvalidRequestError("unknown filter", field=f"filters.{name}")
+        self.asked.append((query, top_k, mode, parsed))
         if query == "raise":
             raise RuntimeError("a secret of the server")
         hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 0.1})

@@ -62,10 +62,8 @@ class ChatRequest(RequestModel):
     filters: FilterValues | None = None
 
     def conversation(self) -> Conversation:
-        """Return what is asked. Raises InvalidRequestError for filters that cannot be."""
-        turns = [turn.turn() for turn in self.messages]
-        filters = current_index().filters.parse(self.filters) if self.filters else None
-        return Conversation(turns, self.top_k, filters)
+        """Return what is asked."""
+        return Conversation([turn.turn() for turn in self.messages], self.top_k, self.filters)
 
     @model_validator(mode="after")
     def _check_last_turn(self) -> "ChatRequest":

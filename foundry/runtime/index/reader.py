@@ -24,7 +24,7 @@ from .records import (
     SourceSummary,
     join_chunks,
 )
-from .tables import Records, ValueTable
+from .tables import Records
 
 _CHUNK_FIELDS = itemgetter(*(field.name for field in fields(ChunkRecord)))
 _DOCUMENT_FIELDS = itemgetter(
@@ -69,17 +69,8 @@ class Index:
             self.dense_lane = dense_lane
             self.encoder = encoder
         self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
-        self.filters = FilterColumns(
-            manifest.sources,
-            open_array(layout.filter_sources, np.uint16, (chunks,)),
-            manifest.tags,
-            open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)),
-            open_array(layout.filter_tag_chunks, np.uint32, (-1,)),
-            open_array(layout.filter_modified, np.int64, (chunks,)),
-            ValueTable(layout, documents),
-            np.diff(self.document_chunks).astype(np.int64),
-            manifest.filterable,
-        )
+        document_lengths = np.diff(self.document_chunks).astype(np.int64)
+        self.filters = FilterColumns(layout, manifest, document_lengths)
         self._chunks = Records(
             layout.chunks,
             open_array(layout.chunk_offsets, np.uint64, (chunks + 1,)),

@@ -101,8 +101,9 @@ async def find_passages(search: AsyncSearch, arguments: Mapping[str, Any]) -> di
     Raises ValidationError or InvalidRequestError for arguments that no search can answer.
     """
     request = SearchRequest.model_validate(arguments)
-    filters = current_index().filters.parse(request.filters) if request.filters else None
-    response = await search(request.query, request.top_k, mode=request.mode, filters=filters)
+    response = await search(
+        request.query, request.top_k, mode=request.mode, filters=request.filters
+    )
     return FoundPassages(
         [_passage(hit) for hit in response.hits],
         response.mode,

@@ -38,9 +38,7 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     async def answer(
         query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
     ) -> JsonResponse:
-        parsed = current_index().filters.parse(filters) if filters else None
-        found = await search(query, top_k, mode=mode, filters=parsed)
-        return JsonResponse(found)
+        return JsonResponse(await search(query, top_k, mode=mode, filters=filters))
 
     @routes.post("/search", response_model=SearchResponse)
     async def search_by_body(request: SearchRequest) -> JsonResponse:

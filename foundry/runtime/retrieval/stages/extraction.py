@@ -53,7 +53,7 @@ class FeatureExtraction:
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
         """Return the caller's filters and those found; the response has the latter as `filters`."""
-        own = asked.filters or Filters()
+        own = Filters.of(asked.filters)
         found: dict[str, str] = {}
         combined = own
         for name, values in self._values(index).items():
@@ -61,7 +61,7 @@ class FeatureExtraction:
             if value is None or _is_set(own, name):
                 continue
             try:
-                parsed = Filters.from_json({name: value}, index.filters.columns)
+                parsed = Filters.of({name: value})
             except InvalidRequestError:
                 continue
             found[name] = value
@@ -118,7 +118,7 @@ def _read(given: object, values: list[str] | None, least: float) -> str | None:
 
 
 def _is_set(filters: Filters, name: str) -> bool:
-    return name in filters.metadata or bool(getattr(filters, name, None))
+    return bool(filters.metadata.get(name) or getattr(filters, name, None))
 
 
 def _join(filters: Filters, found: Filters, name: str) -> Filters:

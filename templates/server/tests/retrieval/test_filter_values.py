@@ -13,14 +13,14 @@ def test_time_before_1970_is_one() -> None:
 
 @pytest.mark.parametrize("value", [20240105, "yesterday", "", ["2024-01-05"], "2024-13-01", True])
 def test_what_is_no_time_is_refused(value: object) -> None:
-    with pytest.raises(InvalidRequestError, match="modified_after must be an ISO 8601"):
-        Filters.from_json({"modified_after": value})
+    with pytest.raises(InvalidRequestError, match="'modified_after' must be an ISO 8601"):
+        Filters.of({"modified_after": value})
 
 
 @pytest.mark.parametrize("value", [3, {"a": 1}, ["a", 3], [None]])
 def test_what_is_no_text_is_refused(value: object) -> None:
-    with pytest.raises(InvalidRequestError, match="tags must be a string or a list of strings"):
-        Filters.from_json({"tags": value})
+    with pytest.raises(InvalidRequestError, match="'tags' must be a string or a list of strings"):
+        Filters.of({"tags": value})
 
 
 def test_pairs_are_cut_at_their_first_equals_sign() -> None:
