@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from foundry.export.decisions import Update
     from foundry.inspection.doctor import Finding
     from foundry.inspection.index import Selection
+    from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
+    from foundry.rendering.first_config import Answers
     from foundry.runtime.index.layout import Manifest
     from foundry.stores.publication import Publication, PublishOptions
 
@@ -33,25 +35,22 @@ BUSY_SECONDS = 0.5
 """How long a watching build waits before it looks again whether another has ended."""
 
 
-def init(project: Path, written: str) -> Path:
-    """Write a commented foundry.toml that builds as it is; returns its path.
+def survey(project: Path, written: str) -> Survey:
+    """Look at what a new project is to index: a url, or the path of a folder or a table."""
+    from foundry.inspection.survey import survey
 
-    `written` is the source: a url, or the path of a folder or a table.
-    """
-    from foundry.config import web_sources as config_web_sources
-    from foundry.config.sources import CONFIG_NAME, suggest
-    from foundry.rendering.first_config import compose_config
+    return survey(project, written)
 
-    file = project / CONFIG_NAME
-    if file.exists():
-        raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
-    source = config_web_sources.suggest(written) if "://" in written else suggest(written, project)
-    project.mkdir(parents=True, exist_ok=True)
-    text = compose_config(project.resolve().name, source)
-    # Exclusive: never through a link, never over a file that has appeared meanwhile.
-    with file.open("x", encoding="utf-8") as stream:
-        stream.write(text)
-    return file
+
+def init(project: Path, found: Survey, answers: Answers) -> Path:
+    """Write a foundry.toml for what was found, which builds as it is; returns its path."""
+    from foundry.rendering.first_config import compose_config, write_config
+
+    settings = found.settings
+    text = compose_config(
+        project.resolve().name, settings, answers, language=found.language, metadata=found.metadata
+    )
+    return write_config(project, text)
 
 
 def build(

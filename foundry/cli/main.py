@@ -11,12 +11,12 @@ import click
 
 import foundry
 from foundry import pipeline
+from foundry.cli.beginning import init
 from foundry.cli.building import build, watch
 from foundry.cli.evaluation import evaluate
 from foundry.cli.exports import doctor, export, update, verify
 from foundry.cli.inspection import inspect
 from foundry.cli.options import printable, warn
-from foundry.cli.options import project_argument as _project
 from foundry.cli.publishing import publish
 from foundry.cli.serving import serve
 from foundry.errors import FoundryError
@@ -86,29 +86,6 @@ def main() -> None:
     foundry eval DOCS                 measure it with questions
     foundry export DOCS               write the server as a folder of your own
     """
-
-
-@main.command()
-@_project
-@click.option(
-    "--source",
-    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site or of"
-    " a sitemap.",
-)
-def init(project: Path, source: str | None) -> None:
-    """Write a commented foundry.toml that builds as it is."""
-    if source is None:
-        folder = quote(str(project))
-        is_filled = project.is_dir() and any(project.iterdir())
-        raise click.UsageError(
-            f"--source is missing; to index what is in {folder}:"
-            f" foundry init {folder} --source {folder}"
-            if is_filled
-            else "--source is missing: name the folder, table or url that is to be indexed, as in"
-            f" foundry init {folder} --source PATH"
-        )
-    file = pipeline.init(project, source)
-    click.echo(f"{file} written; next: foundry build {quote(str(project))}")
 
 
 @main.command(context_settings={"ignore_unknown_options": False})

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -157,6 +157,17 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
 
 
+def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:
+    """Return a new source's settings with the address of its documents. Raises FoundryError."""
+    if settings["type"] not in {"folder", "records"}:
+        raise FoundryError(
+            "--base-url is for folders and tables", hint="pages of the web have their own urls"
+        )
+    if problems := _find_base_problems(base_url, "--base-url"):
+        raise FoundryError(problems[0])
+    return {**settings, "base_url": base_url}
+
+
 def suggest_file(source: Path, project: Path) -> dict[str, object]:
     """Return what one says about a single file: the folder that holds it, and nothing else there.
 
@@ -173,12 +184,22 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
 
 
 def _path_from(project: Path, source: Path) -> str:
-    path = os.path.relpath(source.resolve(), project.resolve())
+    """Return a path that stays right when the project is moved: relative to what moves with it."""
+    source, project = source.resolve(), project.resolve()
+    path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():
         raise FoundryError(
             f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
         )
     return path
+
+
+def _move_together(project: Path, source: Path) -> bool:
+    """Return whether a source is below the project, around it, beside it or in its repository."""
+    if project.parent in source.parents or source in (project, *project.parents):
+        return True
+    repository = next((each for each in project.parents if (each / ".git").exists()), None)
+    return repository is not None and repository in source.parents
 
 
 def _escape(name: str) -> str:

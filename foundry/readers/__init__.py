@@ -151,7 +151,7 @@ def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
         return _skip(raw, "looks like a secret", kind)
     if kind == "encrypted Office":
         return _skip(raw, "encrypted")
-    if raw.media_type or _by_name(raw.path):
+    if raw.media_type or find_by_name(raw.path):
         return _skip(raw, "not what its name says", kind)
     return (
         _skip(raw, f"{document} is not supported")
@@ -163,14 +163,15 @@ def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
 def _choose(raw: RawDocument) -> tuple[Reader | FileReader, str]:
     if raw.media_type in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
-    reader, media_type = _by_name(raw.path) or (text.READER, "text/plain")
+    reader, media_type = find_by_name(raw.path) or (text.READER, "text/plain")
     # Code may begin like a page: a template, a component.
     if reader not in code.READERS and is_html(raw.content):
         return html.READER, "text/html"
     return reader, media_type
 
 
-def _by_name(path: str) -> tuple[Reader | FileReader, str] | None:
+def find_by_name(path: str) -> tuple[Reader | FileReader, str] | None:
+    """Return the reader and media type that a file's name asks for; None if it asks for none."""
     name = PurePosixPath(path).name.lower()
     return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
 

@@ -1,26 +1,69 @@
 """The foundry.toml that a project begins with."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
 from foundry.config.package_names import is_taken
+from foundry.config.sources import CONFIG_NAME, with_base_url
 from foundry.features.documentation import comment_tables
 from foundry.rendering.environment import render
 
+_DECIDED = "path url id title text include exclude base_url allow_private".split()
+"""Keys of a source that stand in the file where they are known."""
 
-def compose_config(title: str, source: dict[str, object]) -> str:
-    """Return a commented foundry.toml that builds as it is.
+MAX_KEYS_NAMED = 5
+"""Of front matter or a table; the others are for their owner to find."""
 
-    `source` is what the modules of sources suggest; the server's name is made of `title`.
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a project's owner has said of it; the title is the project's name if there is none."""
+
+    title: str = ""
+    description: str = ""
+    base_url: str | None = None
+
+
+def compose_config(
+    name: str,
+    source: Mapping[str, object],
+    answers: Answers = Answers(),
+    *,
+    language: str | None = None,
+    metadata: Sequence[str] = (),
+) -> str:
+    """Return a foundry.toml that builds as it is: what was decided, then defaults as comments.
+
+    `source` has the keys of its section. The server's name is made of `name`; `metadata` are keys
+    that documents have. Raises FoundryError if the source cannot have the address it is given.
     """
-    name = slug_of(title)
-    if not name or not name[0].isalpha() or is_taken(name.replace("-", "_")):
-        name = f"docs-{name}".rstrip("-")
+    slug = slug_of(name)
+    if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
+        slug = f"docs-{slug}".rstrip("-")
+    if answers.base_url:
+        source = with_base_url(source, answers.base_url)
     values = {
-        "name": name,
-        "package": name.replace("-", "_"),
-        "title": title,
+        "name": slug,
+        "package": slug.replace("-", "_"),
+        "title": answers.title or name,
+        "description": answers.description,
+        "language": language,
+        "found": [key for key in metadata if len(key) < 40][:MAX_KEYS_NAMED],
         "stages": comment_tables(),
-        **source,
+        "source": {**dict.fromkeys(_DECIDED), **source},
     }
     return render("foundry.toml.jinja", values)
+
+
+def write_config(project: Path, text: str) -> Path:
+    """Write a project's first foundry.toml, and its folder if there is none; returns its path."""
+    project.mkdir(parents=True, exist_ok=True)
+    file = project / CONFIG_NAME
+    # Exclusive: never through a link, never over a file that has appeared meanwhile.
+    with file.open("x", encoding="utf-8") as stream:
+        stream.write(text)
+    return file
 
 
 def slug_of(title: str) -> str:

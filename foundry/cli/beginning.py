@@ -1,0 +1,67 @@
+"""The command that begins a project."""
+
+import sys
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from foundry import pipeline
+from foundry.cli.options import printable, project_argument
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--source",
+    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site or of"
+    " a sitemap.",
+)
+@click.option("--title", help="What people see above the search.  [default: the folder's name]")
+@click.option("--description", help="What can be found there, in a sentence.")
+@click.option(
+    "--base-url", metavar="URL", help="Where the documents are published: results link there."
+)
+def init(
+    project: Path,
+    source: str | None,
+    title: str | None,
+    description: str | None,
+    base_url: str | None,
+) -> None:
+    """Look at a source, and write a foundry.toml that builds as it is.
+
+    On a terminal, a title and a description that were not given are asked for.
+    """
+    from foundry.rendering.first_config import Answers
+
+    if source is None:
+        raise click.UsageError(_ask_for_source(project))
+    found = pipeline.survey(project, source)
+    for line in found.describe():
+        click.echo(printable(line))
+    if is_terminal():
+        if title is None:
+            title = click.prompt("title", default=project.resolve().name)
+        if description is None:
+            description = click.prompt("description", default="", show_default=False)
+    file = pipeline.init(project, found, Answers(title or "", description or "", base_url))
+    click.echo(f"{file} written; next: foundry build {quote(str(project))}")
+
+
+def is_terminal() -> bool:
+    """Return whether somebody is there who can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask_for_source(project: Path) -> str:
+    folder = quote(str(project))
+    if project.is_dir() and any(project.iterdir()):
+        return (
+            f"--source is missing; to index what is in {folder}:"
+            f" foundry init {folder} --source {folder}"
+        )
+    return (
+        "--source is missing: name the folder, table or url that is to be indexed, as in"
+        f" foundry init {folder} --source PATH"
+    )

@@ -1,0 +1,283 @@
+"""What a source holds, before anything is built of it.
+
+Every file is counted by its name; only some are opened, so that a survey of a large folder takes
+seconds. A website is not asked at all.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from foundry.config import web_sources
+from foundry.config.file import FolderSection
+from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
+from foundry.errors import FoundryError
+from foundry.inspection.languages import find_language
+from foundry.readers import find_by_name, read
+from foundry.readers.contract import FileReader
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sniffing import binary_kind
+from foundry.records import Document, RawDocument, Skipped, Unchanged
+from foundry.sources import folder, tables
+
+FILES_READ = 40
+FILES_PARSED = 4
+"""Of formats that worker processes read: a PDF may take a second."""
+
+UNNAMED_OPENED = 1_000
+"""Files of unknown endings whose first bytes tell whether they are text."""
+
+MAX_BYTES = 2_000_000
+"""Of a file that is read for its language."""
+
+ROWS_READ = 200
+FORMATS_SHOWN = 12
+KEYS_SHOWN = 8
+
+_READ_ANYWAY = frozenset(
+    "title tags keywords alias aliases modified updated last_modified last_updated lastmod date"
+    " language licence license".split()
+)
+"""Keys of front matter that readers use for other things than metadata."""
+
+_TEXT_MAY_BE = ("text", "body", "content", "passage", "description", "abstract", "answer")
+_TITLE_MAY_BE = ("title", "name", "subject", "headline", "question")
+_URL_MAY_BE = ("url", "link", "href", "permalink")
+_ID_MAY_BE = ("id", "_id", "key", "uuid", "slug", "number")
+_NO_PROSE = ("code", "json", "yaml", "toml", "xml", "sheets", "notebook")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Files of one ending; `extra` of Foundry reads them, or reads them better if `is_readable`."""
+
+    ending: str
+    files: int
+    is_readable: bool = True
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found in a source.
+
+    `settings` is what foundry.toml will say of it, `skipped` counts files by the reason. `language`
+    is that of most documents that were `read`, by `language_votes` of them. `keys` are those of
+    front matter, the most frequent first; `metadata` are those of them, or the columns of a table,
+    that are kept only if foundry.toml names them.
+    """
+
+    settings: Mapping[str, object]
+    written: str
+    formats: Sequence[Format] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    columns: Sequence[str] = ()
+    read: int = 0
+    language: str | None = None
+    language_votes: int = 0
+    with_front_matter: int = 0
+    keys: Sequence[str] = ()
+    metadata: Sequence[str] = ()
+
+    def describe(self) -> list[str]:
+        """Return what was found, line by line."""
+        if "url" in self.settings and "path" not in self.settings:
+            return [f"{self.written}: a website, which is not asked before the first build"]
+        lines = [self._headline(), *self._format_lines()]
+        if self.language:
+            lines.append(f"language: {self.language} ({self.language_votes} of {self.read} read)")
+        elif self.read:
+            lines.append("language: not recognised, so taken to be english")
+        for key in ("id", "text"):
+            if self.columns and not {key, f"_{key}", self.settings.get(key)} & {*self.columns}:
+                lines.append(f"no column looks like the {key}: name it in foundry.toml")
+        if self.with_front_matter:
+            keys = f": {', '.join(self.keys)}" if self.keys else ""
+            lines.append(f"front matter in {self.with_front_matter} of {self.read} read{keys}")
+        return lines
+
+    def _headline(self) -> str:
+        if self.columns:
+            return f"{self.written}: a table with the columns {', '.join(self.columns)}"
+        files = sum(each.files for each in self.formats)
+        readable = sum(each.files for each in self.formats if each.is_readable)
+        return f"{self.written}: {_count(files, 'file')}, of which {readable:,} can be read"
+
+    def _format_lines(self) -> list[str]:
+        lines = []
+        for each in self.formats[:FORMATS_SHOWN]:
+            said = f"{each.files:>8,}  {each.ending}"
+            if each.extra:
+                install = f"pip install 'rag-foundry[{each.extra}]'"
+                said += f"  ({install} {'finds more in' if each.is_readable else 'reads'} them)"
+            elif not each.is_readable:
+                said += "  (not text)"
+            lines.append(said)
+        if others := self.formats[FORMATS_SHOWN:]:
+            files = sum(each.files for each in others)
+            lines.append(f"{files:>8,}  in {_count(len(others), 'other format')}")
+        if self.skipped:
+            reasons = (f"{reason} ({count:,})" for reason, count in self.skipped.items())
+            lines.append(f"left out: {', '.join(reasons)}")
+        return lines
+
+
+def survey(project: Path, written: str) -> Survey:
+    """Look at what a new project is to index: a url, or the path of a folder or a table.
+
+    Raises FoundryError if there is no such thing, or the project has a foundry.toml already, and
+    OSError.
+    """
+    file = project / CONFIG_NAME
+    if file.exists():
+        raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
+    if "://" in written:
+        return Survey(web_sources.suggest(written), written)
+    settings = suggest(written, project)
+    root = project.resolve()
+    if settings["type"] == "records":
+        return _survey_table(written, settings, Path(written))
+    (source,) = resolve((FolderSection.model_validate(settings),), root, root.name)
+    assert isinstance(source, FolderSource)
+    return _survey_folder(written, settings, source)
+
+
+def _survey_folder(written: str, settings: Mapping[str, object], source: FolderSource) -> Survey:
+    paths: list[str] = []
+    skipped: Counter[str] = Counter()
+    # Said to be known already, no file is opened.
+    for each in folder.iterate(source, lambda _key, _stamp: True):
+        if isinstance(each, Unchanged):
+            paths.append(each.key)
+        elif isinstance(each, Skipped):
+            skipped[each.reason] += 1
+    documents = list(_read_some(paths, source))
+    keys = Counter(
+        name
+        for each in documents
+        if each.reading.body_start
+        for name in each.reading.metadata
+        if name.isprintable()
+    )
+    votes = _vote(each.reading.text[each.reading.body_start :] for each in documents)
+    return Survey(
+        settings,
+        written,
+        formats=_count_formats(paths, source.path),
+        skipped=dict(skipped.most_common()),
+        read=len(documents),
+        language=votes[0],
+        language_votes=votes[1],
+        with_front_matter=sum(each.reading.body_start > 0 for each in documents),
+        keys=[name for name, _ in keys.most_common(KEYS_SHOWN)],
+        metadata=[name for name, _ in keys.most_common() if name.lower() not in _READ_ANYWAY],
+    )
+
+
+def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
+    found: Counter[tuple[str, bool, str]] = Counter()
+    opened = 0
+    for path in paths:
+        ending = PurePosixPath(path).suffix.lower() or "without an ending"
+        named = find_by_name(path)
+        if named is None:
+            is_text = opened >= UNNAMED_OPENED or binary_kind(_first_bytes(root, path)) is None
+            opened += 1
+            found[ending, is_text, ""] += 1
+            continue
+        reader = named[0]
+        parser = reader if isinstance(reader, FileReader) else reader.outline
+        lacking = parser.extra if parser is not None and not parser.is_installed() else ""
+        found[ending, not (lacking and parser is reader), lacking] += 1
+    return [
+        Format(ending, count, is_readable, extra)
+        for (ending, is_readable, extra), count in found.most_common()
+    ]
+
+
+def _first_bytes(root: Path, path: str) -> bytes:
+    try:
+        with _file(root, path).open("rb") as stream:
+            return stream.read(8192)
+    except OSError:
+        return b""
+
+
+def _file(root: Path, path: str) -> Path:
+    return root / os.fsdecode(path.encode("utf-8", "surrogateescape"))
+
+
+def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]:
+    """Read files of prose from all over the folder, first those that are read without a parser."""
+    plain, parsed = [], []
+    for path in paths:
+        named = find_by_name(path)
+        if named is None or named[0].version.startswith(_NO_PROSE):
+            continue
+        if isinstance(named[0], FileReader):
+            parsed += [path] if named[0].is_installed() else []
+        else:
+            plain.append(path)
+    chosen = _spread(plain, FILES_READ)
+    if len(chosen) < FILES_PARSED:
+        chosen += _spread(parsed, FILES_PARSED)
+    with Sandbox() as sandbox:
+        for path in chosen:
+            try:
+                with _file(source.path, path).open("rb") as stream:
+                    content = stream.read(MAX_BYTES + 1)
+            except OSError:
+                continue
+            if len(content) <= MAX_BYTES:
+                document = read(RawDocument(source.name, path, path, content), sandbox)
+                if isinstance(document, Document):
+                    yield document
+
+
+def _spread(paths: Sequence[str], count: int) -> list[str]:
+    step = max(len(paths) / count, 1)
+    return [paths[int(number * step)] for number in range(min(count, len(paths)))]
+
+
+def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> Survey:
+    open_rows = tables.read_csv if path.suffix == ".csv" else tables.read_jsonl
+    with closing(open_rows(path)) as found:
+        rows = [row.values for row in islice(found, ROWS_READ) if isinstance(row, tables.Row)]
+    columns = list(dict.fromkeys(name for row in rows for name in row if name.isprintable()))
+    chosen = {
+        key: column
+        for key, candidates in (
+            ("id", _ID_MAY_BE),
+            ("title", _TITLE_MAY_BE),
+            ("text", _TEXT_MAY_BE),
+            ("url", _URL_MAY_BE),
+        )
+        if (column := next((name for name in candidates if name in columns), None))
+    }
+    texts = [str(row.get(chosen.get("text", ""), "")) for row in rows]
+    language, votes = _vote(texts)
+    # A column `_id` is found by itself.
+    usual = {"id": "_id"}
+    named = {key: column for key, column in chosen.items() if column not in (key, usual.get(key))}
+    return Survey(
+        {**settings, **named},
+        written,
+        columns=columns,
+        read=len(rows),
+        language=language,
+        language_votes=votes,
+        metadata=[name for name in columns if name not in {*chosen.values(), "modified", "tags"}],
+    )
+
+
+def _vote(texts: Iterable[str]) -> tuple[str | None, int]:
+    votes = Counter(filter(None, map(find_language, texts)))
+    return votes.most_common(1)[0] if votes else (None, 0)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

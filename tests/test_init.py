@@ -1,0 +1,166 @@
+"""`foundry init`: what it finds in a source, and what it writes."""
+
+# ruff: noqa: RUF001 (Russian is meant to be that)
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from foundry.cli.main import main
+from foundry.inspection.languages import COMMON_WORDS, find_language
+from foundry.readers.contract import FileReader
+from foundry.runtime.retrieval.tokens import LANGUAGES
+
+TEXTS = {
+    "english": "The pump is not to be started before the valve has been opened. Read this page to"
+    " learn how it is done, and what to do if it does not work as you want it to.",
+    "german": "Die Pumpe darf nicht eingeschaltet werden, bevor das Ventil geöffnet ist. Wie das"
+    " geht und was zu tun ist, wenn es nicht gelingt, wird auf dieser Seite mit Bildern erklärt.",
+    "french": "La pompe ne doit pas être mise en marche avant que la vanne soit ouverte. Lisez"
+    " cette page pour savoir comment faire et ce qui est à faire si cela ne marche pas.",
+    "russian": "Насос не должен быть включён, пока не открыт клапан. На этой странице описано, как"
+    " это сделать и что нужно делать, если это не получилось с первого раза или для проверки.",
+    "danish": "Pumpen må ikke startes, før ventilen er åbnet af en person, der har læst siden."
+    " Her kan man se, hvad det er, og hvad der skal gøres, hvis det ikke virker som det skal.",
+    "norwegian": "Pumpen må ikke startes før ventilen er åpnet av en person som har lest siden."
+    " Her kan man se hva det er, og hva som må gjøres hvis det ikke virker; den ble laget av oss.",
+}
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def init(project: Path, source: Path, *arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["init", str(project), "--source", str(source), *arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def read(project: Path) -> dict[str, dict[str, str]]:
+    found = tomllib.loads((project / "foundry.toml").read_text(encoding="utf-8"))
+    return {**found, "source": found["sources"][0]}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_language_of_a_text_is_found(language: str) -> None:
+    assert find_language(TEXTS[language]) == language
+
+
+def test_every_language_has_common_words_and_numbers_have_none() -> None:
+    assert COMMON_WORDS.keys() == LANGUAGES - {"none"}
+    assert find_language("17.5 D40 " * 100) is None
+    assert find_language("too short") is None
+
+
+def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = write(
+        tmp_path / "docs",
+        {
+            "a.md": f"---\ntitle: A\naudience: all\n---\n{TEXTS['german']}\n",
+            "b.md": TEXTS["german"],
+            "c.txt": TEXTS["english"],
+            "d.png": b"\x89PNG\r\n\x1a\n\0\0\0\0",
+            "e.docx": b"PK\x03\x04",
+            "empty.md": "",
+        },
+    )
+    monkeypatch.setattr(FileReader, "is_installed", lambda reader: reader.extra != "office")
+    said = init(tmp_path / "p", docs).stdout
+    assert f"{docs}: 5 files, of which 3 can be read" in said
+    assert "       2  .md\n" in said
+    assert "       1  .png  (not text)" in said
+    assert "       1  .docx  (pip install 'rag-foundry[office]' reads them)" in said
+    assert "left out: empty file (1)" in said
+    assert "language: german (2 of 3 read)" in said
+    assert "front matter in 1 of 3 read: title, audience" in said
+    assert read(tmp_path / "p")["project"]["language"] == "german"
+    assert 'found: "audience"\n' in (tmp_path / "p" / "foundry.toml").read_text()
+
+
+def test_what_is_given_stands_in_the_file(tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", {"a.md": TEXTS["english"]})
+    given = ['A "quoted" title', "What it is about.\nTwo lines", "https://docs.example.com/guide"]
+    options = zip(("--title", "--description", "--base-url"), given, strict=True)
+    init(tmp_path / "p", docs, *(part for pair in options for part in pair))
+    found = read(tmp_path / "p")
+    written = [found["project"]["title"], found["project"]["description"]]
+    assert [*written, found["source"]["base_url"]] == given
+    assert CliRunner().invoke(main, ["build", str(tmp_path / "p"), "--quiet"]).exit_code == 0
+
+
+@pytest.mark.parametrize("source", ["docs", "https://docs.example.com/"])
+def test_an_address_must_be_one_and_have_documents(source: str, tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", {"a.md": "a"}) if source == "docs" else source
+    project = tmp_path / "p"
+    arguments = ["init", str(project), "--source", str(docs), "--base-url", "docs.example.com"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 1
+    assert "--base-url" in result.stderr
+    assert not project.exists()
+
+
+def test_a_table_is_read_by_the_columns_that_it_has(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(f'key,name,body,team\n1,A,"{TEXTS["french"]}",us\n', encoding="utf-8")
+    said = init(tmp_path / "p", table).stdout
+    assert f"{table}: a table with the columns key, name, body, team" in said
+    source = read(tmp_path / "p")["source"]
+    assert (source["id"], source["title"], source["text"]) == ("key", "name", "body")
+    assert read(tmp_path / "p")["project"]["language"] == "french"
+    built = CliRunner().invoke(main, ["build", str(tmp_path / "p"), "--json", "--quiet"])
+    assert '"documents": 1' in built.stdout
+
+    table.write_text("x,y\n1,2\n")
+    said = init(tmp_path / "q", table).stdout
+    assert "no column looks like the id" in said
+    assert "no column looks like the text" in said
+
+
+@pytest.mark.parametrize(
+    ("project", "source", "written"),
+    [
+        ("a/p", "a/docs", "../docs"),
+        ("a/p", "a/p/docs", "docs"),
+        ("a/p", "a", ".."),
+        ("a/b/p", "a", "../.."),
+        ("r/x/y/p", "r/docs", "../../../docs"),
+        ("a/p", "b/docs", None),
+    ],
+)
+def test_paths_stay_right_when_the_project_is_moved(
+    project: str, source: str, written: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "r" / ".git").mkdir(parents=True)
+    write(tmp_path / source, {"a.md": TEXTS["english"]})
+    init(tmp_path / project, tmp_path / source)
+    path = read(tmp_path / project)["source"]["path"]
+    assert path == (written or str((tmp_path / source).resolve()))
+    assert CliRunner().invoke(main, ["build", str(tmp_path / project), "-h"]).exit_code == 0
+
+
+def test_questions_are_asked_on_a_terminal_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = write(tmp_path / "docs", {"a.md": TEXTS["english"]})
+    arguments = ["init", "--source", str(docs)]
+    init(tmp_path / "silent", docs)
+    assert read(tmp_path / "silent")["project"]["title"] == "silent"
+
+    monkeypatch.setattr("foundry.cli.beginning.is_terminal", lambda: True)
+    answers = "\nWhat it has\n"
+    done = CliRunner().invoke(main, [arguments[0], str(tmp_path / "p"), *arguments[1:]], answers)
+    assert done.exit_code == 0, done.output
+    assert "title [p]: " in done.stdout
+    project = read(tmp_path / "p")["project"]
+    assert (project["title"], project["description"]) == ("p", "What it has")
+
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "q"), *arguments[1:]], "")
+    assert done.exit_code != 0
+    assert not (tmp_path / "q").exists()
