@@ -154,7 +154,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
         variables=model_variables(),
     )
     if done.returncode:
-        raise explain_exit(config.name, done.returncode, done.stderr)
+        raise explain_exit(config.project.name, done.returncode, done.stderr)
     return done.stdout
 
 

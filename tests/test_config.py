@@ -9,15 +9,11 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
 from foundry.cli.main import main
-from foundry.config.file import (
-    ConfigFile,
-    FolderSection,
-    RecordsSection,
-    SitemapSection,
-    SiteSection,
-)
+from foundry.config.file import ConfigFile
 from foundry.config.project import load_config
 from foundry.config.search import DEFAULT_WEIGHTS
+from foundry.config.sources import FolderSource, RecordsSource
+from foundry.config.web_sources import SitemapSource, SiteSource
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'
@@ -395,7 +391,11 @@ def test_one_weight_leaves_the_rest_to_the_other(
     written: str, expected: tuple[float, float], make_project: MakeProject
 ) -> None:
     config = load_config(make_project(NOTE, config=f"{CONFIG}[search]\n{written}").root)
-    assert (config.semantic_weight, config.keyword_weight) == expected
+    assert config.weights == expected
+
+
+def as_written(default: object) -> object:
+    return list(default) if isinstance(default, tuple) else default
 
 
 @pytest.mark.parametrize("kind", ["folder", "records", "site", "sitemap"])
@@ -416,10 +416,10 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
 
     sections = {"chunking", "embedding", "search", "server", "export"}
     section_class = {
-        "folder": FolderSection,
-        "records": RecordsSection,
-        "site": SiteSection,
-        "sitemap": SitemapSection,
+        "folder": FolderSource,
+        "records": RecordsSource,
+        "site": SiteSource,
+        "sitemap": SitemapSource,
     }[kind]
     assert set(shown["sources"][0]) <= set(section_class.model_fields)
     for name in sections:
@@ -439,11 +439,11 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
                 default = "my_docs"
             if key == "max_chars":
                 default = 1200
-            assert value == default, f"{name}.{key}"
+            assert value == as_written(default), f"{name}.{key}"
     for key, value in shown["sources"][0].items():
         if key not in {"type", "path", "url"} or (key == "url" and kind == "records"):
-            field = section_class.model_fields[key]
-            assert value == (field.default if field.default is not None else ""), key
+            default = section_class.model_fields[key].default
+            assert value == ("" if default is None else as_written(default)), key
     assert shown["project"]["language"] == type(parsed.project).model_fields["language"].default
 
 

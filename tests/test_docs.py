@@ -18,15 +18,12 @@ from foundry.config.file import (
     EmbeddingSection,
     ExportSection,
     FieldsSection,
-    FolderSection,
     ProjectSection,
-    RecordsSection,
     SearchSection,
     ServerSection,
-    SitemapSection,
-    SiteSection,
-    UrlSection,
 )
+from foundry.config.sources import FolderSource, RecordsSource
+from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
 from foundry.features.documentation import BLOCKS, document
 from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
@@ -41,11 +38,11 @@ TEXT = "\n".join(PAGES.values())
 TEMPLATE = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
 SECTIONS: list[type[BaseModel]] = [
     ProjectSection,
-    FolderSection,
-    RecordsSection,
-    UrlSection,
-    SitemapSection,
-    SiteSection,
+    FolderSource,
+    RecordsSource,
+    UrlSource,
+    SitemapSource,
+    SiteSource,
     BuildSection,
     ChunkingSection,
     EmbeddingSection,

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, pdf
 from hypothesis import HealthCheck, given, settings
@@ -29,7 +30,6 @@ from foundry.build.preparing import pool
 from foundry.build.preparing.cache import CACHE_NAME
 from foundry.build.preparing.preparer import Preparer
 from foundry.build.preparing.recipe import Recipe
-from foundry.config.project import ChunkingOptions
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.terms import heading_frequencies
 from foundry.prepared import ChunkTerms, PreparedDocument, unpack
@@ -364,7 +364,7 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
             most = max(most, alive)
             yield number, RawDocument("s", f"{number}.txt", f"{number}.txt", b"some words here")
 
-    recipe = Recipe("english", ChunkingOptions("headings", 1200, 0), {}, 0)
+    recipe = Recipe("english", chunking("headings", 1200, 0), {}, 0)
     with pool.Pool(recipe, 2) as workers:
         for _ in workers.prepare(tasks()):
             alive -= 1
@@ -374,7 +374,7 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_chunks_that_stay_are_not_worked_on_again() -> None:
     """With some chunks cut and others left out, as when boilerplate is dropped."""
-    recipe = Recipe("english", ChunkingOptions("headings", 120, 0), DEFAULT_FIELDS, 256)
+    recipe = Recipe("english", chunking("headings", 120, 0), DEFAULT_FIELDS, 256)
     text = "\n\n".join(f"## Part {n}\n\n{'pump valve D40 seal. ' * n}" for n in range(1, 9))
     preparer = Preparer(recipe)
     prepared = preparer.prepare(RawDocument("s", "a.md", "a.md", f"# All\n\n{text}".encode()))

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, docx, paragraph, pdf
 from processes import FOUNDRY, foundry, snapshot
@@ -36,8 +37,7 @@ from foundry.build.ray.mismatches import check_installation
 from foundry.build.ray.preparing import AHEAD, RayPool
 from foundry.build.request import BuildOptions
 from foundry.cli.main import main
-from foundry.config.embedding import EmbeddingOptions
-from foundry.config.project import ChunkingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError, RequestError
@@ -203,7 +203,7 @@ class Here:
 
 
 def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = Recipe("english", ChunkingOptions("headings", 1200, 0), DEFAULT_FIELDS, 0)
+    recipe = Recipe("english", chunking("headings", 1200, 0), DEFAULT_FIELDS, 0)
     raws = [RawDocument("s", f"{n}.md", f"{n}.md", b"# Pump %d\n\nWords." % n) for n in range(100)]
     raws[7] = RawDocument("s", "7.md", "7.md", b"word " * 120_000)
     raws[8] = RawDocument("s", "8.pdf", "8.pdf", pdf(PAGE)[:200])
@@ -226,9 +226,9 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     # A service stands for the builder's own copy of the model, which is never asked for vectors.
-    service = EmbeddingOptions(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
+    service = EmbeddingSection(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
     opened = open_model(service)
-    options = EmbeddingOptions(provider="fastembed", model="some/model")
+    options = EmbeddingSection(provider="fastembed", model="some/model")
     model = RayModel(opened, options, Here())  # type: ignore[arg-type]
     assert model.limits == replace(opened.limits, calls=CALLS)
     with pytest.raises(EmbeddingFailure, match="fastembed") as caught:

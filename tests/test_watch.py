@@ -152,7 +152,7 @@ def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
     from foundry.config.sources import FolderSource
     from foundry.sources.concerning import concerns_any
 
-    source = FolderSource("s", tmp_path, ("**/*.md",), ("drafts/",), None, (), False, 1_000)
+    source = FolderSource(name="s", path=tmp_path, include=("**/*.md",), exclude=("drafts/",))
     (tmp_path / "a.txt").write_text("x")
     concerns = concerns_any([source])
     wanted = {"a.md", "deep/a.md", ".gitignore", "deep/.gitignore", "moved"}

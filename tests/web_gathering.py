@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 from web_sites import Site
 
-from foundry.config.file import SitemapSection, SiteSection, UrlSection
-from foundry.config.web_sources import find_problems, resolve
+from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
 from foundry.progress import Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
 
-_SECTIONS = {"url": UrlSection, "sitemap": SitemapSection, "site": SiteSection}
+_SECTIONS = {"url": UrlSource, "sitemap": SitemapSource, "site": SiteSource}
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ def gather(
     options = {"min_coverage": 0.0, "requests_per_second": 1000.0, **places, **values}
     allowed = [*site.allow_private, *private]
     section = _SECTIONS[kind](type=kind, allow_private=allowed, **options)
-    assert find_problems(section, "sources[0]") == []
-    source = resolve(section, "web")
+    assert section.find_problems("sources[0]") == []
+    source = section.resolve("web")
     (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step)
     delivered = list(iterate(ready))
     documents = [item for item in delivered if isinstance(item, RawDocument)]

@@ -11,7 +11,7 @@ from typing import Protocol
 from foundry.build.preparing.pool import Pool, Preparing, available_cores
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.request import BuildOptions
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError
 
@@ -23,7 +23,7 @@ class Engine(Protocol):
         """Return what prepares documents by a recipe."""
         ...
 
-    def place(self, model: EmbeddingModel, options: EmbeddingOptions) -> EmbeddingModel:
+    def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
         """Return the model, where it is to run; `options` are those that it was opened by."""
         ...
 
@@ -38,7 +38,7 @@ class LocalEngine:
         """See `Engine`."""
         return Pool(recipe, self._jobs)
 
-    def place(self, model: EmbeddingModel, options: EmbeddingOptions) -> EmbeddingModel:
+    def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
         """See `Engine`."""
         del options
         return model

@@ -204,7 +204,8 @@ def _changes(inputs: Inputs, cache: DocumentCache, embedded: int) -> Changes:
 @contextmanager
 def _opened_writer(folder: Path, config: Config) -> Iterator[IndexWriter]:
     names = [source.name for source in config.sources]
-    writer = IndexWriter(folder, language=config.language, sources=names, options=config.index)
+    language = config.project.language
+    writer = IndexWriter(folder, language=language, sources=names, options=config.index)
     try:
         yield writer
     finally:
@@ -217,7 +218,12 @@ def _opened_embedder(
     config: Config, reporter: Reporter, engine: Engine
 ) -> AbstractContextManager[Embedder | None]:
     return closing_embedder(
-        config.embedding, config.language, config.root, config.state, reporter.step, engine.place
+        config.embedding,
+        config.project.language,
+        config.root,
+        config.state,
+        reporter.step,
+        engine.place,
     )
 
 

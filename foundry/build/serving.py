@@ -237,7 +237,7 @@ class RunningServer:
             said += line if not line.startswith("{") else ""
         self._process = None
         process.stderr.close()
-        raise explain_exit(config.name, process.wait(), said)
+        raise explain_exit(config.project.name, process.wait(), said)
 
     def _relay(self, process: "subprocess.Popen[str]", config: Config) -> None:
         """Hand on what a server logs; where it ends by itself, interrupt what goes on here."""
@@ -250,7 +250,8 @@ class RunningServer:
         code = process.wait()
         if self._process is process:
             self._failure = FoundryError(
-                f"{config.name}: the server has ended with {code}: {said or 'it said nothing'}",
+                f"{config.project.name}: the server has ended with {code}:"
+                f" {said or 'it said nothing'}",
                 hint="start it again: foundry serve",
             )
             os.kill(os.getpid(), signal.SIGINT)

@@ -11,7 +11,7 @@ from itertools import groupby
 from foundry.chunking import code, headings, none, page, parent, recursive, sentences
 from foundry.chunking.packing import Packer
 from foundry.chunking.tokens import CountTokens, limit_tokens
-from foundry.config.project import ChunkingOptions
+from foundry.config.file import ChunkingSection
 from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]")
 
 
 def chunk(
-    document: Document, options: ChunkingOptions, count_tokens: CountTokens = len
+    document: Document, options: ChunkingSection, count_tokens: CountTokens = len
 ) -> list[Chunk]:
     """Cut a document into chunks of at most `max_chars` characters, in its order.
 

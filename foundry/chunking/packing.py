@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
-from foundry.config.project import ChunkingOptions
+from foundry.config.file import ChunkingSection
 from foundry.records import Span
 
 # The splitter's time is quadratic in the length of its text.
@@ -36,7 +36,7 @@ class Packer:
     text: str
     blocks: Sequence[Span]
     is_markdown: bool
-    options: ChunkingOptions
+    options: ChunkingSection
     cut_prose: Callable[[str, int, int], Iterator[Span]] = cut_paragraphs
 
     @property

@@ -17,7 +17,8 @@ from foundry.records import Document, Piece, Span
 def split(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield the pieces of a document, in its order."""
     limit = packer.options.parent_max_chars
-    larger = replace(packer, options=replace(packer.options, max_chars=limit, overlap=0))
+    larger_options = packer.options.model_copy(update={"max_chars": limit, "overlap": 0})
+    larger = replace(packer, options=larger_options)
     for group in group_sections(find_sections(document), limit):
         if len(group) == 1:
             for piece in split_section(document, larger, group[0]):

@@ -31,7 +31,7 @@ def limit_tokens(
                 yield part
                 continue
             capacity = max(1, min(length * room // tokens, length - 1))
-            options = replace(packer.options, max_chars=capacity, overlap=0)
+            options = packer.options.model_copy(update={"max_chars": capacity, "overlap": 0})
             smaller = replace(packer, options=options).split(part.start, part.end)
             open_pieces += [
                 replace(part, start=span.start, end=span.end) for span in reversed(smaller)

@@ -7,14 +7,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from foundry.config.project import Config
+from foundry.features.ranking import Expansion
+from foundry.features.stages import STAGES
 from foundry.runtime.index.layout import Manifest
 from foundry.storage.files import replace_file
 
@@ -26,10 +27,9 @@ _FETCHING = "says how pages are fetched; what comes of it decides"
 _REACHING = "says how to reach a model; a server compares its probe with that of the index"
 
 EXEMPT: Mapping[str, str] = {
-    "root": "is where the project lies; paths of sources are taken relative to it",
-    "name": _NAMING,
-    "title": _NAMING,
-    "description": _NAMING,
+    "project.name": _NAMING,
+    "project.title": _NAMING,
+    "project.description": _NAMING,
     "sources.min_coverage": "is compared by every build with what it has fetched",
     "sources.requests_per_second": _FETCHING,
     "sources.timeout_seconds": _FETCHING,
@@ -40,28 +40,23 @@ EXEMPT: Mapping[str, str] = {
     "embedding.concurrency": _REACHING,
     "embedding.retry_seconds": _REACHING,
     "embedding.price_per_million_tokens": "is for the estimate of a dry run",
-    "fusion": _RANKING,
-    "semantic_weight": _RANKING,
-    "keyword_weight": _RANKING,
-    "k": _RANKING,
-    "identifier_fallback": _RANKING,
-    "identifier_patterns": _RANKING,
-    "stages": f"{_RANKING}; what expansion has the index hold is index.expansion_words",
+    "search.fusion": _RANKING,
+    "search.semantic_weight": _RANKING,
+    "search.keyword_weight": _RANKING,
+    "search.k": _RANKING,
+    "search.identifier_fallback": _RANKING,
+    "search.identifier_patterns": _RANKING,
+    **{f"search.{name}": _RANKING for name in STAGES if name != Expansion.name},
+    **{
+        f"search.{Expansion.name}.{key}": f"{_RANKING}; the vocabulary is in the index"
+        for key in Expansion.model_fields
+        if key != "vocabulary"
+    },
     "store": "says where the lanes are published",
     "server": _SERVING,
-    "package": _SHIPPING,
-    "targets": _SHIPPING,
-    "templates": _SHIPPING,
+    "export": _SHIPPING,
 }
-"""What no index depends on, by its place in `Config`, and why."""
-
-_WRITTEN = {
-    "language": "project.language",
-    "index.fields": "search.fields",
-    "index.filterable": "search.filterable",
-    "index.expansion_words": "search.expansion.vocabulary",
-}
-"""Places in `Config` whose names are others in foundry.toml."""
+"""What no index depends on, by its key in foundry.toml, and why."""
 
 _RECORD = "configuration.json"
 """In a project's state: what the published index was built with, by key."""
@@ -78,7 +73,9 @@ def hash_config(config: Config) -> str:
 def deciding_values(config: Config) -> dict[str, object]:
     """Return what decides the index: key path as in foundry.toml -> value; paths relative to the
     root."""
-    return dict(_walk(config, "", config.root))
+    sections = ("project", "sources", "build", "chunking", "embedding", "search")
+    written = ((name, getattr(config, name)) for name in sections)
+    return {key: value for name, section in written for key, value in _walk(section, name, config)}
 
 
 def record_config(config: Config) -> None:
@@ -100,36 +97,26 @@ def find_changes(config: Config, manifest: Manifest) -> list[str]:
     return list(_compare(built_with, deciding_values(config)))
 
 
-def _walk(value: object, path: str, root: Path) -> Iterator[tuple[str, object]]:
-    """Key paths and values, as JSON has them, of all that is not exempt."""
+def _walk(value: object, path: str, config: Config) -> Iterator[tuple[str, object]]:
+    """Yield key paths and values, as JSON has them, of all that is not exempt."""
     if re.sub(r"\[\d+\]", "", path) in EXEMPT:
         return
-    children: Iterator[tuple[str, object]] | None = None
-    if is_dataclass(value):
-        children = ((field.name, getattr(value, field.name)) for field in fields(value))
-    elif isinstance(value, BaseModel):
-        children = iter(value)
+    children: Iterable[tuple[str, object]] | None = None
+    if isinstance(value, BaseModel):
+        children = ((f".{name}", child) for name, child in value)
     elif isinstance(value, Mapping):
-        children = iter(value.items())
-    elif isinstance(value, tuple) and any(map(is_dataclass, value)):
-        for number, item in enumerate(value):
-            yield f"{path}[{number}]", type(item).__name__
-            yield from _walk(item, f"{path}[{number}]", root)
-        return
+        children = ((f".{name}", child) for name, child in value.items())
+    elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
+        for number, child in enumerate(value):
+            yield f"{path}[{number}]", type(child).__name__
+        children = ((f"[{number}]", child) for number, child in enumerate(value))
     elif isinstance(value, Path):
-        value = os.path.relpath(value, root)
+        value = os.path.relpath(value, config.root)
     if children is None:
-        yield _written(path), list(value) if isinstance(value, tuple) else value
+        yield path, list(value) if isinstance(value, tuple) else value
         return
     for name, child in children:
-        yield from _walk(child, f"{path}.{name}" if path else name, root)
-
-
-def _written(path: str) -> str:
-    for inside, written in _WRITTEN.items():
-        if path == inside or path.startswith(f"{inside}."):
-            return written + path.removeprefix(inside)
-    return re.sub(r"^(sources\[\d+\]\.modified)_from_file$", r"\1", path)
+        yield from _walk(child, path + name, config)
 
 
 def _compare(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, create_model, model_validator
 
-import foundry
-from foundry.features.feature import PACKAGE_PATTERN, Table
+from foundry.config.sources import Source
+from foundry.features.feature import PACKAGE_PATTERN, SLUG_PATTERN, Strings, Table
 from foundry.features.interfaces import INTERFACES, Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stage import Stage
@@ -14,9 +14,10 @@ from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
 from foundry.runtime.retrieval.settings import ADDRESS
 
-SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 MAX_WEIGHT = 1_000_000.0
-DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
+
+DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
+"""By strategy where it is not 1200: a page is more than a section, and parents are read."""
 
 Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
 
@@ -37,93 +38,25 @@ class ProjectSection(Table):
     language: str = "english"
 
 
-class FolderSection(Table):
-    """[[sources]] of type folder."""
-
-    type: Literal["folder"]
-    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
-    path: str = Field(min_length=1)
-    include: list[str] = ["**/*"]
-    exclude: list[str] = []
-    base_url: str | None = None
-    tags: list[str] = []
-    metadata: list[str] = []
-    modified: Literal["content", "file"] = "content"
-    max_bytes: int = Field(default=200_000_000, ge=1)
-
-
-class RecordsSection(Table):
-    """[[sources]] of type records; most values name columns."""
-
-    type: Literal["records"]
-    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
-    path: str = Field(min_length=1)
-    id: str = "id"
-    title: str | None = "title"
-    text: str = "text"
-    url: str | None = "url"
-    modified: str | None = "modified"
-    tags_column: str | None = "tags"
-    metadata: list[str] = []
-    text_format: Literal["text", "markdown", "html"] = "text"
-    base_url: str | None = None
-    tags: list[str] = []
-
-
-class _WebSection(Table):
-    name: str | None = Field(default=None, pattern=SLUG_PATTERN, max_length=63)
-    tags: list[str] = []
-    markdown: bool = True
-    min_coverage: float = Field(default=0.95, ge=0, le=1)
-    requests_per_second: float = Field(default=5.0, ge=0.01, le=1000)
-    timeout_seconds: float = Field(default=60.0, ge=0.1, le=3600)
-    max_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
-    user_agent: str = Field(
-        default=DEFAULT_USER_AGENT, max_length=200, pattern=r"^[A-Za-z][!-~]*(?: [!-~]+)*$"
-    )
-    allow_private: list[str] = []
-
-
-class UrlSection(_WebSection):
-    """[[sources]] of type url."""
-
-    type: Literal["url"]
-    urls: list[str] = Field(min_length=1, max_length=100_000)
-
-
-class _ListedSection(_WebSection):
-    url: str = Field(min_length=1)
-    include: list[str] = ["*"]
-    exclude: list[str] = []
-    hosts: list[str] = []
-    max_pages: int = Field(default=10_000, ge=1, le=1_000_000)
-
-
-class SitemapSection(_ListedSection):
-    """[[sources]] of type sitemap."""
-
-    type: Literal["sitemap"]
-
-
-class SiteSection(_ListedSection):
-    """[[sources]] of type site."""
-
-    type: Literal["site"]
-    max_pages: int = Field(default=1_000, ge=1, le=1_000_000)
-    depth: int = Field(default=5, ge=0, le=100)
-
-
-SourceSection = FolderSection | RecordsSection | UrlSection | SitemapSection | SiteSection
-
-
 class ChunkingSection(Table):
-    """[chunking]: sizes in characters."""
+    """[chunking]: how documents are split; sizes in characters.
+
+    `parent_max_chars` bounds the passage that is read around a chunk, for the strategy "parent";
+    `max_tokens` is a further limit of a chunk with its headings, by an estimate; 0 for none.
+    """
 
     strategy: Strategy = "headings"
-    max_chars: int | None = Field(default=None, ge=100, le=100_000)
+    max_chars: int = Field(default=1200, ge=100, le=100_000)
     overlap: int = Field(default=0, ge=0)
     parent_max_chars: int = Field(default=3000, ge=100, le=100_000)
     max_tokens: int = Field(default=0, ge=0, le=100_000)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _choose_size(cls, written: object) -> object:
+        """Fill in the size of a strategy that has its own: a page is more than a section."""
+        size = isinstance(written, dict) and DEFAULT_MAX_CHARS.get(str(written.get("strategy")))
+        return {"max_chars": size, **written} if isinstance(written, dict) and size else written
 
 
 class BuildSection(Table):
@@ -134,21 +67,38 @@ class BuildSection(Table):
 
 
 class EmbeddingSection(Table):
-    """[embedding]; which keys a provider takes is decided in `config`."""
+    """[embedding]: what embeds documents and queries.
+
+    Attributes:
+        provider: See `features.providers`.
+        model: As the provider names it, or the path of a folder; empty for `static` and `none`.
+        base_url: Of the service, without a slash at the end; empty for a model on this machine.
+        api_key_env: The variable that holds the service's key; it may be unset.
+        dimensions: To ask the service for; None for the model's own.
+        document_prefix: None for what the model is known to want.
+        query_prefix: None for what the model is known to want.
+        max_tokens: Of one text; None for the model's own limit.
+        concurrency: Calls at the same time.
+        retry_seconds: How long a build goes on trying when a service fails.
+        price_per_million_tokens: For the estimate; None where it is not known.
+        query: What embeds queries: `distilled` and `same` force one, `auto` lets the measured
+            overlap decide.
+        distillation_texts: How many texts beside the chunks the model may be asked to embed.
+    """
 
     provider: Provider = "static"
-    model: str | None = Field(default=None, min_length=1)
-    base_url: str | None = Field(default=None, pattern=f"^(?:{ADDRESS.pattern})$")
-    api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    model: str = Field(default="", min_length=1)
+    base_url: str = Field(default="", pattern=f"^(?:{ADDRESS.pattern})$")
+    api_key_env: str = Field(default="", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     dimensions: int | None = Field(default=None, ge=1, le=16_384)
     document_prefix: str | None = None
     query_prefix: str | None = None
     max_tokens: int | None = Field(default=None, ge=16)
-    concurrency: int | None = Field(default=None, ge=1, le=64)
-    retry_seconds: int | None = Field(default=None, ge=0, le=86_400)
+    concurrency: int = Field(default=4, ge=1, le=64)
+    retry_seconds: int = Field(default=600, ge=0, le=86_400)
     price_per_million_tokens: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
-    query: Literal["auto", "same", "distilled"] | None = None
-    distillation_texts: int | None = Field(default=None, ge=100, le=1_000_000)
+    query: Literal["auto", "same", "distilled"] = "auto"
+    distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 
 
 FieldWeight = Annotated[int, Field(ge=0, le=100)]
@@ -171,8 +121,8 @@ class SearchOptions(Table):
     keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     k: int = Field(default=60, ge=1, le=10_000)
     identifier_fallback: bool = True
-    identifier_patterns: list[str] = []
-    filterable: list[str] = []
+    identifier_patterns: Strings = ()
+    filterable: Strings = ()
     fields: FieldsSection = FieldsSection()
 
     @property
@@ -197,7 +147,7 @@ class ServerOptions(Table):
     """[server] but for the keys of its interfaces."""
 
     port: int = Field(default=8000, ge=1, le=65535)
-    allowed_hosts: list[str] = []
+    allowed_hosts: Strings = ()
     max_body_bytes: int = Field(default=262_144, ge=1024)
     max_connections: int = Field(default=2048, ge=8, le=1_000_000)
     concurrent_searches: int = Field(default=8, ge=1, le=10_000)
@@ -224,7 +174,7 @@ class ExportSection(Table):
     """[export]."""
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
-    targets: list[Target] = ["docker"]
+    targets: Annotated[tuple[Target, ...], Field(strict=False)] = ("docker",)
     templates: str | None = Field(default=None, min_length=1)
 
 
@@ -232,7 +182,10 @@ class ConfigFile(Table):
     """The file as written; optional fields are those that may be left out."""
 
     project: ProjectSection
-    sources: list[Annotated[SourceSection, Field(discriminator="type")]] = Field(min_length=1)
+    sources: Annotated[
+        tuple[Annotated[Source, Field(discriminator="type")], ...],
+        Field(strict=False, min_length=1),
+    ]
     build: BuildSection = BuildSection()
     chunking: ChunkingSection = ChunkingSection()
     embedding: EmbeddingSection = EmbeddingSection()

@@ -1,11 +1,11 @@
 """What pydantic finds wrong with a foundry.toml, in words of its keys."""
 
+import re
 from difflib import get_close_matches
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from foundry.config import sources as config_sources
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
@@ -17,6 +17,7 @@ from foundry.config.file import (
     SearchSection,
     ServerSection,
 )
+from foundry.config.sources import SOURCES
 from foundry.features.ranking import Tier
 from foundry.features.stages import STAGES
 from foundry.features.stores import WHERE_ADDRESSES_ARE, StoreSection
@@ -29,7 +30,8 @@ def describe(detail: ErrorDetails) -> str:
     parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     key = key.lstrip(".")
-    kind, message = detail["type"], detail["msg"]
+    # What TOML calls an array, and people a list, is a tuple once it is read.
+    kind, message = detail["type"], re.sub("(?i)tuple", "list", detail["msg"])
     if kind == "extra_forbidden":
         known = _known_keys(detail["loc"])
         near = get_close_matches(str(parts[-1]), known, n=1)
@@ -57,7 +59,7 @@ def _shorten(value: object) -> str:
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "project": ProjectSection,
-        **config_sources.SECTIONS,
+        **SOURCES,
         "build": BuildSection,
         "chunking": ChunkingSection,
         "embedding": EmbeddingSection,

@@ -5,11 +5,9 @@ allowed.
 """
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Literal
 
 from pydantic import ValidationError
 
@@ -17,76 +15,76 @@ from foundry.config import embedding as config_embedding
 from foundry.config import search as config_search
 from foundry.config import sources as config_sources
 from foundry.config import targets as config_targets
-from foundry.config.embedding import EmbeddingOptions
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
     ConfigFile,
+    EmbeddingSection,
+    ExportSection,
+    ProjectSection,
+    SearchSection,
     ServerSection,
-    Strategy,
-    Target,
 )
 from foundry.config.package_names import is_taken
 from foundry.config.problems import describe
 from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME, Source
 from foundry.errors import ConfigError
+from foundry.features.choosing import Parents
 from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
 from foundry.features.stores import StoreSection
 from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
 from foundry.runtime.retrieval.tokens import LANGUAGES
 
-DEFAULT_MAX_CHARS: Mapping[Strategy, int] = {"page": 4000, "parent": 400}
-"""By strategy where it is not 1200: a page is more than a section, and parents are read."""
 MINIMUM_MAX_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkingOptions:
-    """How documents are split; sizes in characters.
-
-    `parent_max_chars` bounds the passage that is read around a chunk, for the strategy "parent";
-    `max_tokens` is a further limit of a chunk with its headings, by an estimate; 0 for none.
-    """
-
-    strategy: Strategy
-    max_chars: int
-    overlap: int
-    parent_max_chars: int = 3000
-    max_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
-    """A project, fully resolved.
-
-    `k` is the rank constant of RRF. `stages` are those optional stages of a search
-    that were chosen, by name.
-    """
+    """A project: its foundry.toml, with what was left out filled in and with absolute paths."""
 
     root: Path
-    name: str
-    title: str
-    description: str
-    language: str
+    project: ProjectSection
     sources: tuple[Source, ...]
     build: BuildSection
-    chunking: ChunkingOptions
-    embedding: EmbeddingOptions
-    fusion: Literal["linear", "rrf"]
-    semantic_weight: float
-    keyword_weight: float
-    k: int
-    identifier_fallback: bool
-    identifier_patterns: tuple[str, ...]
-    stages: Mapping[str, Stage]
-    index: IndexOptions
+    chunking: ChunkingSection
+    embedding: EmbeddingSection
+    search: SearchSection
     store: StoreSection
     server: ServerSection
-    package: str
-    targets: tuple[Target, ...]
-    templates: Path | None
+    export: ExportSection
+
+    @property
+    def stages(self) -> dict[str, Stage]:
+        """The optional stages of a search that were chosen, by name, in their order."""
+        parents = {Parents.name: Parents()} if self.chunking.strategy == "parent" else {}
+        return {**self.search.stages, **parents}
+
+    @property
+    def index(self) -> IndexOptions:
+        """What of [search] the index is built with."""
+        return config_search.index_options(self.search)
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """The weights of the semantic and of the keyword lane."""
+        return config_search.resolve_weights(self.search)
+
+    @property
+    def package(self) -> str:
+        """The name of the server's Python package."""
+        return self.export.package or self.project.name.replace("-", "_")
+
+    @property
+    def title(self) -> str:
+        """What people call the server."""
+        return self.project.title or self.project.name
+
+    @property
+    def templates(self) -> Path | None:
+        """The folder of the project's own templates, if it has any."""
+        return self.root / self.export.templates if self.export.templates else None
 
     @property
     def state(self) -> Path:
@@ -96,7 +94,7 @@ class Config:
     @property
     def default_export(self) -> Path:
         """Where the server goes unless told otherwise."""
-        return self.root / "dist" / self.name
+        return self.root / "dist" / self.project.name
 
     @property
     def build_command(self) -> str:
@@ -161,22 +159,21 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
 
 
 def _find_chunking_problems(section: ChunkingSection) -> list[str]:
-    options = _resolve_chunking(section)
     problems = []
-    if options.overlap >= options.max_chars:
+    if section.overlap >= section.max_chars:
         problems.append(
             f"chunking.overlap: must be smaller than chunking.max_chars"
-            f" ({options.max_chars}), got {options.overlap}"
+            f" ({section.max_chars}), got {section.overlap}"
         )
     if section.strategy != "parent" and "parent_max_chars" in section.model_fields_set:
         problems.append(
             f"chunking.parent_max_chars: strategy {section.strategy!r} takes no such key;"
             " 'parent' does"
         )
-    elif section.strategy == "parent" and options.parent_max_chars < options.max_chars:
+    elif section.strategy == "parent" and section.parent_max_chars < section.max_chars:
         problems.append(
             f"chunking.parent_max_chars: must not be smaller than chunking.max_chars"
-            f" ({options.max_chars}), got {options.parent_max_chars}"
+            f" ({section.max_chars}), got {section.parent_max_chars}"
         )
     if 0 < section.max_tokens < MINIMUM_MAX_TOKENS:
         problems.append(
@@ -184,16 +181,6 @@ def _find_chunking_problems(section: ChunkingSection) -> list[str]:
             f" got {section.max_tokens}"
         )
     return problems
-
-
-def _resolve_chunking(section: ChunkingSection) -> ChunkingOptions:
-    return ChunkingOptions(
-        strategy=section.strategy,
-        max_chars=section.max_chars or DEFAULT_MAX_CHARS.get(section.strategy, 1200),
-        overlap=section.overlap,
-        parent_max_chars=section.parent_max_chars,
-        max_tokens=section.max_tokens,
-    )
 
 
 def _find_idle_options(server: ServerSection) -> list[str]:
@@ -208,28 +195,16 @@ def _find_idle_options(server: ServerSection) -> list[str]:
 
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
-    semantic_weight, keyword_weight = config_search.resolve_weights(parsed.search)
+    targets = config_targets.resolve(parsed.export.targets)
     return Config(
         root=root,
-        name=parsed.project.name,
-        title=parsed.project.title or parsed.project.name,
-        description=parsed.project.description,
-        language=parsed.project.language,
+        project=parsed.project,
         sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
         build=parsed.build,
-        chunking=_resolve_chunking(parsed.chunking),
+        chunking=parsed.chunking,
         embedding=config_embedding.resolve(parsed.embedding),
-        fusion=parsed.search.fusion,
-        semantic_weight=semantic_weight,
-        keyword_weight=keyword_weight,
-        k=parsed.search.k,
-        identifier_fallback=parsed.search.identifier_fallback,
-        identifier_patterns=tuple(parsed.search.identifier_patterns),
-        stages=config_search.resolve_stages(parsed.search, parsed.chunking.strategy),
-        index=config_search.resolve_index_options(parsed.search),
+        search=parsed.search,
         store=parsed.store.named_after(parsed.project.name),
         server=parsed.server,
-        package=parsed.export.package or parsed.project.name.replace("-", "_"),
-        targets=config_targets.resolve(parsed.export.targets),
-        templates=root / parsed.export.templates if parsed.export.templates else None,
+        export=parsed.export.model_copy(update={"targets": targets}),
     )

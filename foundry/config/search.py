@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from foundry.config.file import FieldsSection, SearchSection, SourceSection, Strategy
+from foundry.config.file import FieldsSection, SearchSection
 from foundry.config.patterns import check_pattern
-from foundry.features.choosing import Parents
+from foundry.config.sources import Source
 from foundry.features.ranking import Expansion
-from foundry.features.stage import Stage, Surroundings
+from foundry.features.stage import Surroundings
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -52,7 +52,7 @@ class IndexOptions:
 
 
 def find_problems(
-    search: SearchSection, sources: Sequence[SourceSection], *, has_vectors: bool
+    search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
     """Return what is wrong with [search] although each of its keys is possible by itself."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
@@ -86,7 +86,7 @@ def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[s
     return problems
 
 
-def _find_column_problems(search: SearchSection, sources: Sequence[SourceSection]) -> list[str]:
+def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> list[str]:
     kept = {name for source in sources for name in getattr(source, "metadata", ())}
     problems = []
     for key, names in (
@@ -116,13 +116,7 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
     return semantic, rest(semantic) if keyword is None else keyword
 
 
-def resolve_stages(search: SearchSection, strategy: Strategy) -> dict[str, Stage]:
-    """Return the stages of a server by name, in their order."""
-    parents = {Parents.name: Parents()} if strategy == "parent" else {}
-    return {**search.stages, **parents}
-
-
-def resolve_index_options(search: SearchSection) -> IndexOptions:
+def index_options(search: SearchSection) -> IndexOptions:
     """Return what the index needs to know of [search]."""
     expansion = search.stages.get(Expansion.name)
     return IndexOptions(

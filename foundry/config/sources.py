@@ -1,18 +1,16 @@
-"""[[sources]] resolved: what is read, under which name, and what is left out of it."""
+"""[[sources]]: what is read, under which name, and what is left out of it."""
 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BeforeValidator, Field
 
-from foundry.config import web_sources as config_web_sources
-from foundry.config.file import FolderSection, RecordsSection, SourceSection
-from foundry.config.web_sources import WebSource
+from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource, WebSource
 from foundry.errors import FoundryError
+from foundry.features.feature import SLUG_PATTERN, Strings, Table
 from foundry.urls import UrlError, parse_url
 
 CONFIG_NAME = "foundry.toml"
@@ -22,68 +20,78 @@ TABLES = frozenset({".csv", ".jsonl"})
 """The endings of files that are read row by row."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSource:
+def _to_path(written: object) -> object:
+    # An empty text would name the project's own folder.
+    return Path(written) if isinstance(written, str) and written else written
+
+
+Location = Annotated[Path, BeforeValidator(_to_path)]
+
+
+class FolderSource(Table):
     """A folder of files, read recursively."""
 
-    name: str
-    path: Path
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    base_url: str | None
-    tags: tuple[str, ...]
-    modified_from_file: bool
-    max_bytes: int
-    metadata: tuple[str, ...] = ()
+    type: Literal["folder"] = "folder"
+    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    path: Location
+    include: Strings = ("**/*",)
+    exclude: Strings = ()
+    base_url: str | None = None
+    tags: Strings = ()
+    metadata: Strings = ()
+    modified: Literal["content", "file"] = "content"
+    max_bytes: int = Field(default=200_000_000, ge=1)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsSource:
-    """A CSV or JSONL table, one document a row; the fields name columns."""
+class RecordsSource(Table):
+    """A CSV or JSONL table, one document a row; most values name columns."""
 
-    name: str
-    path: Path
-    id: str
-    title: str | None
-    text: str
-    url: str | None
-    modified: str | None
-    tags_column: str | None
-    metadata: tuple[str, ...]
-    text_format: Literal["text", "markdown", "html"]
-    base_url: str | None
-    tags: tuple[str, ...]
+    type: Literal["records"] = "records"
+    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    path: Location
+    id: str = "id"
+    title: str | None = "title"
+    text: str = "text"
+    url: str | None = "url"
+    modified: str | None = "modified"
+    tags_column: str | None = "tags"
+    metadata: Strings = ()
+    text_format: Literal["text", "markdown", "html"] = "text"
+    base_url: str | None = None
+    tags: Strings = ()
 
 
-Source = FolderSource | RecordsSource | WebSource
-
-SECTIONS: dict[str, type[BaseModel]] = {
-    "folder": FolderSection,
-    "records": RecordsSection,
-    **config_web_sources.SECTIONS,
+Source = FolderSource | RecordsSource | UrlSource | SitemapSource | SiteSource
+SOURCES: dict[str, type[Table]] = {
+    "folder": FolderSource,
+    "records": RecordsSource,
+    "url": UrlSource,
+    "sitemap": SitemapSource,
+    "site": SiteSource,
 }
 
 
-def find_problems(sections: Sequence[SourceSection], project: Path) -> list[str]:
-    """Return what is wrong with sections whose keys are each possible by themselves."""
-    names = _names_of(sections)
+def find_problems(sources: Sequence[Source], project: Path) -> list[str]:
+    """Return what is wrong with sources whose keys are each possible by themselves."""
+    names = [_name_of(source) for source in sources]
     problems = [
         f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
         for number, name in enumerate(names)
         if name in names[:number]
     ]
-    for number, source in enumerate(sections):
-        if not isinstance(source, FolderSection | RecordsSection):
-            problems += config_web_sources.find_problems(source, f"sources[{number}]")
+    for number, source in enumerate(sources):
+        key = f"sources[{number}]"
+        if isinstance(source, WebSource):
+            problems += source.find_problems(key)
             continue
-        problems += _find_base_problems(source.base_url, f"sources[{number}].base_url")
+        problems += _find_base_problems(source.base_url, f"{key}.base_url")
         path = project / source.path
-        if isinstance(source, FolderSection) and not path.is_dir():
-            problems.append(f"sources[{number}].path: no such folder: {path}")
-        if isinstance(source, RecordsSection) and not path.is_file():
-            problems.append(f"sources[{number}].path: no such file: {path}")
-        if isinstance(source, RecordsSection) and path.suffix not in TABLES:
-            problems.append(f"sources[{number}].path: must end in .csv or .jsonl, got {path.name}")
+        if isinstance(source, FolderSource) and not path.is_dir():
+            problems.append(f"{key}.path: no such folder: {path}")
+        if isinstance(source, RecordsSource) and not path.is_file():
+            problems.append(f"{key}.path: no such file: {path}")
+        if isinstance(source, RecordsSource) and path.suffix not in TABLES:
+            problems.append(f"{key}.path: must end in .csv or .jsonl, got {path.name}")
     return problems
 
 
@@ -98,40 +106,33 @@ def _find_base_problems(base_url: str | None, key: str) -> list[str]:
     return []
 
 
-def resolve(sections: Sequence[SourceSection], root: Path, project_name: str) -> tuple[Source, ...]:
-    """Sources with absolute paths, and a name for each."""
-    return tuple(
-        _resolve_source(section, name, root, project_name)
-        for section, name in zip(sections, _names_of(sections), strict=True)
-    )
+def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[Source, ...]:
+    """Return the sources, each with a name, absolute paths and canonical urls."""
+    return tuple(_resolve(source, root, project_name) for source in sources)
 
 
-def _names_of(sections: Sequence[SourceSection]) -> list[str]:
-    names = []
-    for source in sections:
-        if not isinstance(source, FolderSection | RecordsSection):
-            stem = config_web_sources.host_of(source).replace(".", "-").replace(":", "-")
-        elif source.path in {".", ".."}:
-            stem = Path(source.path).resolve().stem
-        else:
-            stem = source.path
-        slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
-        slug = "-".join(part for part in slug.split("-") if part)
-        names.append(source.name or slug[:63] or "source")
-    return names
-
-
-def _resolve_source(source: SourceSection, name: str, root: Path, project_name: str) -> Source:
-    if not isinstance(source, FolderSection | RecordsSection):
-        return config_web_sources.resolve(source, name)
-    values: dict[str, Any] = source.model_dump(exclude={"type", "name", "path"})
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+def _resolve(source: Source, root: Path, project_name: str) -> Source:
+    name = _name_of(source)
+    if isinstance(source, WebSource):
+        return source.resolve(name)
     path = (root / source.path).resolve()
-    if isinstance(source, FolderSection):
-        values["modified_from_file"] = values.pop("modified") == "file"
-        values["exclude"] += _own_files(path, root, project_name)
-        return FolderSource(name=name, path=path, **values)
-    return RecordsSource(name=name, path=path, **values)
+    if isinstance(source, RecordsSource):
+        return source.model_copy(update={"name": name, "path": path})
+    exclude = (*source.exclude, *_own_files(path, root, project_name))
+    return source.model_copy(update={"name": name, "path": path, "exclude": exclude})
+
+
+def _name_of(source: Source) -> str:
+    if source.name:
+        return source.name
+    if isinstance(source, WebSource):
+        stem = source.host.replace(".", "-").replace(":", "-")
+    elif source.path.name in {"", ".."}:
+        stem = source.path.resolve().name
+    else:
+        stem = str(source.path)
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
+    return "-".join(part for part in slug.split("-") if part)[:63] or "source"
 
 
 def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def find_problems(section: ExportSection, name: str, project: Path) -> list[str]
     return problems
 
 
-def resolve(written: list[Target]) -> tuple[Target, ...]:
+def resolve(written: tuple[Target, ...]) -> tuple[Target, ...]:
     """Return each target once; "docker" first where one of them runs the image."""
     image = ["docker"] if any(TARGETS[target].runs_image for target in written) else []
     return tuple(dict.fromkeys([*image, *written]))

@@ -3,89 +3,129 @@
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel
+from pydantic import Field
 
-from foundry.config.file import DEFAULT_USER_AGENT, SitemapSection, SiteSection, UrlSection
+import foundry
 from foundry.errors import FoundryError
+from foundry.features.feature import SLUG_PATTERN, Strings, Table
 from foundry.urls import UrlError, parse_host_and_port, parse_url
 
-WebSection = UrlSection | SitemapSection | SiteSection
-SECTIONS: dict[str, type[BaseModel]] = {
-    "url": UrlSection,
-    "sitemap": SitemapSection,
-    "site": SiteSection,
-}
+DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
 
 
-@dataclass(frozen=True, slots=True)
-class WebSource:
-    """Pages of the web.
+class WebSource(Table):
+    """Pages of the web, and how they are fetched."""
 
-    `kind` says what `urls` are: pages; one sitemap; or the page at which a crawl of a site begins.
+    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    tags: Strings = ()
+    markdown: bool = True
+    min_coverage: float = Field(default=0.95, ge=0, le=1)
+    requests_per_second: float = Field(default=5.0, ge=0.01, le=1000)
+    timeout_seconds: float = Field(default=60.0, ge=0.1, le=3600)
+    max_bytes: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    user_agent: str = Field(
+        default=DEFAULT_USER_AGENT, max_length=200, pattern=r"^[A-Za-z][!-~]*(?: [!-~]+)*$"
+    )
+    allow_private: Strings = ()
+
+    @property
+    def start(self) -> tuple[str, ...]:
+        """The urls that are fetched first."""
+        raise NotImplementedError
+
+    @property
+    def host(self) -> str:
+        """The host of the first url, which names the source; empty for an impossible one."""
+        try:
+            return parse_url(self.start[0]).host
+        except UrlError:
+            return ""
+
+    def find_problems(self, key: str) -> list[str]:
+        """Return what is wrong although all types are right; `key` is the place in the file."""
+        problems = []
+        for number, entry in enumerate(self.allow_private):
+            problems += _check(parse_host_and_port, f"{key}.allow_private[{number}]", entry)
+        return problems
+
+    def resolve(self, name: str) -> Self:
+        """Return the source under a name, with canonical urls."""
+        raise NotImplementedError
+
+
+class UrlSource(WebSource):
+    """Pages by their urls."""
+
+    type: Literal["url"] = "url"
+    urls: Strings = Field(min_length=1, max_length=100_000)
+
+    @property
+    def start(self) -> tuple[str, ...]:
+        """All of its urls."""
+        return self.urls
+
+    def find_problems(self, key: str) -> list[str]:
+        """Return what is wrong although all types are right."""
+        problems = []
+        for number, url in enumerate(self.urls):
+            problems += _check(parse_url, f"{key}.urls[{number}]", url)
+        return problems + super().find_problems(key)
+
+    def resolve(self, name: str) -> Self:
+        """Return the source under a name, with canonical urls."""
+        urls = tuple(str(parse_url(url)) for url in self.urls)
+        return self.model_copy(update={"name": name, "urls": urls})
+
+
+class ListedSource(WebSource):
+    """Pages that are found from one url on.
+
     `hosts` are others than that url's own whose pages belong to the source.
     """
 
-    name: str
-    kind: Literal["url", "sitemap", "site"]
-    urls: tuple[str, ...]
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    hosts: tuple[str, ...]
-    max_pages: int
-    depth: int
-    tags: tuple[str, ...]
-    markdown: bool
-    min_coverage: float
-    requests_per_second: float
-    timeout_seconds: float
-    max_bytes: int
-    user_agent: str
-    allow_private: tuple[str, ...]
+    url: str = Field(min_length=1)
+    include: Strings = ("*",)
+    exclude: Strings = ()
+    hosts: Strings = ()
+    max_pages: int = Field(default=10_000, ge=1, le=1_000_000)
 
+    @property
+    def start(self) -> tuple[str, ...]:
+        """The url from which the others are found."""
+        return (self.url,)
 
-def find_problems(section: WebSection, key: str) -> list[str]:
-    """Return what is wrong with a section whose types are right; `key` is its place in the file."""
-    problems = []
-    for place, written in _urls_of(section, key):
-        problems += _check(parse_url, place, written)
-    for number, entry in enumerate(section.allow_private):
-        problems += _check(parse_host_and_port, f"{key}.allow_private[{number}]", entry)
-    if not isinstance(section, UrlSection):
-        for number, entry in enumerate(section.hosts):
+    def find_problems(self, key: str) -> list[str]:
+        """Return what is wrong although all types are right."""
+        problems = _check(parse_url, f"{key}.url", self.url) + super().find_problems(key)
+        for number, entry in enumerate(self.hosts):
             problems += _check(parse_host_and_port, f"{key}.hosts[{number}]", entry)
-        for name in ("include", "exclude"):
-            for number, pattern in enumerate(getattr(section, name)):
-                if not pattern or re.match(r"(?!https?:)[^/*]", pattern):
-                    problems.append(
-                        f"{key}.{name}[{number}]: must begin with /, * or http, got {pattern!r}"
-                    )
-    return problems
+        for name, patterns in (("include", self.include), ("exclude", self.exclude)):
+            problems += [
+                f"{key}.{name}[{number}]: must begin with /, * or http, got {pattern!r}"
+                for number, pattern in enumerate(patterns)
+                if not pattern or re.match(r"(?!https?:)[^/*]", pattern)
+            ]
+        return problems
+
+    def resolve(self, name: str) -> Self:
+        """Return the source under a name, with a canonical url."""
+        return self.model_copy(update={"name": name, "url": str(parse_url(self.url))})
 
 
-def resolve(section: WebSection, name: str) -> WebSource:
-    """Return the section with canonical urls and hosts."""
-    listed = None if isinstance(section, UrlSection) else section
-    return WebSource(
-        name=name,
-        kind=section.type,
-        urls=tuple(str(parse_url(written)) for _, written in _urls_of(section, "")),
-        include=tuple(listed.include) if listed else ("*",),
-        exclude=tuple(listed.exclude) if listed else (),
-        hosts=tuple(listed.hosts) if listed else (),
-        max_pages=listed.max_pages if listed else len(_urls_of(section, "")),
-        depth=section.depth if isinstance(section, SiteSection) else 0,
-        tags=tuple(section.tags),
-        markdown=section.markdown,
-        min_coverage=section.min_coverage,
-        requests_per_second=section.requests_per_second,
-        timeout_seconds=section.timeout_seconds,
-        max_bytes=section.max_bytes,
-        user_agent=section.user_agent,
-        allow_private=tuple(section.allow_private),
-    )
+class SitemapSource(ListedSource):
+    """Pages that a sitemap lists."""
+
+    type: Literal["sitemap"] = "sitemap"
+
+
+class SiteSource(ListedSource):
+    """Pages of a site, followed by their links."""
+
+    type: Literal["site"] = "site"
+    max_pages: int = Field(default=1_000, ge=1, le=1_000_000)
+    depth: int = Field(default=5, ge=0, le=100)
 
 
 def suggest(written: str) -> dict[str, object]:
@@ -110,21 +150,6 @@ def _is_local(host: str) -> bool:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return "." not in host or host.endswith((".localhost", ".local", ".internal"))
-
-
-def host_of(section: WebSection) -> str:
-    """Return the host of the section's first url, which names the source; empty for an
-    impossible one."""
-    try:
-        return parse_url(_urls_of(section, "")[0][1]).host
-    except UrlError:
-        return ""
-
-
-def _urls_of(section: WebSection, key: str) -> list[tuple[str, str]]:
-    if isinstance(section, UrlSection):
-        return [(f"{key}.urls[{number}]", url) for number, url in enumerate(section.urls)]
-    return [(f"{key}.url", section.url)]
 
 
 def _check(parse: Callable[[str], object], place: str, written: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.distil.corpus_texts import embedded_text
 from foundry.embedding.distil.known_items import compare_with_table
 from foundry.embedding.distil.query_distillation import (
@@ -34,7 +34,7 @@ class ModelEmbedder:
     """An embedder around any model."""
 
     def __init__(
-        self, model: BatchedModel, options: EmbeddingOptions, language: str, step: StartStep
+        self, model: BatchedModel, options: EmbeddingSection, language: str, step: StartStep
     ) -> None:
         self._model = model
         self._options = options

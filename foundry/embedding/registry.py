@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.embedding.static import StaticEmbedder
@@ -16,12 +15,12 @@ CACHE_NAME = "cache.sqlite"
 
 @contextmanager
 def closing_embedder(
-    options: EmbeddingOptions,
+    options: EmbeddingSection,
     language: str,
     root: Path,
     state: Path,
     step: StartStep,
-    place: Callable[[EmbeddingModel, EmbeddingOptions], EmbeddingModel],
+    place: Callable[[EmbeddingModel, EmbeddingSection], EmbeddingModel],
 ) -> Iterator[Embedder | None]:
     """Provide the embedder that was chosen, closed in the end; None where there are to be no
     vectors.
@@ -47,7 +46,7 @@ def closing_embedder(
     from foundry.embedding.vector_cache import VectorCache
 
     if not options.base_url and (root / options.model).is_dir():
-        options = replace(options, model=str(root / options.model))
+        options = options.model_copy(update={"model": str(root / options.model)})
     batched = BatchedModel(
         place(open_model(options), options),
         VectorCache(state / CACHE_NAME),

@@ -46,9 +46,10 @@ def render_servers(config: Config, query_encoder: QueryEncoder) -> dict[str, Ser
         return servers
     fusions: tuple[Literal["linear", "rrf"], ...] = ("linear", "rrf")
     for fusion in fusions:
-        if fusion != config.fusion:
+        if fusion != config.search.fusion:
             semantic, keyword = DEFAULT_WEIGHTS[fusion]
-            other = replace(config, fusion=fusion, semantic_weight=semantic, keyword_weight=keyword)
+            changed = {"fusion": fusion, "semantic_weight": semantic, "keyword_weight": keyword}
+            other = replace(config, search=config.search.model_copy(update=changed))
             folder = render_preview(other, query_encoder, f"server-{fusion}")
             servers[fusion] = Server(other, folder, ("hybrid",))
     return servers
@@ -72,6 +73,7 @@ def ask(
     `with_model` lets it ask the language model that the environment names, if it has a use for it.
     """
     config = server.config
+    semantic_weight, keyword_weight = config.weights
     job = {
         "package": config.package,
         "kind": asked.kind,
@@ -82,8 +84,8 @@ def ask(
     # What foundry.toml says is measured, whatever the environment of this process says.
     variables = {
         "INDEX_DIR": str(index_folder),
-        "SEMANTIC_WEIGHT": str(config.semantic_weight),
-        "KEYWORD_WEIGHT": str(config.keyword_weight),
+        "SEMANTIC_WEIGHT": str(semantic_weight),
+        "KEYWORD_WEIGHT": str(keyword_weight),
         **(model_variables() if with_model else {}),
     }
     code = _ASK.format(server=str(server.folder), foundry=str(Path(foundry.__file__).parents[1]))

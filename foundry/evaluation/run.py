@@ -162,7 +162,7 @@ def _collect(
     found = {mode: (own, mode) for mode in own["latency_ms"]}
     systems = {CONFIGURED: found.pop(CONFIGURED)}
     if len(reports) > 1:
-        systems[config.fusion] = systems[CONFIGURED]
+        systems[config.search.fusion] = systems[CONFIGURED]
         systems |= {name: (reports[name], "hybrid") for name in reports if name != CONFIGURED}
     systems |= found
     return Evaluation(
@@ -173,9 +173,8 @@ def _collect(
             "known_items": json.loads(build_report.read_bytes()).get("known_items"),
         },
         configured={
-            "fusion": config.fusion,
-            "semantic_weight": config.semantic_weight,
-            "keyword_weight": config.keyword_weight,
+            "fusion": config.search.fusion,
+            **dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True)),
         },
         systems={name: _values(report, mode) for name, (report, mode) in systems.items()},
         latency_ms={name: report["latency_ms"][mode] for name, (report, mode) in systems.items()},
@@ -202,10 +201,10 @@ def _tune(
     variants: Sequence[Candidate],
 ) -> Tuning:
     configured = Candidate(evaluation.configured, evaluation.systems[CONFIGURED][METRIC])
-    share = config.semantic_weight / (config.semantic_weight + config.keyword_weight)
+    share = config.weights[0] / sum(config.weights)
     candidates: list[Candidate] = []
     for name, report in reports.items():
-        fusion = config.fusion if name == CONFIGURED else name
+        fusion = config.search.fusion if name == CONFIGURED else name
         sweep = _sweep(report)
         swept = zip(sweep.weights, sweep.values, strict=True)
         for weight, values in sorted(swept, key=lambda entry: abs(entry[0] - share)):

@@ -25,8 +25,8 @@ def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
                 continue
             for changed in _around(value):
                 if tried := _change(stage, key, changed):
-                    stages = {**config.stages, name: tried}
-                    yield {f"{name}.{key}": changed}, replace(config, stages=stages)
+                    search = config.search.model_copy(update={name: tried})
+                    yield {f"{name}.{key}": changed}, replace(config, search=search)
 
 
 def _around(value: float) -> list[float]:

@@ -84,7 +84,7 @@ def explain_export(config: Config, export: Export) -> dict[str, str]:
     query_encoder = choose_query_encoder(config, check_index(export.index, config.root))
     features = choose_features(config, query_encoder)
     said = explain_files(
-        features, choose_steps(config), config.package, config.name, export.all_files()
+        features, choose_steps(config), config.package, config.project.name, export.all_files()
     )
     return {**said, f"{export.index_place}/": "the index that was built last"}
 
@@ -146,7 +146,7 @@ def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, by
     return {
         LOCK: format_lock(resolution, asked),
         REQUIREMENTS: format_requirements(selected),
-        SBOM: format_sbom(config.name, version, roots, selected, foundry.__version__),
+        SBOM: format_sbom(config.project.name, version, roots, selected, foundry.__version__),
         CORPUS: format_corpus(index),
     }
 

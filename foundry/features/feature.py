@@ -1,12 +1,13 @@
 """What everything that may be chosen declares."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from foundry.features.snippet import Snippet
 
+SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
 """What speaks to language models and services that embed."""
@@ -21,6 +22,10 @@ LANGUAGE_MODEL = """
 #LLM_CONCURRENCY=8
 #LLM_DAILY_CALLS=
 """
+
+
+Strings = Annotated[tuple[str, ...], Field(strict=False)]
+"""A list of texts in foundry.toml."""
 
 
 class Table(BaseModel):

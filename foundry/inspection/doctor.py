@@ -157,7 +157,7 @@ def _encoder() -> Iterator[Finding]:
 
 def _project(config: Config) -> Iterator[Finding]:
     count = len(config.sources)
-    yield Finding("project", f"{config.name}: {count} source{'s' if count != 1 else ''}")
+    yield Finding("project", f"{config.project.name}: {count} source{'s' if count != 1 else ''}")
     yield Finding("embedding", config.embedding.provider)
     folder = config.state / "index"
     build = config.build_command

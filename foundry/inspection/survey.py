@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from foundry.config import web_sources
-from foundry.config.file import FolderSection
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
@@ -141,7 +140,7 @@ def survey(project: Path, written: str) -> Survey:
     root = project.resolve()
     if settings["type"] == "records":
         return _survey_table(written, settings, Path(written))
-    (source,) = resolve((FolderSection.model_validate(settings),), root, root.name)
+    (source,) = resolve((FolderSource.model_validate(settings),), root, root.name)
     assert isinstance(source, FolderSource)
     return _survey_folder(written, settings, source)
 

@@ -64,7 +64,7 @@ def plan_server(
     for name, content in files.items():
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
-            _check_description(parsed, config.description)
+            _check_description(parsed, config.project.description)
     return dict(sorted(files.items()))
 
 
@@ -77,14 +77,15 @@ def choose_features(config: Config, query_encoder: QueryEncoder) -> list[Feature
         *config.stages.values(),
         *([PROVIDERS[query_encoder.name]] if asks_model else []),
         STORES[config.store.engine],
-        *(TARGETS[target] for target in config.targets),
+        *(TARGETS[target] for target in config.export.targets),
     ]
 
 
 def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
     """Return what stages and interfaces add to rendered modules, with what adds it."""
     beside = {*config.server.interfaces, *config.stages}
-    words = config.language if (RUNTIME / f"chat/words_{config.language}.py").is_file() else None
+    language = config.project.language
+    words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
     return [
         *((stage, step) for stage in config.stages.values() for step in stage.steps()),
         *(
@@ -117,31 +118,31 @@ def template_values(
 ) -> dict[str, object]:
     """Return what templates may see."""
     return {
-        "name": config.name,
+        "name": config.project.name,
         "package": config.package,
         "title": config.title,
-        "description": config.description,
-        "fusion": config.fusion,
+        "description": config.project.description,
+        "fusion": config.search.fusion,
         "vectors": query_encoder.kind != "none",
         "query_encoder": query_encoder.name,
         "query_encoder_kind": query_encoder.kind,
         "query_encoder_module": query_encoder.name.replace("-", "_"),
         "store": config.store.engine,
-        "identifier_fallback": config.identifier_fallback,
+        "identifier_fallback": config.search.identifier_fallback,
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
         **place_steps(choose_steps(config)),
         "filterable": list(config.index.filterable),
         "searches_wait": query_encoder.kind in {"model", "service"}
         or not config.store.is_embedded
         or any(stage.waits for stage in config.stages.values()),
-        "semantic_weight": config.semantic_weight,
-        "keyword_weight": config.keyword_weight,
-        "k": config.k,
+        "semantic_weight": config.weights[0],
+        "keyword_weight": config.weights[1],
+        "k": config.search.k,
         "port": config.server.port,
         **{name: name in config.server.interfaces for name in INTERFACES},
         **_from_features(config, query_encoder),
         "short_title": _shorten(config.title),
-        "summary": _shorten(config.description or f"Search {config.title}"),
+        "summary": _shorten(config.project.description or f"Search {config.title}"),
         "has_questions": has_questions,
         "foundry_version": foundry.__version__,
     }
@@ -152,8 +153,8 @@ def _from_features(config: Config, query_encoder: QueryEncoder) -> dict[str, obj
     features = choose_features(config, query_encoder)
     store = STORES[config.store.engine]
     server = {
-        "name": config.name,
-        "label": config.name.replace("_", "-"),
+        "name": config.project.name,
+        "label": config.project.name.replace("_", "-"),
         "package": config.package,
         "port": config.server.port,
         "key": config.embedding.api_key_env,
@@ -201,7 +202,7 @@ def _render_templates(
         name = "/".join(parts)
         if name not in unwanted:
             source = f"server/{path.relative_to(root).as_posix()}"
-            written = f"{config.name}.service" if name == UNIT else name
+            written = f"{config.project.name}.service" if name == UNIT else name
             files[written] = render(source, values, own).encode("utf-8")
     return files
 
@@ -209,9 +210,9 @@ def _render_templates(
 def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
     features = choose_features(config, query_encoder)
     values: dict[str, object] = {
-        "name": config.name,
+        "name": config.project.name,
         "title": config.title,
-        "description": config.description,
+        "description": config.project.description,
         **{key: getattr(config.server, key) for each in features for key in each.settings},
         "limits": {
             name: getattr(config.server, key)
@@ -219,11 +220,10 @@ def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
             for key, name in each.limits.items()
         },
     }
-    if config.identifier_patterns:
-        values["identifier_patterns"] = list(config.identifier_patterns)
+    if config.search.identifier_patterns:
+        values["identifier_patterns"] = list(config.search.identifier_patterns)
     if query_encoder.kind != "none":
-        values["semantic_weight"] = config.semantic_weight
-        values["keyword_weight"] = config.keyword_weight
+        values["semantic_weight"], values["keyword_weight"] = config.weights
     if query_encoder.kind == "service":
         values["embedding"] = {
             "base_url": config.embedding.base_url,

@@ -8,12 +8,13 @@ from foundry.config.web_sources import WebSource
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped, Stamp, Unchanged
 from foundry.sources import folder, records
+from foundry.sources.fetched import ReadySource
 from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known
 
 
 def fetch_all(
     sources: Sequence[Source], state: Path, step: StartStep
-) -> tuple[tuple[Source, ...], dict[str, dict[str, object]], dict[str, dict[str, int]]]:
+) -> tuple[tuple[ReadySource, ...], dict[str, dict[str, object]], dict[str, dict[str, int]]]:
     """Fetch what is not on this machine; nothing is asked of the network after this.
 
     Args:
@@ -30,8 +31,9 @@ def fetch_all(
         SourceError: When too little of a source could be fetched.
         BuildError: When the pages cannot be kept.
     """
-    if not any(isinstance(source, WebSource) for source in sources):
-        return tuple(sources), {}, {}
+    local = [source for source in sources if not isinstance(source, WebSource)]
+    if len(local) == len(sources):
+        return tuple(local), {}, {}
     # Imported when needed: HTTP takes longer to load than a small project to build.
     from foundry.sources import web
 
@@ -44,7 +46,7 @@ def fetch_all(
 
 
 def iterate(
-    source: Source, is_unchanged: IsUnchanged = nothing_is_known
+    source: ReadySource, is_unchanged: IsUnchanged = nothing_is_known
 ) -> Iterator[RawDocument | Unchanged | Skipped]:
     """Deliver a source's documents one by one, in an order that depends on their names alone.
 
@@ -58,11 +60,10 @@ def iterate(
         return records.iterate(source)
     from foundry.sources import web
 
-    assert isinstance(source, web.FetchedSource), "web sources are fetched first"
     return web.iterate(source)
 
 
-def stamp(source: Source) -> Stamp | None:
+def stamp(source: ReadySource) -> Stamp | None:
     """Return the stamp of a source that is one file; None if it has none that will last."""
     if not isinstance(source, RecordsSource):
         return None

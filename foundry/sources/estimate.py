@@ -1,20 +1,24 @@
 """How much a source holds, found without reading it: what progress is measured against."""
 
 from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.config.web_sources import WebSource
 from foundry.records import RawDocument, Skipped
+from foundry.sources.fetched import ReadySource
 from foundry.sources.folder import Walk
 from foundry.sources.ignoring import Selection
 
 BLOCK = 1 << 20
 
 
-def estimate(source: Source) -> int:
+def estimate(source: Source | ReadySource) -> int:
     """About how many documents `iterate` will deliver; 0 if the source cannot be read."""
     try:
         if isinstance(source, FolderSource):
             return sum(1 for _ in _Count(source, Selection(source)).walk())
+        if isinstance(source, WebSource):
+            return 0
         if not isinstance(source, RecordsSource):
-            return len(getattr(source, "pages", ()))
+            return len(source.pages)
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
     except OSError:

@@ -164,7 +164,7 @@ class Walk:
             ),
             tags=source.tags,
             metadata_keys=source.metadata,
-            modified=modified if source.modified_from_file else None,
+            modified=modified if source.modified == "file" else None,
             stamp=lasting_stamp(status),
         )
 

@@ -1,7 +1,6 @@
 """Web sources: fetched first, all of them, then delivered from the cache in the order of urls."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 from foundry.config.sources import Source
@@ -13,6 +12,7 @@ from foundry.fetching.page_cache import PageCache
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.coverage import Coverage
+from foundry.sources.fetched import FetchedPage, FetchedSource, ReadySource
 from foundry.sources.names import printable
 from foundry.sources.web_collecting import Collector
 from foundry.urls import parse_url
@@ -24,29 +24,9 @@ _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octe
 _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedPage:
-    """A page in the cache: its canonical url, and the url whose bytes are to be read."""
-
-    url: str
-    content: str
-    media_type: str | None
-    charset: str | None
-    modified: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedSource(WebSource):
-    """A web source whose pages are in the cache, in `folder`."""
-
-    folder: Path
-    pages: tuple[FetchedPage, ...]
-    skipped: tuple[Skipped, ...]
-
-
 def fetch_sources(
     sources: Sequence[Source], state: Path, step: StartStep
-) -> tuple[tuple[Source, ...], dict[str, Coverage]]:
+) -> tuple[tuple[ReadySource, ...], dict[str, Coverage]]:
     """Fetch the pages of every web source, and keep them in `state` from build to build.
 
     Returns the sources, those of the web now ready to be iterated over, and the coverage of these
@@ -58,7 +38,7 @@ def fetch_sources(
     """
     cache = PageCache(state / CACHE_FOLDER)
     coverages: dict[str, Coverage] = {}
-    ready: list[Source] = []
+    ready: list[ReadySource] = []
     try:
         for source in sources:
             if isinstance(source, WebSource):
@@ -112,9 +92,9 @@ def _fetch(
     with step(f"Fetching {source.name}", "pages") as progress:
         fetcher = Fetcher(manners, cache, network)
         pages, coverage = Collector(source, fetcher, network, progress).collect()
-    values = {field.name: getattr(source, field.name) for field in fields(WebSource)}
     fetched = FetchedSource(
-        **values,
+        name=source.name,
+        tags=source.tags,
         folder=state / CACHE_FOLDER,
         pages=tuple(
             FetchedPage(

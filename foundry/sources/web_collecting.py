@@ -10,7 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from foundry.config.web_sources import WebSource
+from foundry.config.web_sources import (
+    ListedSource,
+    SitemapSource,
+    SiteSource,
+    UrlSource,
+    WebSource,
+)
 from foundry.fetching.failures import FetchError
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
@@ -83,6 +89,9 @@ class Collector:
         self._pages: list[Page] = []
         self._seen: set[Url] = set()
         self._begun = 0
+        self._max_pages = (
+            source.max_pages if isinstance(source, ListedSource) else len(source.start)
+        )
 
     def collect(self) -> tuple[list[Page], Coverage]:
         """Fetch everything; returns the pages in the order of their urls, each once.
@@ -105,12 +114,12 @@ class Collector:
     def _fetch_all(self, pool: ThreadPoolExecutor) -> bool:
         """Returns whether all that the source lists is known."""
         source = self._source
-        start = [parse_url(url) for url in source.urls]
-        if source.kind == "url":
+        start = [parse_url(url) for url in source.start]
+        if not isinstance(source, ListedSource):
             self._fetch_level(pool, start)
             return True
         listed = self._twins.read_listing(start[0]) if source.markdown else []
-        if source.kind == "sitemap":
+        if isinstance(source, SitemapSource):
             walk = SitemapWalk(self._fetcher, self._scope, self._coverage)
             try:
                 walk.read(start[0])
@@ -121,11 +130,12 @@ class Collector:
             self._fetch_level(pool, walk.pages, in_order=True)
             return walk.is_complete
         level = self._fetch_level(pool, start)
-        for depth in range(source.depth):
+        levels = source.depth if isinstance(source, SiteSource) else 0
+        for depth in range(levels):
             if depth == 0:
                 level += [*self._read_sitemaps(start[0]), *listed]
             level = self._fetch_level(pool, filter(self._scope.follows, level))
-        if source.depth:
+        if levels:
             alone = self._twins.without_pages(page.final for page in self._pages)
             self._fetch_level(pool, filter(self._scope.follows, alone))
         return True
@@ -138,12 +148,12 @@ class Collector:
         if not in_order:
             new.sort()
         self._seen.update(new)
-        wanted = new[: self._source.max_pages - self._begun]
+        wanted = new[: self._max_pages - self._begun]
         self._begun += len(wanted)
         for url in new[len(wanted) :]:
             self._coverage.miss(str(url), "refused", OVER_MAX_PAGES)
         links: dict[Url, None] = {}
-        room = max(MAX_FRONTIER, self._source.max_pages)
+        room = max(MAX_FRONTIER, self._max_pages)
         for url, visit in self._visit_all(pool, wanted):
             self._progress.advance()
             fresh = (link for link in visit.links if link not in self._seen)
@@ -173,7 +183,7 @@ class Collector:
         except FetchError as error:
             return _Visit(None, failure=error)
         facts = examine(fetched, self._agent)
-        links = facts.links if source.kind == "site" else ()
+        links = facts.links if isinstance(source, SiteSource) else ()
         if facts.noindex:
             return _Visit(None, links)
         page = Page(
@@ -201,7 +211,7 @@ class Collector:
         found = facts.canonical
         is_same_site = found is not None and (
             found.host == fetched.url.host
-            if self._source.kind == "url"
+            if isinstance(self._source, UrlSource)
             else self._scope.has_host(found)
         )
         return found if found is not None and is_same_site else fetched.url

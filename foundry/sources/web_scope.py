@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from foundry.config.web_sources import WebSource
+from foundry.config.web_sources import ListedSource, WebSource
 from foundry.fetching.failures import FetchError, refused
 from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port, parse_url
 
@@ -22,13 +22,14 @@ class Scope:
     """The pages that a source may hold."""
 
     def __init__(self, source: WebSource) -> None:
-        self._source = source
-        self._home = parse_url(source.urls[0])
-        self._hosts = frozenset(parse_host_and_port(host) for host in source.hosts)
+        self._listed = source if isinstance(source, ListedSource) else None
+        self._home = parse_url(source.start[0])
+        hosts = self._listed.hosts if self._listed else ()
+        self._hosts = frozenset(parse_host_and_port(host) for host in hosts)
 
     def check_host(self, url: Url) -> None:
         """Raises FetchError for a url of a host that the source does not extend to."""
-        if self._source.kind == "url" or self._is_home(url):
+        if self._listed is None or self._is_home(url):
             return
         is_usual = url.port == DEFAULT_PORTS[url.scheme]
         if (url.host, url.port) in self._hosts or (is_usual and (url.host, None) in self._hosts):
@@ -45,8 +46,10 @@ class Scope:
 
     def selects(self, url: Url) -> bool:
         """Return whether the patterns select a url."""
-        included = any(matches(pattern, url) for pattern in self._source.include)
-        return included and not any(matches(pattern, url) for pattern in self._source.exclude)
+        if self._listed is None:
+            return True
+        included = any(matches(pattern, url) for pattern in self._listed.include)
+        return included and not any(matches(pattern, url) for pattern in self._listed.exclude)
 
     def follows(self, url: Url) -> bool:
         """Return whether a link is to be followed."""

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from configurations import chunking
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.config.project import ChunkingOptions
 from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Chunk, Document, RawDocument
@@ -41,7 +41,7 @@ def split(
     overlap: int = 0,
     path: str = "a.md",
 ) -> list[Chunk]:
-    return chunk(make_document(text, path), ChunkingOptions(strategy, max_chars, overlap))
+    return chunk(make_document(text, path), chunking(strategy, max_chars, overlap))
 
 
 def texts(text: str, *options: Any, **more: Any) -> list[str]:
@@ -163,7 +163,7 @@ def test_overlap_of_sentences_is_as_large_as_configured(overlap: int, repeated: 
 
 def test_a_short_record_is_one_chunk() -> None:
     document = make_document("One. Two.\n\nThree.", "7", id="7", media_type="text/plain")
-    (only,) = chunk(document, ChunkingOptions("headings", 1200, 0))
+    (only,) = chunk(document, chunking("headings", 1200, 0))
     assert (only.text, only.document_id) == ("One. Two.\n\nThree.", "7")
 
 
@@ -200,7 +200,7 @@ def test_equal_headings_give_distinct_ids() -> None:
 def test_large_texts_are_cut_in_reasonable_time(text: str) -> None:
     document = make_document(text)
     begin = time.process_time()
-    chunks = chunk(document, ChunkingOptions("headings", 1200, 0))
+    chunks = chunk(document, chunking("headings", 1200, 0))
     assert max(len(c.text) for c in chunks) <= 1200
     assert time.process_time() - begin < 15
 
@@ -245,7 +245,7 @@ def test_chunks_are_verbatim_within_limits_and_unique(
     text: str, strategy: Strategy, max_chars: int, overlap: int, suffix: str
 ) -> None:
     document = make_document(text, f"a.{suffix}")
-    chunks = chunk(document, ChunkingOptions(strategy, max_chars, overlap))
+    chunks = chunk(document, chunking(strategy, max_chars, overlap))
     for piece in chunks:
         assert piece.text == document.reading.text[piece.start : piece.end]
         assert piece.text.strip() in {piece.text, piece.text.lstrip()}
@@ -267,7 +267,7 @@ def test_no_letter_or_digit_is_lost(
     text: str, strategy: Strategy, max_chars: int, overlap: int, suffix: str
 ) -> None:
     document = make_document(text, f"a.{suffix}")
-    chunks = chunk(document, ChunkingOptions(strategy, max_chars, overlap))
+    chunks = chunk(document, chunking(strategy, max_chars, overlap))
     named = {heading for piece in chunks for heading in piece.heading_path}
     covered = bytearray(len(document.reading.text))
     for span in [h for h in document.reading.headings if h.text in named] + chunks:
@@ -282,14 +282,14 @@ def test_chunks_overlap_only_when_asked(
     text: str, strategy: Strategy, max_chars: int, suffix: str
 ) -> None:
     document = make_document(text, f"a.{suffix}")
-    chunks = chunk(document, ChunkingOptions(strategy, max_chars, 0))
+    chunks = chunk(document, chunking(strategy, max_chars, 0))
     assert all(before.end <= after.start for before, after in pairwise(chunks))
 
 
 @settings(deadline=None, max_examples=100)
 @given(_TEXTS, _STRATEGIES, st.integers(0, 99))
 def test_a_limit_in_tokens_holds(text: str, strategy: Strategy, overlap: int) -> None:
-    options = ChunkingOptions(strategy, 400, overlap, max_tokens=64)
+    options = chunking(strategy, 400, overlap, max_tokens=64)
     document = make_document(text)
 
     def count(passage: str) -> int:
@@ -309,7 +309,7 @@ def test_parents_are_runs_of_neighbours_within_their_limit(
     text: str, max_chars: int, overlap: int, more: int
 ) -> None:
     limit = max_chars + more
-    options = ChunkingOptions("parent", max_chars, overlap, parent_max_chars=limit)
+    options = chunking("parent", max_chars, overlap, parent_max_chars=limit)
     chunks = chunk(make_document(text), options)
     parents = [piece.parent for piece in chunks]
     assert len(set(parents)) == sum(a != b for a, b in pairwise([None, *parents]))
@@ -326,7 +326,7 @@ def test_parents_are_runs_of_neighbours_within_their_limit(
 
 def test_a_parent_is_the_largest_section_that_fits() -> None:
     text = "# A\n\nintro\n\n## B\n\n" + "b. " * 30 + "\n\n## C\n\nc\n\n# D\n\n" + "d. " * 60
-    options = ChunkingOptions("parent", 100, 0, parent_max_chars=150)
+    options = chunking("parent", 100, 0, parent_max_chars=150)
     chunks = chunk(make_document(text), options)
     paths: dict[object, set[str]] = {}
     for piece in chunks:
@@ -356,7 +356,7 @@ def test_pages_are_chunks_and_larger_ones_are_cut() -> None:
     document = make_document(text)
     pages = (0, text.index("second"), text.index("word"))
     paged = replace(document, reading=replace(document.reading, pages=pages))
-    chunks = chunk(paged, ChunkingOptions("page", 200, 0))
+    chunks = chunk(paged, chunking("page", 200, 0))
     assert [c.page for c in chunks] == [1, 2, 3, 3]
     assert [c.text for c in chunks[:2]] == ["# One\n\nfirst page", "second page"]
     assert all(c.heading_path == ("One",) for c in chunks)
@@ -381,7 +381,7 @@ def test_code_keeps_a_class_that_fits_whole() -> None:
 @settings(deadline=None, max_examples=100)
 @given(_TEXTS)
 def test_a_section_added_at_the_end_changes_no_other_id(text: str) -> None:
-    options = ChunkingOptions("headings", 200, 0)
+    options = chunking("headings", 200, 0)
     before = chunk(make_document(text + "\n\n# Last\n\nwords\n"), options)
     after = chunk(make_document(text + "\n\n# Last\n\nwords\n\n# Added\n\nmore\n"), options)
     assert [piece.id for piece in before] == [piece.id for piece in after][: len(before)]

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
+from configurations import chunking
 
 from foundry.chunking.packing import Packer, join
-from foundry.config.project import ChunkingOptions
 from foundry.records import Span
 
 
@@ -15,7 +15,7 @@ def sizes(spans: list[Span]) -> list[int]:
 
 
 def packer(text: str, max_chars: int, overlap: int = 0, *blocks: Span) -> Packer:
-    return Packer(text, blocks, False, ChunkingOptions("recursive", max_chars, overlap))
+    return Packer(text, blocks, False, chunking("recursive", max_chars, overlap))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from embedding_services import (
 from numpy.typing import NDArray
 from waiting import wait_until
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.asking import PROBE_TEXT
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
@@ -42,7 +42,7 @@ def batched(
     service: FakeService, folder: Path, *, retry_seconds: float = 30, **settings: Any
 ) -> Iterator[BatchedModel]:
     """The service's model behind the cache in a folder."""
-    options = EmbeddingOptions(
+    options = EmbeddingSection(
         provider="cohere" if service.shape == "cohere" else "openai",
         base_url=service.base_url,
         api_key_env="FAKE_KEY",
@@ -482,7 +482,7 @@ CHILD = """
 import signal
 import sys
 from pathlib import Path
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
@@ -490,7 +490,7 @@ from foundry.embedding.vector_cache import VectorCache
 # A shell may have had it ignored, as of what it runs in the background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 url, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-options = EmbeddingOptions(provider="openai", model="fake", base_url=url, concurrency=2)
+options = EmbeddingSection(provider="openai", model="fake", base_url=url, concurrency=2)
 model = BatchedModel(open_model(options), VectorCache(folder / "cache.sqlite"))
 try:
     model.embed([f"text number {n}" for n in range(count)], "document")

@@ -11,7 +11,7 @@ from conftest import MakeProject, Project
 from distillation_corpora import ENGLISH, RUSSIAN
 from embedding_services import FakeService, fake_service
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.distil.known_items import QUESTIONS
 from foundry.embedding.embedder import QueryEncoder
 from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
@@ -90,7 +90,7 @@ def test_gate(
 ) -> None:
     # A model of so few numbers mistakes words for each other; the table has no Russian ones.
     service.dimensions = 3 if words is ENGLISH else 64
-    options = EmbeddingOptions(
+    options = EmbeddingSection(
         provider="openai",
         model="words",
         base_url=service.base_url,
@@ -116,7 +116,7 @@ def test_gate(
 
 def make_encoder(
     model: BatchedModel,
-    options: EmbeddingOptions,
+    options: EmbeddingSection,
     overlap: float | None,
     count: int,
     words: list[str],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model_folder import hash_model_folder
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 def test_missing_package_names_the_extra(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, provider.replace("-", "_"), None)
     with pytest.raises(BuildError, match=provider) as caught:
-        open_model(EmbeddingOptions(provider=provider, model="some/model"))  # type: ignore[arg-type]
+        open_model(EmbeddingSection(provider=provider, model="some/model"))  # type: ignore[arg-type]
     assert caught.value.hint == f"pip install 'rag-foundry[{provider}]'"
 
 
@@ -30,7 +30,7 @@ def test_missing_key_names_the_variable(
 ) -> None:
     monkeypatch.delenv(variable, raising=False)
     addresses = {"openai": "https://api.openai.com/v1", "cohere": "https://api.cohere.com/v2"}
-    options = EmbeddingOptions(
+    options = EmbeddingSection(
         provider=provider,  # type: ignore[arg-type]
         model="m",
         base_url=addresses[provider],
@@ -44,7 +44,7 @@ def test_missing_key_names_the_variable(
 
 def test_other_services_may_want_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    options = EmbeddingOptions(
+    options = EmbeddingSection(
         provider="openai", model="m", base_url="http://127.0.0.1:1/v1", api_key_env="OPENAI_API_KEY"
     )
     model = open_model(options)
@@ -57,7 +57,7 @@ def test_impossible_key_is_an_error_of_the_build(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SOME_KEY", "two words")
     with pytest.raises(BuildError, match="character"):
         open_model(
-            EmbeddingOptions(
+            EmbeddingSection(
                 provider="openai", model="m", base_url="http://x/v1", api_key_env="SOME_KEY"
             )
         )

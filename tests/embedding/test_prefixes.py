@@ -1,6 +1,6 @@
 import pytest
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import Prefixes
 from foundry.embedding.providers.prefixes import choose_prefixes, find_known
 
@@ -42,11 +42,11 @@ def test_unknown_models(model: str) -> None:
 
 
 def test_what_is_configured_comes_first() -> None:
-    options = EmbeddingOptions(provider="openai", model="e5-small")
+    options = EmbeddingSection(provider="openai", model="e5-small")
     assert choose_prefixes(options) == Prefixes("passage: ", "query: ")
     own = Prefixes("text: ", "q: ")
     assert choose_prefixes(options, own) == own
-    configured = EmbeddingOptions(
+    configured = EmbeddingSection(
         provider="openai", model="e5-small", document_prefix="", query_prefix="ask: "
     )
     assert choose_prefixes(configured, own) == Prefixes("", "ask: ")

@@ -21,7 +21,7 @@ from embedding_services import (
     texts_about,
 )
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.asking import PROBE_TEXT
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
@@ -93,7 +93,7 @@ def test_vectors_are_right_and_nothing_is_paid_twice(
 ) -> None:
     monkeypatch.setenv("KEY", "sk-1")
     with fake_service(shape) as service:
-        options = EmbeddingOptions(
+        options = EmbeddingSection(
             provider="cohere" if shape == "cohere" else "openai",
             model="fake",
             base_url=service.base_url,
@@ -134,7 +134,7 @@ def test_a_run_that_was_stopped_is_taken_up_again(
     texts = texts_about(120)
     ends: list[Fault] = [Refusal(401), Refusal(403), Refusal(404), Refusal(503), "html", "nan"]
     with fake_service("openai") as service:
-        options = EmbeddingOptions(
+        options = EmbeddingSection(
             provider="openai", model="fake", base_url=service.base_url, api_key_env="KEY"
         )
         for runs_left in range(5, 0, -1):

@@ -61,7 +61,7 @@ def planned(
     files = plan_server(config, query_encoder, None)
     features = choose_features(config, query_encoder)
     yield request.param, files, explain_files(
-        features, choose_steps(config), config.package, config.name, files
+        features, choose_steps(config), config.package, config.project.name, files
     )
 
 
@@ -94,7 +94,9 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
     config = load_config(make_project({"a.md": "a"}).root)
     files = plan_server(config, QUERY_ENCODERS["pieces"], None)
     features = choose_features(config, QUERY_ENCODERS["pieces"])
-    reasons = explain_files(features, choose_steps(config), config.package, config.name, files)
+    reasons = explain_files(
+        features, choose_steps(config), config.package, config.project.name, files
+    )
     assert reasons.keys() == files.keys()
     assert reasons["Dockerfile"] == '[export] targets, "docker"'
     assert reasons["server.json"] == "[server] mcp = true"

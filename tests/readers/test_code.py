@@ -4,11 +4,11 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from configurations import chunking
 from conftest import MakeProject
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.config.project import ChunkingOptions
 from foundry.readers import read
 from foundry.readers.code import outline as code_outline
 from foundry.readers.code.languages import GRAMMARS
@@ -107,7 +107,7 @@ def sandbox():
 def test_a_method_is_a_chunk_under_its_path_with_its_comment(name: str, sandbox: Sandbox) -> None:
     text, path, beginning = EXAMPLES[name]
     document = read_code(text, name, sandbox)
-    chunks = chunk(document, ChunkingOptions("headings", 1200, 0))
+    chunks = chunk(document, chunking("headings", 1200, 0))
     (method,) = [piece for piece in chunks if piece.heading_path == path]
     assert method.text.lstrip().startswith(beginning)
     assert "1" in method.text or "0" in method.text
@@ -135,7 +135,7 @@ def test_text_after_a_definition_belongs_to_what_is_around_it() -> None:
         (2, "", "late = 1"),
         (1, "", "print(A)"),
     ]
-    chunks = chunk(read_code(text, "a.py"), ChunkingOptions("headings", 1200, 0))
+    chunks = chunk(read_code(text, "a.py"), chunking("headings", 1200, 0))
     assert [(piece.heading_path, piece.text) for piece in chunks] == [
         (("A",), "class A:"),
         (("A", "m"), "    def m(self):\n        pass"),
@@ -173,7 +173,7 @@ def test_functions_within_a_long_function_only() -> None:
 def test_a_long_function_is_cut_between_statements() -> None:
     statement = "    if ready:\n        first()\n\n        second()\n"
     document = read_code("def f():\n" + statement * 40, "a.py")
-    chunks = chunk(document, ChunkingOptions("code", 300, 0))
+    chunks = chunk(document, chunking("code", 300, 0))
     assert len(chunks) > 5
     assert all(piece.heading_path == ("f",) for piece in chunks)
     assert all(piece.text.startswith(("def f", "    if ready")) for piece in chunks)
@@ -210,7 +210,7 @@ def test_the_lines_of_a_file_come_together_again(
     name: str, strategy: Strategy, sandbox: Sandbox
 ) -> None:
     text = EXAMPLES[name][0] * 3
-    chunks = chunk(read_code(text, name, sandbox), ChunkingOptions(strategy, 100, 0))
+    chunks = chunk(read_code(text, name, sandbox), chunking(strategy, 100, 0))
     joined = "".join(
         join_chunks(SimpleNamespace(text=c.text, position=c.position()) for c in chunks)
     )

@@ -6,7 +6,7 @@ import pytest
 from document_files import Text, assemble_pdf, pdf, stream
 
 from foundry.chunking import chunk
-from foundry.config.project import ChunkingOptions
+from foundry.config.file import ChunkingSection
 from foundry.readers import read
 from foundry.readers.formats.pdf_dates import read_pdf_date
 from foundry.readers.sandbox.processes import Sandbox
@@ -69,7 +69,7 @@ def test_chunks_say_their_page(sandbox: Sandbox) -> None:
         for word in ("one", "two", "three")
     ]
     document = read_file(pdf(pages), sandbox)
-    options = ChunkingOptions(strategy="headings", max_chars=400, overlap=0)
+    options = ChunkingSection(strategy="headings", max_chars=400, overlap=0)
     chunks = chunk(document, options)
     assert [(piece.heading_path, piece.page) for piece in chunks] == [
         (("Part one",), 1),

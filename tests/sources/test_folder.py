@@ -21,7 +21,6 @@ def make_source(path: Path, **values: Any) -> FolderSource:
         "exclude": (),
         "base_url": None,
         "tags": (),
-        "modified_from_file": False,
         "max_bytes": 1_000_000,
     }
     return FolderSource(path=path, **{**defaults, **values})
@@ -53,7 +52,7 @@ def test_a_document_carries_url_tags_and_date(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a b/c#d.md": "text"})
     os.utime(tmp_path / "a b/c#d.md", (86_400, 86_400))
     (document,), _ = read_tree(
-        tmp_path, base_url="https://x.org/docs/", tags=("t",), modified_from_file=True
+        tmp_path, base_url="https://x.org/docs/", tags=("t",), modified="file"
     )
     assert document.url == "https://x.org/docs/a%20b/c%23d.md"
     assert (document.tags, document.modified) == (("t",), "1970-01-02")

@@ -13,13 +13,14 @@ from foundry.build.preparing.pool import Made, Preparing, Result
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.survey import KnownDocuments, SourceDigest, join_digests, table_origin
 from foundry.build.preparing.wire import content_key
-from foundry.config.sources import RecordsSource, Source
+from foundry.config.sources import RecordsSource
 from foundry.prepared import PreparedDocument
 from foundry.progress import Progress
 from foundry.readers import make_id
 from foundry.readers.contract import TOO_MUCH
 from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.sources import iterate, stamp
+from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
 """Reasons that another build, on a machine with less to do, may not have: never taken as known."""
@@ -89,7 +90,7 @@ class Inputs:
 
 
 def collect_inputs(
-    sources: Sequence[Source],
+    sources: Sequence[ReadySource],
     coverage: Mapping[str, object],
     recipe: Recipe,
     cache: DocumentCache,
@@ -120,7 +121,7 @@ class _Collector:
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
 
-    def changed(self, sources: Sequence[Source]) -> Iterator[tuple[int, RawDocument]]:
+    def changed(self, sources: Sequence[ReadySource]) -> Iterator[tuple[int, RawDocument]]:
         """Yield the documents that must be prepared, with their places; all others are settled."""
         for source in sources:
             started = time.monotonic()
@@ -142,7 +143,7 @@ class _Collector:
         return self.inputs
 
     def _changed_of(
-        self, source: Source, digest: SourceDigest
+        self, source: ReadySource, digest: SourceDigest
     ) -> Iterator[tuple[int, RawDocument]]:
         is_known = KnownDocuments(self._cache, source, self._recipe)
         seen: set[str] = set()

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from pydantic import TypeAdapter
 
 from foundry.build.preparing.programs import PREPARING, program_hash
-from foundry.config.project import ChunkingOptions, Config
-from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.config.file import ChunkingSection
+from foundry.config.project import Config
+from foundry.config.sources import FolderSource, RecordsSource
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
@@ -18,12 +19,12 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 class Recipe:
     """How documents are prepared.
 
-    `fields` are those of `IndexOptions`, `dimensions` those of the built-in table; 0 where it does
-    not embed the documents.
+    `fields` are those of `config.search.IndexOptions`, `dimensions` those of the built-in table;
+    0 where it does not embed the documents.
     """
 
     language: str
-    chunking: ChunkingOptions
+    chunking: ChunkingSection
     fields: Mapping[str, int]
     dimensions: int
 
@@ -34,7 +35,7 @@ class Recipe:
         if config.embedding.provider == "static":
             description = json.loads(EncoderLayout(MODEL_FOLDER).description.read_bytes())
             dimensions = int(description["dimensions"])
-        return cls(config.language, config.chunking, dict(config.index.fields), dimensions)
+        return cls(config.project.language, config.chunking, dict(config.index.fields), dimensions)
 
     @classmethod
     def from_json(cls, text: str) -> "Recipe":
@@ -43,7 +44,9 @@ class Recipe:
 
     def to_json(self) -> str:
         """Return the recipe as a line of JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(
+            {**asdict(self), "chunking": self.chunking.model_dump()}, sort_keys=True
+        )
 
     @property
     def key(self) -> str:
@@ -51,14 +54,14 @@ class Recipe:
         return hash_text(self.to_json(), program_hash(PREPARING))
 
 
-def origin_key(source: Source) -> str:
+def origin_key(source: object) -> str:
     """SHA-256 over the options of a source whose files have stamps, but for where it lies.
 
     Other sources deliver everything each time, and what they deliver decides.
     """
     if not isinstance(source, FolderSource | RecordsSource):
         return ""
-    return hash_text(json.dumps({**asdict(source), "path": ""}, sort_keys=True))
+    return hash_text(source.model_dump_json(exclude={"path"}))
 
 
 def hash_text(*parts: str) -> str:

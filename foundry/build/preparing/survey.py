@@ -15,6 +15,7 @@ from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import Skipped, Stamp
 from foundry.sources import iterate, stamp
 from foundry.sources.estimate import estimate
+from foundry.sources.fetched import ReadySource
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class SourceDigest:
 class KnownDocuments:
     """Asks the cache whether documents of one source are as they were."""
 
-    def __init__(self, cache: DocumentCache, source: Source, recipe: str) -> None:
+    def __init__(self, cache: DocumentCache, source: Source | ReadySource, recipe: str) -> None:
         self._cache, self._source, self._recipe = cache, source.name, recipe
         self.origin = origin_key(source)
         self.last: Known | None = None

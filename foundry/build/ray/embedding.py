@@ -6,7 +6,7 @@ their processors, one call on all those of a node, as on one machine.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from foundry.build.preparing.programs import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
 from foundry.build.ray.mismatches import check_installation
 from foundry.build.ray.tasks import EMBEDDING, embed_batch
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.model_folder import list_model_files
 from foundry.runtime.retrieval.embedding.local import find_folder
@@ -30,7 +30,7 @@ CALLS = 64
 class RayModel:
     """An `EmbeddingModel` that has nodes run another."""
 
-    def __init__(self, model: EmbeddingModel, options: EmbeddingOptions, cluster: Cluster) -> None:
+    def __init__(self, model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster) -> None:
         self.provider = model.provider
         self.model = model.model
         self.revision = model.revision
@@ -60,7 +60,7 @@ class RayModel:
                 self._cluster.submit(
                     embed_batch,
                     program_hash(EMBEDDING),
-                    asdict(self._options),
+                    self._options.model_dump(exclude_defaults=True),
                     self.revision,
                     self._shipped(),
                     list(texts),

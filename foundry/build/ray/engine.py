@@ -9,7 +9,7 @@ from foundry.build.preparing.recipe import Recipe
 from foundry.build.ray.cluster import Cluster
 from foundry.build.ray.embedding import RayModel
 from foundry.build.ray.preparing import RayPool
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 
 
@@ -23,7 +23,7 @@ class RayEngine:
         """See `engines.Engine`."""
         return self._pool(recipe)
 
-    def place(self, model: EmbeddingModel, options: EmbeddingOptions) -> EmbeddingModel:
+    def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
         """Have the nodes run a model of this machine; a service is asked from here."""
         return model if model.service else RayModel(model, options, self._cluster)
 

@@ -6,7 +6,6 @@ another installation answers with a `Mismatch`, since its bytes would not be the
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from foundry.build.preparing.programs import PREPARING, installation, program_ha
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.wire import raw_document
 from foundry.build.ray.cluster import Reference, get_here
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
@@ -76,7 +75,7 @@ def embed_batch(
 
     Args:
         program: `program_hash` of embedding, where the build is.
-        options: Fields of the `EmbeddingOptions` that name the model.
+        options: Fields of the `EmbeddingSection` that name the model.
         revision: Of the model, as the build has it.
         files: Of a model that is a folder, by name and all together; None for a published one.
         texts: Prefixes included.
@@ -87,7 +86,7 @@ def embed_batch(
     try:
         key = (str(options["model"]), revision)
         if key not in _MODELS:
-            _MODELS[key] = _open(EmbeddingOptions(**options), files)
+            _MODELS[key] = _open(EmbeddingSection(**options), files)
         model = _MODELS[key]
         if model.revision != revision:
             return f"a node has revision {model.revision!r} of the model, not {revision!r}", (
@@ -107,7 +106,7 @@ def _sandbox(recipe: str) -> Sandbox:
     return open_sandbox(Recipe.from_json(recipe))
 
 
-def _open(options: EmbeddingOptions, files: Sequence[Reference] | None) -> EmbeddingModel:
+def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> EmbeddingModel:
     if files is None:
         return open_model(options)
     (shipped,) = files
@@ -117,4 +116,4 @@ def _open(options: EmbeddingOptions, files: Sequence[Reference] | None) -> Embed
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        return open_model(replace(options, model=folder))
+        return open_model(options.model_copy(update={"model": folder}))

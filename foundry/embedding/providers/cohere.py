@@ -1,11 +1,11 @@
 """Models behind Cohere's embedding API."""
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.service import ServiceModel, read_key
 from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
 
 
-def open_model(options: EmbeddingOptions) -> ServiceModel:
+def open_model(options: EmbeddingSection) -> ServiceModel:
     """Return the model; nothing is asked yet. Raises BuildError where the key is missing."""
     client = CohereEmbeddings(
         options.base_url,

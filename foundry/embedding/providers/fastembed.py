@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import ModelLimits, Side
 from foundry.embedding.providers.model_folder import hash_model_folder
 from foundry.embedding.providers.prefixes import choose_prefixes
@@ -29,7 +29,7 @@ class FastEmbedModel:
     service = ""
     dimensions: int | None = None
 
-    def __init__(self, options: EmbeddingOptions) -> None:
+    def __init__(self, options: EmbeddingSection) -> None:
         self._client = FastEmbedEmbeddings(options.model, install=INSTALL)
         network = self._client.network
         self._tokenizer, takes = _counting_tokenizer(network.tokenizer)
@@ -88,6 +88,6 @@ def _sides_differ(network: Any) -> bool:
     )
 
 
-def open_model(options: EmbeddingOptions) -> FastEmbedModel:
+def open_model(options: EmbeddingSection) -> FastEmbedModel:
     """Load the model. Raises BuildError."""
     return FastEmbedModel(options)

@@ -1,16 +1,15 @@
 """Opens the embedding model that foundry.toml names."""
 
 import os
-from dataclasses import replace
 from importlib import import_module
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 
-def open_model(options: EmbeddingOptions) -> EmbeddingModel:
+def open_model(options: EmbeddingSection) -> EmbeddingModel:
     """Return the model, loaded where it runs on this machine; a service is not asked yet.
 
     EMBEDDING_BASE_URL stands in for the address of a service that is configured, here as in the
@@ -24,7 +23,7 @@ def open_model(options: EmbeddingOptions) -> EmbeddingModel:
     """
     address = os.environ.get("EMBEDDING_BASE_URL", "").strip()
     if options.base_url and address:
-        options = replace(options, base_url=address.rstrip("/"))
+        options = options.model_copy(update={"base_url": address.rstrip("/")})
     try:
         # Each provider's module is called like it, and brings its own libraries.
         module = import_module(f"foundry.embedding.providers.{options.provider.replace('-', '_')}")

@@ -2,14 +2,14 @@
 
 from urllib.parse import urlsplit
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.service import ServiceModel, read_key
 from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 
 OWN_HOST = "api.openai.com"
 
 
-def open_model(options: EmbeddingOptions) -> ServiceModel:
+def open_model(options: EmbeddingSection) -> ServiceModel:
     """Return the model; nothing is asked yet. Raises BuildError where OpenAI's own key is
     missing."""
     is_own = urlsplit(options.base_url).hostname == OWN_HOST

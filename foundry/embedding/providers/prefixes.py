@@ -7,7 +7,7 @@ for copies under other owners' names and for the short names that servers use.
 import re
 from dataclasses import dataclass
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import Prefixes
 
 PASSAGE_QUESTION = "Represent this sentence for searching relevant passages: "
@@ -51,7 +51,7 @@ def find_known(model: str) -> KnownModel | None:
     return next((known for known in KNOWN_MODELS if re.search(known.pattern, name)), None)
 
 
-def choose_prefixes(options: EmbeddingOptions, own: Prefixes | None = None) -> Prefixes:
+def choose_prefixes(options: EmbeddingSection, own: Prefixes | None = None) -> Prefixes:
     """Return the prefixes to use: as configured, else the model's own, else as known for its name.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import ModelLimits, Prefixes, Side
 from foundry.embedding.providers.model_folder import hash_model_folder
 from foundry.embedding.providers.prefixes import choose_prefixes
@@ -35,7 +35,7 @@ class SentenceTransformersModel:
     service = ""
     dimensions: int | None = None
 
-    def __init__(self, options: EmbeddingOptions) -> None:
+    def __init__(self, options: EmbeddingSection) -> None:
         self._client = SentenceTransformersEmbeddings(options.model, install=INSTALL)
         network = self._client.network
         self._tokenizer = network.tokenizer
@@ -80,6 +80,6 @@ def _own_prefixes(prompts: dict[str, str]) -> Prefixes | None:
     return Prefixes(document, query) if query or document else None
 
 
-def open_model(options: EmbeddingOptions) -> SentenceTransformersModel:
+def open_model(options: EmbeddingSection) -> SentenceTransformersModel:
     """Load the model. Raises BuildError."""
     return SentenceTransformersModel(options)

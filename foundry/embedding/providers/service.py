@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.config.embedding import EmbeddingOptions
+from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import ModelLimits, Side
 from foundry.embedding.providers.prefixes import choose_prefixes, find_known
 from foundry.embedding.providers.token_estimate import estimate_tokens
@@ -40,7 +40,7 @@ class ServiceModel:
 
     def __init__(
         self,
-        options: EmbeddingOptions,
+        options: EmbeddingSection,
         client: Client,
         *,
         batch_tokens: int,
@@ -83,7 +83,7 @@ class ServiceModel:
         self._client.close()
 
 
-def read_key(options: EmbeddingOptions, *, is_required: bool) -> str | None:
+def read_key(options: EmbeddingSection, *, is_required: bool) -> str | None:
     """Return the service's key; None where none is set and none is required. Raises BuildError."""
     key = os.environ.get(options.api_key_env, "").strip()
     if not key and is_required:

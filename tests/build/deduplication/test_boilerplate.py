@@ -1,19 +1,20 @@
 """Blocks that many documents share are taken out of chunks."""
 
 import pytest
+from configurations import chunking
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.build.deduplication.boilerplate import MIN_DOCUMENTS, Boilerplate, trim
 from foundry.build.deduplication.signature import Signature
 from foundry.chunking import chunk
-from foundry.config.project import ChunkingOptions
+from foundry.config.file import ChunkingSection
 from foundry.readers import read
 from foundry.records import Chunk, Document, RawDocument, Skipped
 
 MENU = "- [Start](/) - [Products and services](/products) - [About the company](/about)"
 NOTE = "This site uses cookies to count its visitors. By reading on you agree to that."
-OPTIONS = ChunkingOptions("headings", 1200, 0)
+OPTIONS = chunking("headings", 1200, 0)
 
 
 def document(name: str, text: str, source: str = "site") -> Document:
@@ -22,7 +23,7 @@ def document(name: str, text: str, source: str = "site") -> Document:
     return found
 
 
-def trimmed(texts: list[str], options: ChunkingOptions = OPTIONS) -> list[list[Chunk]]:
+def trimmed(texts: list[str], options: ChunkingSection = OPTIONS) -> list[list[Chunk]]:
     """The chunks of each document, without boilerplate."""
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
     boilerplate = Boilerplate()
@@ -64,7 +65,7 @@ LICENCE = " ".join(f"Clause {n} of the licence that all of them share." for n in
 )
 def test_what_a_chunk_has_only_a_part_of_stays(written: str, count: int) -> None:
     texts = [written.format(number) for number in range(MIN_DOCUMENTS)]
-    found = trimmed(texts, ChunkingOptions("sentences", 1200, 0))
+    found = trimmed(texts, chunking("sentences", 1200, 0))
     for text, chunks in zip(texts, found, strict=True):
         assert len(chunks) == count
         assert " ".join(piece.text for piece in chunks).split() == text.split()
@@ -75,7 +76,7 @@ def test_a_cut_paragraph_below_boilerplate_stays_cut() -> None:
     for number in range(MIN_DOCUMENTS):
         own = " ".join(f"Sentence {n} of document {number}, and no other." for n in range(30))
         texts.append(f"{NOTE}\n\n{own}\n")
-    for number, chunks in enumerate(trimmed(texts, ChunkingOptions("sentences", 1200, 0))):
+    for number, chunks in enumerate(trimmed(texts, chunking("sentences", 1200, 0))):
         assert len(chunks) == 2
         assert chunks[0].text.startswith("This site" if number == 0 else "Sentence 0 of")
         assert " ".join(piece.text for piece in chunks).endswith(texts[number][-40:].strip())
