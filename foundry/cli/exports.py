@@ -176,8 +176,8 @@ def verify(folder: Path, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
 
     An export's files are also searched for conflicts that are not settled, for imports that lead
-    nowhere and for forged bytecode. Then its server is started, in an interpreter that reads no
-    bytecode, and asked what its index must be able to answer.
+    nowhere and for forged bytecode. Then its server is started, in an interpreter that reads none
+    of its bytecode, and asked what its index must be able to answer.
 
     What its owner edited, added or deleted is named, and the exit code is 0, once an update has
     taken note of it. It is 1 for whatever else is not as it was written, or does not run.

@@ -23,7 +23,7 @@ Report = Mapping[str, Any]
 _RECORDED = ("corpus", "metrics", "questions", "questions_sha256")
 
 _ASK = (
-    "import sys; sys.path.insert(0, {server!r}); sys.path.append({foundry!r});"
+    "import sys; sys.path.append({foundry!r});"
     " from foundry.evaluation.in_server import main; main()"
 )
 """Foundry's folder comes last, since other things may lie beside it."""
@@ -88,7 +88,7 @@ def ask(
         "KEYWORD_WEIGHT": str(keyword_weight),
         **(model_variables() if with_model else {}),
     }
-    code = _ASK.format(server=str(server.folder), foundry=str(Path(foundry.__file__).parents[1]))
+    code = _ASK.format(foundry=str(Path(foundry.__file__).parents[1]))
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch, "job.json")
         file.write_text(json.dumps(job), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Runs an exported package: in an interpreter that sees nothing else and reads no bytecode."""
+"""Runs an exported package: in an interpreter that sees nothing else, and from source alone."""
 
 import json
 import os
@@ -48,10 +48,25 @@ VARIABLES = frozenset(
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 
-_RUN = (
-    "import runpy, sys; sys.path.insert(0, {folder!r});"
-    " runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
-)
+_BEGIN = """
+import sys
+from importlib.machinery import FileFinder, SourceFileLoader
+
+class SourceLoader(SourceFileLoader):
+    def path_stats(self, path):
+        raise OSError("bytecode is compared with this, so none is read")
+
+def find_sources(path):
+    if path != {folder!r} and not path.startswith({folder!r} + "/"):
+        raise ImportError
+    return FileFinder(path, (SourceLoader, [".py"]))
+
+sys.path_hooks.insert(0, find_sources)
+sys.path.insert(0, {folder!r})
+"""
+"""Makes the modules in a folder importable, from their sources alone. Libraries come as usual."""
+
+_RUN = "import runpy; runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
 _TETHER = (
     "import os, signal, threading;"
     " threading.Thread(target=lambda: (os.read(0, 1), os.kill(os.getpid(), signal.SIGTERM)),"
@@ -61,8 +76,7 @@ _TETHER = (
 
 _IMPORT = """
 import importlib, json, sys
-folder, package, *modules = sys.argv[1:]
-sys.path.insert(0, folder)
+package, *modules = sys.argv[1:]
 findings, missing = [], []
 for module in modules:
     try:
@@ -89,7 +103,7 @@ def run_server(
     time_limit: float | None = TIME_LIMIT_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
     """Run the command line of the server in `folder`; see `run_python`."""
-    code = _RUN.format(folder=str(folder), package=package)
+    code = _RUN.format(package=package)
     more = {} if index_dir is None else {"INDEX_DIR": str(index_dir)}
     return run_python(
         folder / package,
@@ -109,9 +123,8 @@ def begin_server(
     caller dies; what it logs, from warnings on unless LOG_LEVEL says otherwise, is to be read from
     its standard error.
     """
-    code = _TETHER + _RUN.format(folder=str(folder), package=package)
     return subprocess.Popen(
-        [*_interpreter(), "-c", code, *arguments],
+        [*_interpret(folder, _TETHER + _RUN.format(package=package)), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -137,14 +150,14 @@ def run_python(
     variables: Mapping[str, str] | None = None,
     time_limit: float | None = TIME_LIMIT_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run code for the package in a folder of that name, in an interpreter of its own.
+    """Run code that may import the package in a folder of that name, in an interpreter of its own.
 
     `variables` go before those of the caller's environment, of which it gets little. Raises
     FoundryError if it takes longer than `time_limit` seconds.
     """
     try:
         return subprocess.run(
-            [*_interpreter(), "-c", code, *arguments],
+            [*_interpret(package.parent, code), *arguments],
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -163,9 +176,10 @@ def model_variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("LLM_")}
 
 
-def _interpreter() -> list[str]:
-    isolated = [sys.executable, "-I", "-B", "-X", "utf8"]
-    return [*isolated, "-X", f"pycache_prefix={os.devnull}"]
+def _interpret(folder: Path, code: str) -> list[str]:
+    """Return the command that runs code which may import what is in a folder."""
+    begin = _BEGIN.format(folder=str(folder.absolute()))
+    return [sys.executable, "-I", "-B", "-X", "utf8", "-c", begin + code]
 
 
 def _environment(package: Path) -> dict[str, str]:
@@ -187,7 +201,7 @@ def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
         ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
         for path in sorted(folder.rglob("*.py"))
     ]
-    done = run_python(folder, _IMPORT, [str(folder.parent), folder.name, *modules])
+    done = run_python(folder, _IMPORT, [folder.name, *modules])
     try:
         findings, missing = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, TypeError, IndexError):
@@ -200,8 +214,8 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
 
     `question` is searched for, unless it is None.
     """
-    start = _RUN.format(folder=str(folder.parent), package=folder.name)
-    command = [*_interpreter(), "-c", start, "serve", "--port", "0"]
+    start = _RUN.format(package=folder.name)
+    command = [*_interpret(folder.parent, start), "serve", "--port", "0"]
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 """Running an exported package: what it sees, and what is found out by it."""
 
 import json
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,20 @@ def test_libraries_that_are_missing_are_listed(tmp_path: Path) -> None:
         "b.py": "from . import a\n",
     }
     assert find_unimportable(make(tmp_path, files)) == ([], ["not_installed"])
+
+
+def test_bytecode_in_the_folder_is_not_run(tmp_path: Path) -> None:
+    source = make(tmp_path, {"__init__.py": "", "below/x.py": "1 / 0\n"}) / "below" / "x.py"
+    py_compile.compile(
+        str(source), doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
+    source.write_text("")
+    assert find_unimportable(tmp_path / "pack") == ([], [])
+    source.with_name("y.py").write_text("1 / 0\n")
+    py_compile.compile(str(source), cfile=str(source.with_name("z.pyc")), doraise=True)
+    source.write_text("from . import z\n")
+    findings, _ = find_unimportable(tmp_path / "pack")
+    assert [line.partition(":")[0] for line in findings] == ["pack.below.x", "pack.below.y"]
 
 
 SHOWS = (
