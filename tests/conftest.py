@@ -12,8 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from foundry.cli.main import main
-from foundry.rendering import plan
-from foundry.rendering.formatting import format_python
+from foundry.rendering import formatting
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
@@ -87,20 +86,38 @@ def make_project(tmp_path: Path) -> MakeProject:
     return make
 
 
-@pytest.fixture(scope="session", autouse=True)
-def formatted_once() -> Iterator[None]:
-    """Format what is rendered alike once a session: black and ruff take half of an export."""
-    known: dict[str, dict[str, bytes]] = {}
+@pytest.fixture(scope="session")
+def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if hasattr(request.config, "workerinput") else own
 
-    def format_once(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
-        read = [(name, name.endswith((".py", ".toml")) and files[name]) for name in sorted(files)]
-        digest = hashlib.sha256(repr((read, rendered)).encode()).hexdigest()
-        if digest not in known:
-            known[digest] = format_python(files, rendered)
-        return dict(known[digest])
+
+@pytest.fixture(scope="session", autouse=True)
+def formatted_once(shared_folder: Path) -> Iterator[None]:
+    """Have black read each text once a run: servers are alike, and it takes half of an export."""
+    known = shared_folder / "formatted"
+    known.mkdir(exist_ok=True)
+    run = formatting._run
+
+    def mark_of(path: Path, options: str) -> Path:
+        return known / hashlib.sha256(options.encode() + path.read_bytes()).hexdigest()
+
+    def run_once(tool: str, arguments: Sequence[str], folder: Path) -> None:
+        if tool != "black":
+            run(tool, arguments, folder)
+            return
+        text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+        options = text.partition("[tool.black]")[2].partition("\n[")[0]
+        paths = {name: folder / name for name in arguments if name.endswith(".py")}
+        new = {name: path for name, path in paths.items() if not mark_of(path, options).exists()}
+        if new:
+            run(tool, [name for name in arguments if name not in paths or name in new], folder)
+        for path in new.values():
+            mark_of(path, options).touch()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "format_python", format_once)
+        patch.setattr(formatting, "_run", run_once)
         yield
 
 

@@ -19,6 +19,9 @@ from packaging.utils import canonicalize_name
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
 
+TYPES = Path(sys.prefix) / "types-of-exports"
+"""What mypy knows of libraries and of modules that all exports have."""
+
 
 def wheelhouse(export: Path) -> Path:
     """The wheels of everything that an export needs to be built and run, by the hashes it names."""
@@ -87,18 +90,32 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
-def check_with_own_tools(export: Path) -> None:
+def check_with_own_tools(export: Path, **variables: str) -> None:
     """Run the formatter, linter, type checker and tests that an export names, in its folder."""
-    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
-        targets = ["."] if tool[0] in {"black", "ruff"} else []
-        done = subprocess.run(
-            [sys.executable, "-m", *tool, *targets],
-            cwd=export,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, (tool, done.stdout, done.stderr)
+    run_tool(export, "black", "--check", ".")
+    run_tool(export, "ruff", "check", "--no-cache", ".")
+    check_types(export)
+    run_tool(export, "pytest", "-q", **variables)
+
+
+def check_types(export: Path) -> None:
+    """Run mypy as an export configures it."""
+    TYPES.mkdir(exist_ok=True)
+    with FileLock(TYPES / "lock"):
+        run_tool(export, "mypy", "--cache-dir", TYPES)
+
+
+def run_tool(export: Path, tool: str, *arguments: str | Path, **variables: str) -> None:
+    """Run a development tool, which must succeed."""
+    done = subprocess.run(
+        [sys.executable, "-m", tool, *arguments],
+        cwd=export,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (tool, done.stdout, done.stderr)
 
 
 def get(url: str) -> Any:
@@ -133,9 +150,4 @@ def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]
 
 def in_checkout(export: Path) -> list[str | Path]:
     """The command that runs an export in place, with the packages installed for these tests."""
-    package = next(export.glob("*/settings.json")).parent.name
-    start = (
-        f"import runpy, sys; sys.path.insert(0, {str(export)!r});"
-        f" runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
-    )
-    return [sys.executable, "-I", "-B", "-c", start]
+    return [sys.executable, "-I", "-B", Path(__file__).with_name("run_export.py"), export]

@@ -10,11 +10,13 @@ from conftest import MakeProject, Project
 from processes import leftovers, snapshot
 from pytest_subprocess import FakeProcess
 
-from foundry.rendering import plan
-from foundry.rendering.formatting import TIME_LIMIT, format_python
+from foundry.rendering import formatting
+from foundry.rendering.formatting import TIME_LIMIT
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 TOOLS = ("black", "ruff")
+RUN = formatting._run
+"""As it is before it remembers what was formatted."""
 
 
 def command(fp: FakeProcess, tool: str) -> list[object]:
@@ -46,7 +48,7 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.fixture(autouse=True)
 def formatted_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "format_python", format_python)
+    monkeypatch.setattr(formatting, "_run", RUN)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 from conftest import CONFIG, MakeProject, Project
-from servers import get, in_checkout, serving
+from servers import check_with_own_tools, get, in_checkout, serving
 from stores import ENGINES, running_postgres
 from test_targets import check, installed
 
@@ -180,14 +179,7 @@ def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject
         project.succeed("verify")
     figures = json.loads((exported / "notes" / "figures.json").read_bytes())
     assert figures["questions"] == 1
-    environment = {**os.environ, **variables}
-    for tool in (["black", "--check"], ["ruff", "check", "--no-cache"], ["mypy"], ["pytest", "-q"]):
-        options = ["--cache-dir", os.devnull] if tool == ["mypy"] else ["."]
-        command = [sys.executable, "-B", "-m", *tool, *options]
-        done_tool = subprocess.run(
-            command, cwd=exported, capture_output=True, text=True, env=environment, check=False
-        )
-        assert done_tool.returncode == 0, (tool, done_tool.stdout, done_tool.stderr)
+    check_with_own_tools(exported, **variables)
     with serving([*in_checkout(exported)], **variables) as url:
         assert get(f"{url}/readyz")["engine"] == {"status": "ok"}
         assert get(f"{url}/search?q=inlet+valve")["results"][0]["path"] == "valves.md"

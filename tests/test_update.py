@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from conftest import CONFIG, MakeProject, Project
 from faults import EVERY_FAULT, FAULTS, each_fault
 from processes import leftovers, snapshot
+from servers import check_types
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -188,7 +189,7 @@ def test_own_module_is_typed_and_asked_by_mcp_too(make_project: MakeProject) -> 
     project.succeed("build", "--quiet")
     exported = project.export()
     (exported / "notes" / "custom.py").write_text(HOOKS.lstrip("\n"), encoding="utf-8")
-    run_in(exported, "-m", "mypy", "notes", "--cache-dir", str(project.root / "mypy"))
+    check_types(exported)
     call = {
         "jsonrpc": "2.0",
         "id": 1,

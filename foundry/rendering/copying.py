@@ -5,6 +5,7 @@ And the tests of those modules, which say the package's name where ours is.
 
 import ast
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import foundry
@@ -81,7 +82,9 @@ def path_of(module: str) -> Path:
     return RUNTIME.joinpath(*module.split(".")).with_suffix(".py")
 
 
-def imported_modules(content: bytes, module: str) -> list[str]:
+# What a runtime module needs is asked for each server of an evaluation, and modules stay the same.
+@cache
+def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
     """Return the runtime modules that a module imports by relative imports, dotted."""
     tree = _parse(content, module)
     modules = []
@@ -96,7 +99,7 @@ def imported_modules(content: bytes, module: str) -> list[str]:
             # `from . import x` may name a module or something that __init__ defines.
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
-    return modules
+    return tuple(modules)
 
 
 def _parse(content: bytes, module: str) -> ast.Module:
@@ -112,15 +115,16 @@ def _read_module(module: str) -> bytes:
         raise RenderError(f"runtime module {module} cannot be read: {error}") from None
 
 
-def assets_of(content: bytes, module: str) -> list[str]:
+@cache
+def assets_of(content: bytes, module: str) -> tuple[str, ...]:
     """Return the files that a module names in its constant ASSETS."""
     tree = _parse(content, module)
-    return [
+    return tuple(
         asset
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ASSETS"
         for asset in ast.literal_eval(node.value)
-    ]
+    )
 
 
 def _read_asset(name: str) -> bytes:
