@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
     from foundry.rendering.first_config import Answers
-    from foundry.runtime.index.layout import Manifest
+    from foundry.rendering.query_encoder import QueryEncoder
     from foundry.stores.publication import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
@@ -133,18 +133,12 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.config.extras import of_server, require
-    from foundry.indexing.published import built_index, index_folder
+    from foundry.indexing.published import index_folder
     from foundry.rendering.preview import render_preview
-    from foundry.rendering.query_encoder import choose_query_encoder
     from foundry.rendering.running import explain_exit, model_variables, run_server
-    from foundry.runtime.index.layout import Manifest
 
     config = _load_config(project)
-    manifest = Manifest.read(built_index(config) / "manifest.json")
-    _warn_of_staleness(config, manifest, warn)
-    query_encoder = choose_query_encoder(config, manifest)
-    require(of_server(config, query_encoder.kind))
+    _, query_encoder = _built_server(config, warn)
     server = render_preview(config, query_encoder)
     done = run_server(
         server,
@@ -162,19 +156,19 @@ def evaluate(
     project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
 ) -> EvaluationResult:
     """Ask the server that an export would be questions whose answers are known; see `query`."""
-    from foundry.config.extras import of_server, require
     from foundry.evaluation.run import evaluate_server
-    from foundry.indexing.published import built_index
-    from foundry.rendering.query_encoder import choose_query_encoder
-    from foundry.runtime.index.layout import Manifest
 
     config = _load_config(project)
-    index = built_index(config)
-    manifest = Manifest.read(index / "manifest.json")
-    _warn_of_staleness(config, manifest, warn)
-    query_encoder = choose_query_encoder(config, manifest)
-    require(of_server(config, query_encoder.kind))
+    index, query_encoder = _built_server(config, warn)
     return evaluate_server(config, index, query_encoder, options, reporter)
+
+
+def draft_questions(project: Path, file: Path) -> int:
+    """Write a file of questions to edit, made from the index's headings; returns how many."""
+    from foundry.evaluation.draft import write_draft
+    from foundry.indexing.published import built_index, open_index
+
+    return write_draft(open_index(built_index(_load_config(project))), file)
 
 
 def export(
@@ -260,7 +254,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
     yield from inspect_index(index, selection, as_json=as_json)
 
 
-def verify(folder: Path) -> list[dict[str, object]]:
+def verify(folder: Path, *, strict: bool = False) -> list[dict[str, object]]:
     """Check an export, or a project's index and its export if it has one."""
     from foundry.config.sources import CONFIG_NAME
     from foundry.export.checksums import CHECKSUMS
@@ -268,20 +262,20 @@ def verify(folder: Path) -> list[dict[str, object]]:
     from foundry.indexing.published import built_index, check_index
 
     if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
-        return [verify_export(folder)]
+        return [verify_export(folder, strict=strict)]
     config = _load_config(folder)
     index = built_index(config)
     manifest = check_index(index, folder)
     checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
     exported = config.default_export
-    return [*checked, verify_export(exported)] if exported.is_dir() else checked
+    return [*checked, verify_export(exported, strict=strict)] if exported.is_dir() else checked
 
 
-def doctor(project: Path) -> list[Finding]:
+def doctor(project: Path, *, is_brief: bool) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
-    from foundry.inspection.doctor import examine
+    from foundry.inspection.doctor import examine, summarise
 
-    return examine(project)
+    return summarise(examine(project)) if is_brief else examine(project)
 
 
 def _load_config(project: Path) -> Config:
@@ -290,8 +284,17 @@ def _load_config(project: Path) -> Config:
     return load_config(project)
 
 
-def _warn_of_staleness(config: Config, manifest: Manifest, warn: Warn) -> None:
-    from foundry.indexing.published import describe_staleness
+def _built_server(config: Config, warn: Warn) -> tuple[Path, QueryEncoder]:
+    """Return the built index, and how a server of it embeds queries, if that can run here."""
+    from foundry.config.extras import of_server, require
+    from foundry.indexing.published import built_index, describe_staleness
+    from foundry.rendering.query_encoder import choose_query_encoder
+    from foundry.runtime.index.layout import Manifest
 
+    index = built_index(config)
+    manifest = Manifest.read(index / "manifest.json")
     if said := describe_staleness(config, manifest):
         warn(said, f"the old index answers until you build it again: {config.build_command}")
+    query_encoder = choose_query_encoder(config, manifest)
+    require(of_server(config, query_encoder.kind))
+    return index, query_encoder

@@ -50,6 +50,36 @@ def test_missing_and_outdated_packages_are_named_with_the_remedy(
     assert not found["extra server"]["is_problem"]
 
 
+def test_what_a_project_uses_is_told_first_and_the_rest_in_one_line(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HOME", "/somewhere")
+    project = make_project(NOTE, config=CONFIG + '[build]\nduplicates = "near"\n')
+    lines = CliRunner().invoke(main, ["doctor", str(project.root)]).stdout.splitlines()
+    told = {line[2:].split("  ")[0]: line for line in lines}
+    assert "installed" in told["extra near"]
+    assert "numpy" in told["packages"] and "click" in told["packages"]
+    assert "office" in told["extras installed"] and "near" not in told["extras installed"]
+    assert "HF_HOME" in told["variables set"] and "HF_HOME" not in told["variables unset"]
+    assert len(lines) < 20
+
+
+def test_an_extra_that_the_project_uses_and_lacks_is_a_problem(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "datasketch":
+            raise metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(doctor.metadata, "version", version)
+    assert not examine()["extra near"]["is_problem"]
+    project = make_project(NOTE, config=CONFIG + '[build]\nduplicates = "near"\n')
+    assert examine(project, code=1)["extra near"]["is_problem"]
+
+
 def test_index_is_checked(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     assert examine(project)["index"]["said"] == "not built yet"

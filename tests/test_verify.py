@@ -72,9 +72,9 @@ def damaged(built: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "project")
 
 
-def findings(folder: Path) -> str:
-    """What verify says about a folder that it must refuse."""
-    result = CliRunner().invoke(main, ["verify", str(folder)])
+def findings(folder: Path, *options: str) -> str:
+    """What verify says about a folder that it must refuse, whoever changed it."""
+    result = CliRunner().invoke(main, ["verify", str(folder), *(options or ["--strict"])])
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output
     return result.stderr
@@ -214,6 +214,55 @@ def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: P
     assert result.exit_code == 0, result.output
     assert "edited by its owner: notes/web/problems.py\n" in result.output
     assert "not started, because not installed here: not_installed_here\n" in result.output
+
+
+def test_edits_that_work_are_named_and_no_finding(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    for name in ("README.md", "notes/search.py"):
+        (copy / name).write_text((copy / name).read_text() + "# mine\n")
+    (copy / "notes.txt").write_text("mine\n")
+    (copy / "corpus.json").unlink()
+    result = CliRunner().invoke(main, ["verify", str(copy)])
+    assert result.exit_code == 0, result.output
+    for said in (
+        "edited since the last update: README.md\n",
+        "edited since the last update: notes/search.py\n",
+        "added since the last update: notes.txt\n",
+        "deleted since the last update: corpus.json\n",
+    ):
+        assert said in result.stdout
+    assert "README.md: changed" in findings(copy)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("notes/search.py", b"def search_hybrid(:\n", "notes/search.py"),
+        ("notes/search.py", b"raise SystemExit(1)\n", "notes"),
+        ("notes/data/chunks.jsonl", b"", "notes/data/chunks.jsonl: changed"),
+        ("notes/data/more.npy", b"", "notes/data/more.npy: not part of the export"),
+        (".generated.json.bz2", b"", ".generated.json.bz2: changed"),
+    ],
+)
+def test_edits_that_break_something_are_findings(
+    name: str, content: bytes, said: str, exported: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    (copy / name).write_bytes(content)
+    assert said in findings(copy, "--json")
+
+
+def test_an_edit_that_loses_what_must_be_found_is_a_finding(exported: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(exported, tmp_path / "copy")
+    path = copy / "notes" / "search.py"
+    text = path.read_text(encoding="utf-8")
+    lost = (
+        "\n\nwhole = search_hybrid\n\n\n"
+        "def search_hybrid(query: str, top_k: int = 10, **options: object) -> object:\n"
+        "    return whole('another', top_k, **options)\n"
+    )
+    path.write_text(text + lost, encoding="utf-8")
+    assert "does not find" in findings(copy, "--json")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The command eval: parse, call the pipeline, print."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -39,6 +40,11 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
     type=click.Path(path_type=Path, dir_okay=False),
     help="The HTML page to write.  [default: PROJECT_DIR/.foundry/eval.html]",
 )
+@click.option(
+    "--draft",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Only write a file of questions, made from headings, for you to edit.",
+)
 @json_option
 @quiet_option
 def evaluate(
@@ -51,6 +57,7 @@ def evaluate(
     tolerance: float,
     tune: bool,
     report: Path | None,
+    draft: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -59,6 +66,14 @@ def evaluate(
     Without questions, known-item queries are made from the index: headings, identifiers and rare
     words. They say whether search works, not how well it serves people.
     """
+    if draft is not None:
+        count = pipeline.draft_questions(project, draft)
+        click.echo(
+            f"{draft} written: {count} headings, each with its document. Make each a question in"
+            " the words of those who ask, correct what is relevant to it, delete what nobody would"
+            f" ask; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
+        )
+        return
     if (queries is None) != (qrels is None) or (queries and questions):
         raise click.UsageError("give --questions, or --queries and --qrels together")
     options = EvaluationOptions(

@@ -171,26 +171,34 @@ def update(
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail, and run nothing, if any file is not as it was written: for a copy from elsewhere.",
+)
 @json_option
-def verify(folder: Path, as_json: bool) -> None:
+def verify(folder: Path, strict: bool, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
 
     An export's files are also searched for conflicts that are not settled, for imports that lead
     nowhere and for forged bytecode. Then its server is started, in an interpreter that reads none
     of its bytecode, and asked what its index must be able to answer.
 
-    What its owner edited, added or deleted is named, and the exit code is 0, once an update has
-    taken note of it. It is 1 for whatever else is not as it was written, or does not run.
+    What its owner edited, added or deleted is named; if all of it works, the exit code is 0. It is
+    1 for a damaged index and for whatever does not run.
     """
-    checked = pipeline.verify(folder)
+    checked = pipeline.verify(folder, strict=strict)
     if as_json:
         print_json(checked)
         return
     for entry in checked:
+        since = entry.get("since_update")
+        recent = set(since) if isinstance(since, list) else set()
         for key in ("edited", "added", "deleted"):
             names = entry.get(key)
             for name in names if isinstance(names, list) else []:
-                click.echo(f"{key} by its owner: {printable(name)}")
+                when = "since the last update" if name in recent else "by its owner"
+                click.echo(f"{key} {when}: {printable(name)}")
         missing = entry.get("not_installed")
         if isinstance(missing, list) and missing:
             listed = printable(", ".join(missing))
@@ -204,10 +212,10 @@ def verify(folder: Path, as_json: bool) -> None:
 def doctor(project: Path, as_json: bool) -> None:
     """Say what is installed and whether it works, as a report to paste where help is asked for.
 
-    With a project, its index is checked too. The report has no secrets: of environment variables it
-    only says whether they are set.
+    With a project, its index is checked too, and what it does not use is told in one line. The
+    report has no secrets: of environment variables it only says whether they are set.
     """
-    findings = pipeline.doctor(project)
+    findings = pipeline.doctor(project, is_brief=not as_json)
     problems = [finding for finding in findings if finding.is_problem]
     if as_json:
         print_json([asdict(finding) for finding in findings])

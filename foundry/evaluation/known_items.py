@@ -30,13 +30,13 @@ def make_known_items(index: Index) -> QuestionSet:
     The same index gives the same queries. Raises FoundryError if there are none.
     """
     sorts: tuple[Callable[[Index, ChunkRecord], Iterator[str]], ...] = (
-        _headings,
+        unique_headings,
         _identifiers,
         _rare_words,
     )
     found: dict[str, str] = {}
     counts = [0] * len(sorts)
-    for number in _sample(index.chunk_count):
+    for number in sample(index.chunk_count):
         chunk = index.chunk(number)
         for sort, make in enumerate(sorts):
             query = next(make(index, chunk), None) if counts[sort] < EACH else None
@@ -54,13 +54,14 @@ def make_known_items(index: Index) -> QuestionSet:
     return QuestionSet("known-item", tuple(questions))
 
 
-def _sample(count: int) -> list[int]:
-    """Chunk numbers in an order that is the same every time and follows nothing in the corpus."""
+def sample(count: int) -> list[int]:
+    """Return chunk numbers in an order that is always the same and follows nothing in them."""
     numbers = sorted(range(count), key=lambda n: hashlib.sha256(b"%d" % n).digest())
     return numbers[:EXAMINED]
 
 
-def _headings(index: Index, chunk: ChunkRecord) -> Iterator[str]:
+def unique_headings(index: Index, chunk: ChunkRecord) -> Iterator[str]:
+    """Yield the headings above a chunk that no other section has, the nearest first."""
     for heading in reversed(chunk.headings()):
         term = heading_term(index.tokenizer.tokenize(heading))
         if term is not None and index.keyword_lane.frequency(term) == 1:

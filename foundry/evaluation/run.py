@@ -5,12 +5,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from foundry.config.project import Config
-from foundry.config.sources import QUESTIONS_NAME
+from foundry.config.sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.errors import FoundryError
 from foundry.evaluation.asking import Report, ask, render_servers, render_variant
 from foundry.evaluation.known_items import make_known_items
@@ -58,14 +59,17 @@ class EvaluationResult:
     comparison: Comparison | None
     failures: tuple[str, ...]
     report: Path
+    project: Path
 
     def describe(self) -> str:
         """Return all of it for people."""
         parts = [describe_evaluation(self.evaluation)]
+        if self.evaluation.kind == "known-item":
+            parts.insert(0, _advise(self.project))
         if self.comparison is not None:
             parts.append("\n".join(["since the baseline:", *self.comparison.lines]))
         if self.tuning is not None:
-            parts.append(self.tuning.describe())
+            parts.append(self.tuning.describe(self.project / CONFIG_NAME))
         return "\n\n".join([*parts, f"report: {self.report}"])
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +111,21 @@ def evaluate_server(
     failures += comparison.failures if comparison else ()
     file = options.report or config.state / "eval.html"
     write_report(file, config.title, evaluation, tuning)
-    return EvaluationResult(evaluation, tuning, comparison, tuple(failures), file)
+    return EvaluationResult(evaluation, tuning, comparison, tuple(failures), file, config.root)
+
+
+def _advise(project: Path) -> str:
+    """Say how to come by questions that tell more than those that were made from the index."""
+    command = f"foundry eval {quote(str(project))}"
+    file = quote(str(project / QUESTIONS_NAME))
+    return (
+        "These figures are of queries made from the index itself: they say that search works, not\n"
+        "how well it serves people. Ten real questions say more:\n"
+        f"  1. {command} --draft {file}\n"
+        "     writes lines of a heading and the document that it is in\n"
+        "  2. make ten of them what people ask, in their words, and delete the others\n"
+        f"  3. {command}"
+    )
 
 
 def own_questions(config: Config) -> Path | None:

@@ -8,6 +8,7 @@ statistical predictions), with a bootstrap interval.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,8 @@ class Tuning:
             "candidates": self.candidates,
         }
 
-    def describe(self) -> str:
-        """Return the outcome for people, with the lines to put into foundry.toml."""
+    def describe(self, file: Path | str = "foundry.toml") -> str:
+        """Return the outcome for people, with the lines to put into `file`."""
         tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {METRIC}"
         if self.apparent <= self.configured:
             return f"tuning: {tried}: none is better than foundry.toml as it is"
@@ -76,8 +77,12 @@ class Tuning:
         if self.gain.low <= 0:
             verdict = "a loss" if self.gain.high < 0 else "within noise"
             lines.append(f"That is {verdict}: there is no reason to change foundry.toml.")
-        lines += ["The lines in foundry.toml would be:", "", *toml_lines(self.best)]
-        return "\n".join(lines)
+            lines.append("To try the best ones all the same, put these lines into")
+        else:
+            lines.append("To have that, put these lines into")
+        tables = sorted({line for line in toml_lines(self.best) if line.startswith("[")})
+        lines.append(f"{file}, under {' and '.join(tables)}, in place of those with the same keys:")
+        return "\n".join([*lines, "", *toml_lines(self.best)])
 
 
 def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:

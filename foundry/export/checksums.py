@@ -1,6 +1,6 @@
 """SHA256SUMS: the list of everything that an export consists of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,18 @@ class Differences:
     changed: list[str]
     missing: list[str]
     unknown: list[str]
+
+    def names(self) -> set[str]:
+        """Return every path that differs."""
+        return {*self.changed, *self.missing, *self.unknown}
+
+    def selected(self, is_meant: Callable[[str], bool]) -> "Differences":
+        """Return those of some files."""
+        return Differences(
+            changed=[name for name in self.changed if is_meant(name)],
+            missing=[name for name in self.missing if is_meant(name)],
+            unknown=[name for name in self.unknown if is_meant(name)],
+        )
 
     def findings(self) -> list[str]:
         """Return one line for each difference."""

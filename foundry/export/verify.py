@@ -1,6 +1,7 @@
 """Verifies an export: its hashes, what its files say, and its server in a clean interpreter."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from foundry.errors import FoundryError, VerificationError
 from foundry.export.bytecode import find_forged
 from foundry.export.checksums import compare, is_owners, list_files
 from foundry.export.package_files import find_broken
-from foundry.export.standing import examine
+from foundry.export.standing import RECORDS, Standing, examine
 from foundry.rendering.running import find_unanswered, find_unimportable, run_server
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import Manifest
@@ -21,21 +22,27 @@ _HINT = (
 _UNSETTLED = "settle what is named, then run foundry update, which takes note of it"
 
 
-def verify_export(folder: Path) -> dict[str, object]:
+def verify_export(folder: Path, *, strict: bool = False) -> dict[str, object]:
     """Check an exported folder; returns what was checked. Raises VerificationError.
 
-    What the owner edited, added or deleted before an update is listed by its name and is no
-    finding: the update took note of it. Files that a merge has left to be settled, and imports that
-    lead nowhere, are findings. Only what has none of them is run: its modules, its server and the
-    known questions, unless libraries are missing here that it needs, which are listed.
+    What the owner edited, added or deleted is listed, that of before the last update apart, and is
+    no finding unless `strict`. Findings are damage of the index and of the lists of files, links in
+    place of files, files that a merge has left to be settled, and imports that lead nowhere. Only
+    what has none of them is run: its modules, its server and the known questions, unless libraries
+    are missing here that it needs, which are listed.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
     differences = compare(folder)
-    unknown = [name for name in differences.unknown if not is_owners(name)]
-    if findings := replace(differences, unknown=unknown).findings():
+    differences = replace(
+        differences, unknown=[name for name in differences.unknown if not is_owners(name)]
+    )
+    if findings := differences.selected(lambda name: strict or name in RECORDS).findings():
         raise VerificationError(str(folder), findings, hint=_HINT)
     standing = examine(folder)
+    is_sealed = _sealed(folder, standing)
+    if findings := differences.selected(is_sealed).findings():
+        raise VerificationError(str(folder), findings, hint=_HINT)
     package = find_package(folder)
     files = {
         name: (folder / name).read_bytes()
@@ -56,18 +63,27 @@ def verify_export(folder: Path) -> dict[str, object]:
     except (ValueError, KeyError, TypeError):
         said = answer.stderr.strip() or answer.stdout.strip() or "no output"
         raise VerificationError(str(folder), [f"{package} verify: {said}"]) from None
+    # The server names what differs from its list, which has been told apart here.
+    findings = [said for said in findings if said.partition(": ")[0] not in differences.names()]
     if not findings and not missing:
         findings = list(find_unanswered(folder / package, _known_question(folder / package)))
     if findings:
         raise VerificationError(str(folder), findings)
     return {
         "export": str(folder),
-        **report,
+        **{**report, "findings": []},
         "not_installed": missing,
         "edited": standing.edited,
         "added": [name for name in standing.added if not is_owners(name)],
         "deleted": standing.deleted,
+        "since_update": sorted(differences.names()),
     }
+
+
+def _sealed(folder: Path, standing: Standing) -> Callable[[str], bool]:
+    """Return what tells whether a file is none that an owner edits: of the index, or a link."""
+    places = {"/".join(name.split("/")[:2]) + "/" for name in standing.index}
+    return lambda name: name.startswith(tuple(places)) or (folder / name).is_symlink()
 
 
 def find_package(folder: Path) -> str:

@@ -7,17 +7,19 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 import foundry
+from foundry.config.extras import MODULES, of_build, of_server
 from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import FoundryError
+from foundry.features.providers import PROVIDERS
 from foundry.indexing.published import open_index
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.files import resolve_version
@@ -45,29 +47,50 @@ VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `is_problem` if it stands in the way of something."""
+    """One thing that was looked at. `is_problem` if it stands in the way of something.
+
+    One that is none may have a `group`, whose findings are told in one line, each as `brief`.
+    """
 
     subject: str
     said: str
     is_problem: bool = False
     hint: str | None = None
+    group: str = ""
+    brief: str = ""
+
+
+def summarise(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings with those of each group, problems aside, in one."""
+    told: dict[str, list[str]] = {}
+    for each in findings:
+        if each.group and not each.is_problem:
+            told.setdefault(each.group, []).append(each.brief)
+    summary = []
+    for each in findings:
+        if each.is_problem or not each.group:
+            summary.append(each)
+        elif each.group in told:
+            summary.append(Finding(each.group, ", ".join(told.pop(each.group))))
+    return summary
 
 
 def examine(project: Path) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
-    findings = [*_installation(), *_extras(), *_encoder()]
+    findings = [*_installation(), *_encoder()]
     if not (project / CONFIG_NAME).exists():
         said = Finding("project", f"none: {project} has no {CONFIG_NAME}")
-        return [*findings, said, *_environment(()), _space(project)]
+        return [*findings, said, *_extras(()), *_environment(()), _space(project)]
     try:
         config = load_config(project)
     except FoundryError as error:
         problem = Finding("project", error.message, is_problem=True, hint=error.hint)
-        return [*findings, problem, *_environment(()), _space(project)]
+        return [*findings, problem, *_extras(()), *_environment(()), _space(project)]
     key = config.embedding.api_key_env
     return [
         *findings,
         *_project(config),
+        *_extras(_used_extras(config)),
         *_environment([key] if key else []),
         _space(project),
     ]
@@ -87,7 +110,8 @@ def _installation() -> Iterator[Finding]:
     yield Finding("system", f"{platform.system()} {platform.release()} on {platform.machine()}")
     yield Finding("processors", str(os.cpu_count() or "unknown"))
     for requirement in _requirements(""):
-        yield _check_requirement(requirement)
+        found = _check_requirement(requirement)
+        yield replace(found, group="packages", brief=f"{found.subject} {found.said}")
     lock = templates_folder() / "uv.lock"
     missing = not lock.is_file()
     yield Finding(
@@ -98,19 +122,32 @@ def _installation() -> Iterator[Finding]:
     )
 
 
-def _extras() -> Iterator[Finding]:
+def _used_extras(config: Config) -> set[str]:
+    """Return the extras without which this project cannot be built or asked."""
+    needed = {
+        *of_build(config, "local"),
+        *of_server(config, PROVIDERS[config.embedding.provider].kind),
+    }
+    return needed & MODULES.keys()
+
+
+def _extras(used: Collection[str]) -> Iterator[Finding]:
     known = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
-    for extra in known:
+    for extra in sorted(known, key=lambda extra: extra not in used):
         absent = [
             requirement
             for requirement in _requirements(extra)
             if _check_requirement(requirement).is_problem
         ]
         names = ", ".join(requirement.name for requirement in absent)
+        is_used = extra in used
         yield Finding(
             f"extra {extra}",
             f"not installed (missing: {names})" if absent else "installed",
+            is_problem=is_used and bool(absent),
             hint=f"pip install '{DISTRIBUTION}[{extra}]'" if absent else None,
+            group="" if is_used else f"extras {'not ' if absent else ''}installed",
+            brief=extra,
         )
 
 
@@ -182,8 +219,9 @@ def _project(config: Config) -> Iterator[Finding]:
 
 def _environment(keys: Sequence[str]) -> Iterator[Finding]:
     for name in (*VARIABLES, *keys):
-        is_set = bool(os.environ.get(name))
-        yield Finding(f"${name}", "set" if is_set else "unset")
+        said = "set" if os.environ.get(name) else "unset"
+        group = "" if name in keys else f"variables {said}"
+        yield Finding(f"${name}", said, group=group, brief=name)
 
 
 def _space(project: Path) -> Finding:

@@ -15,9 +15,9 @@ CHECKSUMS = "SHA256SUMS"
 
 def verify(search: Callable[..., SearchResponse], index: Index) -> list[str]:
     """Return a line for each file that is damaged and each known query that is not answered."""
-    findings = [*find_changed(PACKAGE.parent), *index.verify()]
+    changed = find_changed(PACKAGE.parent)
     # A damaged index is asked nothing.
-    return findings or list(_find_lost(search, index))
+    return [*changed, *(index.verify() or _find_lost(search, index))]
 
 
 def find_changed(folder: Path) -> Iterator[str]:

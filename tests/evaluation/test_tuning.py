@@ -20,6 +20,8 @@ def test_a_gain_on_every_question_is_beyond_noise() -> None:
     assert tuning.gain.mean == pytest.approx(0.2)
     assert not tuning.to_json()["within_noise"]
     assert "[search]" in tuning.describe() and "within noise" not in tuning.describe()
+    where = "put these lines into\n/docs/foundry.toml, under [search], in place of"
+    assert where in tuning.describe("/docs/foundry.toml")
 
 
 def test_the_luckiest_of_many_is_noise() -> None:

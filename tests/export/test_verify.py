@@ -50,9 +50,9 @@ def take_note(folder: Path) -> None:
     (folder / CHECKSUMS).write_bytes(format_checksums(listed))
 
 
-def refused(folder: Path) -> VerificationError:
+def refused(folder: Path, *, strict: bool = False) -> VerificationError:
     with pytest.raises(VerificationError) as caught:
-        verify_export(folder)
+        verify_export(folder, strict=strict)
     return caught.value
 
 
@@ -66,6 +66,7 @@ def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
         "edited": [],
         "added": [],
         "deleted": [],
+        "since_update": [],
     }
 
 
@@ -85,10 +86,11 @@ def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
     )
 
 
-def test_what_no_update_took_note_of_is_refused(tmp_path: Path) -> None:
+def test_what_no_update_took_note_of_is_listed_or_refused(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (folder / "notes.txt").write_text("mine\n")
-    error = refused(folder)
+    assert verify_export(folder)["since_update"] == ["notes.txt"]
+    error = refused(folder, strict=True)
     assert "notes.txt: not part of the export" in str(error)
     assert error.hint is not None and error.hint.startswith("restore the named files")
 

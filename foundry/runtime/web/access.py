@@ -82,13 +82,17 @@ class AccessPolicy:
         if len(values) != 1:
             raise HTTPException(400, "A request needs exactly one Host header.")
         host = values[0].decode("latin-1").lower()
-        if authority := HOST.fullmatch(host):
+        authority = HOST.fullmatch(host)
+        if authority:
             name, server = authority["name"], scope.get("server")
             own = LOOPBACK_NAMES | self.allowed_hosts
             if name in own or host in own or (server and name.strip("[]") == server[0]):
                 return host
+        named = authority["name"] if authority else "the host name"
         raise HTTPException(
-            421, "This server does not answer for this Host; its owner can allow it."
+            421,
+            "This server does not answer for this Host. Its owner can allow it by adding"
+            f" {named} to ALLOWED_HOSTS in the environment.",
         )
 
     def _is_open(self, scope: Scope) -> bool:
