@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from foundry.chunking import code, headings, none, page, parent, recursive, sentences
+from foundry.chunking import headings, sentences, strategies
 from foundry.chunking.packing import Packer
 from foundry.chunking.tokens import CountTokens, limit_tokens
 from foundry.config.file import ChunkingSection
@@ -16,12 +16,12 @@ from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": headings.split,
-    "recursive": recursive.split,
+    "recursive": strategies.split_evenly,
     "sentences": sentences.split,
-    "page": page.split,
-    "code": code.split,
-    "parent": parent.split,
-    "none": none.split,
+    "page": strategies.split_pages,
+    "code": strategies.split_definitions,
+    "parent": strategies.split_parents,
+    "none": strategies.split_nothing,
 }
 _MARKDOWN_READERS = frozenset(
     "docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()

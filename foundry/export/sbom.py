@@ -7,10 +7,9 @@ Source: ECMA-424, https://cyclonedx.org/specification/overview/.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foundry.export.licences import LICENCES
 from foundry.export.resolution import Selection, format_condition
 
 SBOM = "sbom.cdx.json"
@@ -87,3 +86,39 @@ def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
 def _reference(item: Selection) -> str:
     """Return the package URL, which names the package as well as its version."""
     return f"pkg:pypi/{item.package.name}@{item.package.version}"
+
+
+_PACKAGES = {
+    "Apache-2.0": """
+        flatbuffers grpcio hf-xet huggingface-hub opentelemetry-api python-multipart
+        qdrant-client requests tokenizers
+    """,
+    "Apache-2.0 AND BSD-2-Clause": "prometheus-client",
+    "Apache-2.0 OR BSD-2-Clause": "packaging",
+    "Apache-2.0 OR BSD-3-Clause": "cryptography",
+    "BSD-2-Clause": "pygments",
+    "BSD-3-Clause": """
+        click fsspec httpcore httpcore2 httpx httpx2 idna markupsafe portalocker protobuf
+        pycparser snowballstemmer sse-starlette starlette uvicorn
+    """,
+    "BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0": "numpy",
+    "LGPL-3.0-only": "psycopg psycopg-binary psycopg-pool",
+    "MIT": """
+        annotated-doc annotated-types anyio attrs charset-normalizer fastapi filelock h11 h2
+        hpack httptools hyperframe jsonschema jsonschema-specifications markdown-it-py mcp
+        mcp-types mdurl onnxruntime pydantic pydantic-core pyjwt pyyaml referencing rich rpds-py
+        setuptools truststore typing-inspection urllib3
+    """,
+    "MIT-0": "cffi",
+    "MIT-CMU": "pillow",
+    "MPL-2.0": "certifi",
+    "MPL-2.0 AND MIT": "tqdm",
+    "PSF-2.0": "typing-extensions",
+}
+
+LICENCES: Mapping[str, str] = {
+    package: expression
+    for expression, packages in _PACKAGES.items()
+    for package in packages.split()
+}
+"""SPDX expressions by the names of packages, as a lock writes them."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from foundry.fetching.content_encoding import ACCEPTED
 from foundry.fetching.exchange import Answer, exchange
 from foundry.fetching.failures import FetchError, StoppedError, refused
-from foundry.fetching.host_health import HostHealth
 from foundry.fetching.network import Network
-from foundry.fetching.pacing import Pacer
+from foundry.fetching.pacing import HostHealth, Pacer
 from foundry.fetching.page_cache import CachedPage, PageCache
 from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from foundry.fetching.robots import Robots, Rules

@@ -5,11 +5,11 @@ from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from foundry.config.search import DEFAULT_FIELDS
-from foundry.indexing.definitions import qualified_names
 from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.index.records import telling_title
@@ -223,3 +223,17 @@ def heading_terms(tokens: Sequence[Token]) -> set[str]:
         run = []
     named = (surface_term(tokens), *map(heading_term, groups))
     return {term for term in named if term is not None}
+
+
+_DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
+"""Readers of the languages that write `Store::size` for `Store.size`."""
+
+
+def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
+    """Return the names with more and more of those around it: `Store.size`, then `shop.Store.size`.
+
+    The module is the file's name without its suffix.
+    """
+    names = (PurePosixPath(document.path).stem, *path)
+    joint = "::" if document.reader.partition("/")[0] in _DOUBLE_COLON else "."
+    return [joint.join(names[start:]) for start in range(len(names) - 2, -1, -1)]

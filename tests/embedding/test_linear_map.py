@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from foundry.embedding.distil.linear_map import apply_linear_map, fit_linear_map, solve
+from foundry.embedding.distil.starting_rows import apply_linear_map, fit_linear_map, solve
 
 
 def test_two_equations_by_hand() -> None:

@@ -15,7 +15,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from foundry.errors import RenderError
-from foundry.export.licences import LICENCES
 from foundry.export.lock import (
     Asked,
     format_lock,
@@ -24,7 +23,7 @@ from foundry.export.lock import (
     select_packages,
 )
 from foundry.export.resolution import ALWAYS, Edge, Resolution, format_condition
-from foundry.export.sbom import format_sbom
+from foundry.export.sbom import LICENCES, format_sbom
 from foundry.rendering.environment import render
 
 ROOT = Path(__file__).parents[2]

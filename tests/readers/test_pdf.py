@@ -8,7 +8,7 @@ from document_files import Text, assemble_pdf, pdf, stream
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
 from foundry.readers import read
-from foundry.readers.formats.pdf_dates import read_pdf_date
+from foundry.readers.formats.pdf import read_pdf_date
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import Document, RawDocument, Skipped
 

@@ -1,12 +1,13 @@
 """Word's .docx: turned into HTML by mammoth, and read as that."""
 
 import io
+import zipfile
 from dataclasses import replace
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
-from foundry.readers.formats.docx_equations import spell_equations
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
 from foundry.records import Reading
 
@@ -45,3 +46,72 @@ def read(content: bytes) -> Reading:
 READER = FileReader(
     "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
 )
+
+
+_PART = "word/document.xml"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_APPLY = "\u2061"
+"""An invisible sign between a function and its argument."""
+
+
+def spell_equations(package: Package, content: bytes) -> bytes:
+    """Return the document with every equation as text; `content` itself where there is none."""
+    root = package.xml(_PART)
+    if root is None or next(root.iter(f"{_MATH}oMath"), None) is None:
+        return content
+    for parent in list(root.iter()):
+        for place, child in enumerate(parent):
+            if child.tag == f"{_MATH}oMath":
+                parent[place] = _run(_spell(child))
+            elif child.tag == f"{_MATH}oMathPara":
+                parent[place] = _run(
+                    "; ".join(_spell(line) for line in child.iter(f"{_MATH}oMath"))
+                )
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name in package.names:
+            part = tostring(root, "utf-8") if name == _PART else package.read(name)
+            archive.writestr(zipfile.ZipInfo(name), part or b"")
+    return written.getvalue()
+
+
+def _run(text: str) -> Element:
+    run = Element(f"{_WORD}r")
+    SubElement(run, f"{_WORD}t", {_SPACE: "preserve"}).text = text
+    return run
+
+
+def _spell(element: Element) -> str:
+    parts = {child.tag.removeprefix(_MATH): child for child in element}
+    match element.tag.removeprefix(_MATH):
+        case "t":
+            return (element.text or "").replace(_APPLY, " ")
+        case "f" if "num" in parts and "den" in parts:
+            return f"{_group(parts['num'])}/{_group(parts['den'])}"
+        case "rad" if "e" in parts:
+            return f"√({_spell(parts['e'])})"
+        case "d":
+            return f"({', '.join(_spell(child) for child in element if child.tag == f'{_MATH}e')})"
+        case "m":
+            return f"[{'; '.join(_spell(row) for row in element.iter(f'{_MATH}mr'))}]"
+        case "mr":
+            return ", ".join(_spell(cell) for cell in element)
+        case "sub":
+            return f"_{_group(element)}"
+        case "sup":
+            return f"^{_group(element)}"
+        case "nary" if "e" in parts:
+            sign = element.find(f"{_MATH}naryPr/{_MATH}chr")
+            limits = "".join(_spell(parts[name]) for name in ("sub", "sup") if name in parts)
+            operator = "∫" if sign is None else sign.get(f"{_MATH}val", "")
+            return f"{operator}{limits} {_spell(parts['e'])}"
+        case _:
+            return "".join(_spell(child) for child in element)
+
+
+def _group(element: Element) -> str:
+    """Return the text of a part, in brackets unless it is one number or word."""
+    text = "".join(_spell(child) for child in element)
+    return text if text.isalnum() else f"({text})"

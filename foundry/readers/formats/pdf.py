@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
-from foundry.readers.formats.pdf_dates import read_pdf_date
 from foundry.readers.formats.pdf_layout import Entry, Line, compose, drop_running_lines
 from foundry.records import Link, Reading
 
@@ -158,3 +158,21 @@ def _clean_title(written: str) -> str | None:
 _SUFFIXES = frozenset({"doc", "docx", "dvi", "indd", "odt", "pdf", "ppt", "pptx", "qxd", "tex"})
 
 READER = FileReader("pdf/1", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
+
+
+_DATE = re.compile(
+    r"(?:D:)?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:([+-])(\d{2})'?(\d{2})?|Z)?"
+)
+
+
+def read_pdf_date(written: str) -> str | None:
+    """Return an ISO 8601 date or UTC date-time; None for what is no date."""
+    match = _DATE.match(written.strip())
+    if match is None:
+        return normalise_date(written)
+    year, month, day, hour, minute, second, sign, hours, minutes = match.groups()
+    date = f"{year}-{month or '01'}-{day or '01'}"
+    if hour is None:
+        return normalise_date(date)
+    offset = f"{sign}{hours}:{minutes or '00'}" if sign else "+00:00"
+    return normalise_date(f"{date}T{hour}:{minute or '00'}:{second or '00'}{offset}")
