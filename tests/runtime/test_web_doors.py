@@ -118,7 +118,7 @@ class Search:
     ) -> SearchResponse:
         parsed = Filters.of(filters)
         for name in parsed.metadata:
-            raise InvalidRequestError("unknown filter", field=f"filters.{name}")
+            raise InvalidRequestError("there is no such filter", field=f"filters.{name}")
         self.asked.append((query, top_k, mode, parsed))
         if query == "raise":
             raise RuntimeError("a secret of the server")
