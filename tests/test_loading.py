@@ -24,7 +24,7 @@ LIBRARY = """
 import gc, json, os, signal, sys
 import notes
 before = sorted(name for name in sys.modules if name.partition(".")[0] in ("notes", "numpy"))
-from notes import Filters, Hit, SearchResponse, load, search_hybrid
+from notes import Hit, SearchResponse, load, search_hybrid
 found = search_hybrid("seal")
 print(json.dumps({
     "before": before,

@@ -193,7 +193,7 @@ def test_filters_that_are_unsure_or_unknown_are_not_applied(
 
 def test_filters_of_the_caller_hold(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="lamp", status=found("closed"), modified_after=found("2024-01-15"))
-    filters = package.Filters(metadata={"status": ("open",)})
+    filters = {"status": "open"}
     answer = ask(package, filters=filters)
     # Nothing open is that new, so the date is not applied either.
     assert titles(answer) == {"Lamp"}

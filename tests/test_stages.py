@@ -205,7 +205,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     assert client.get("/search", params={"q": "pump", "filter": "team"}).status_code == 422
 
     errors = importlib.import_module(f"{server.__name__}.index.errors")
-    chosen = server.Filters(metadata={"colour": ("red",)})
+    chosen = {"colour": "red"}
     with pytest.raises(errors.InvalidRequestError, match="unknown filter 'colour'"):
         server.search_hybrid("pump", filters=chosen)
     assert len(server.search_hybrid("pump", filters={"team": "core"}).hits) == 1

@@ -27,7 +27,7 @@ from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_settings
+from foundry.runtime.retrieval.settings import settings
 
 ROOT = Path(__file__).parent.parent
 TARGETS: tuple[str, ...] = typing.get_args(Target)
@@ -265,7 +265,7 @@ def test_port_variable_comes_before_the_settings(
     monkeypatch.delenv("PORT", raising=False)
     if written is not None:
         monkeypatch.setenv("PORT", written)
-    assert read_settings(tmp_path / "settings.json").port == port
+    assert settings(tmp_path / "settings.json").port == port
 
 
 @pytest.mark.parametrize("written", ["65536", "-1", "http", "1e3", "tcp://10.0.0.1:80"])
@@ -274,8 +274,8 @@ def test_port_that_does_not_exist_is_refused(
 ) -> None:
     (tmp_path / "settings.json").write_bytes(rendered["my_docs_2/settings.json"])
     monkeypatch.setenv("PORT", written)
-    with pytest.raises(ConfigurationError, match="PORT must be a number from 0 to 65535"):
-        read_settings(tmp_path / "settings.json")
+    with pytest.raises(ConfigurationError, match="PORT must be a whole number from 0 to 65535"):
+        settings(tmp_path / "settings.json")
 
 
 FLY_KEYS = {

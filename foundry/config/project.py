@@ -35,9 +35,14 @@ from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
 from foundry.features.stores import StoreSection
 from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
-from foundry.runtime.retrieval.tokens import LANGUAGES
 
 MINIMUM_MAX_TOKENS = 32
+LANGUAGES = frozenset(
+    "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
+    " german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian persian"
+    " polish portuguese romanian russian serbian spanish swedish tamil turkish yiddish none".split()
+)
+"""Those with a Snowball stemmer, and `none` for no stemming and no stop words."""
 
 
 @dataclass(frozen=True, slots=True)

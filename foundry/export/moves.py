@@ -81,8 +81,7 @@ _WENT = {
     "retrieval.stages.rewriting": "query_rewriting",
     "retrieval.stages.understanding": "query_understanding",
     "retrieval.timing": "stages",
-    "retrieval.token_patterns": "token_patterns",
-    "retrieval.tokens": "tokens",
+    "retrieval.tokens": "token_patterns tokens retrieval.token_patterns",
     "retrieval.weights": "weights",
     "store.pgvector": "store_pgvector",
     "store.pgvector_connections": "store_pgvector_connections",
@@ -146,7 +145,7 @@ class Moves:
     @classmethod
     def between(cls, package: str, old: Collection[str], new: Collection[str]) -> "Moves":
         """Compare the paths of an export's files with those of the export to come."""
-        paths = {module: f"{package}/{module}.py" for module in [*MOVED, *GONE]}
+        paths = {module: _path_of(f"{package}.{module}") for module in [*MOVED, *GONE]}
         left = {module for module, path in paths.items() if path in old and path not in new}
         modules = {
             f"{package}.{module}": f"{package}.{MOVED[module]}"

@@ -14,7 +14,7 @@ from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
 from foundry.runtime.mcp.tools import MAX_FETCHED_LENGTH, read_record
-from foundry.runtime.retrieval.settings import _public_url
+from foundry.runtime.retrieval.settings import read_address
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, announce_nowhere, document_url
 
@@ -136,7 +136,7 @@ def test_public_url_is_an_address_without_a_slash_at_its_end(
         "https://example.com/a/b/": "https://example.com/a/b",
     }.items():
         monkeypatch.setenv("PUBLIC_URL", written)
-        assert _public_url() == read
+        assert read_address("PUBLIC_URL") == read
     for wrong in (
         "docs.example.com",
         "ftp://docs.example.com",
@@ -148,7 +148,7 @@ def test_public_url_is_an_address_without_a_slash_at_its_end(
     ):
         monkeypatch.setenv("PUBLIC_URL", wrong)
         with pytest.raises(ConfigurationError, match="PUBLIC_URL") as raised:
-            _public_url()
+            read_address("PUBLIC_URL")
         assert "secret" not in raised.value.message
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_model, read_settings, reading
+from foundry.runtime.retrieval.settings import read_model, reading, settings
 
 SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
 
@@ -22,6 +22,7 @@ def test_model_may_lie_elsewhere(
     monkeypatch.setenv(variable, " /models/words ")
     assert read_model(section, variable, file) == "/models/words"
     file.write_text("{}")
+    monkeypatch.delenv(variable)
     with pytest.raises(ConfigurationError, match="unusable"):
         read_model(section, variable, file)
 
@@ -41,7 +42,7 @@ def test_an_identifier_pattern_that_is_none_is_refused(tmp_path: Path, pattern: 
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"identifier_patterns": [pattern]}))
     with pytest.raises(ConfigurationError, match="unusable"):
-        read_settings(file)
+        settings(file)
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from ..index.served import current_index
 from ..model.client import LanguageModel, ModelError, Usage
 from ..model.settings import ModelSettings, shared_budget
-from ..retrieval.filters import FiltersLike
+from ..retrieval.filters import Filters
 from ..web.runner import AsyncSearch
 from .conversation import Kind, Turn, can_be_told, kind_of, query_of
 from .events import (
@@ -65,7 +65,7 @@ class Conversation:
 
     turns: Sequence[Turn]
     top_k: int
-    filters: FiltersLike = None
+    filters: Filters | None = None
     wishes: str = ""
     max_tokens: int | None = None
     temperature: float | None = None

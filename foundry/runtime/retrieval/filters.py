@@ -1,7 +1,12 @@
-"""Filters: which chunks a search may return, decided before anything is ranked."""
+"""Filters: which chunks a search may return, decided before anything is ranked.
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+A request has them as `{"source": "handbook", "tags": ["a", "b"], "modified_after": "2024-05-31"}`:
+one of the sources, all of the tags, a path that begins with one of `path`, one of the media types,
+one of the values of a column of metadata; modified at or after, and before, an ISO 8601 date or
+date-time, in UTC unless it names another zone.
+"""
+
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -13,12 +18,13 @@ from ..index.errors import InvalidRequestError
 from ..index.layout import IndexLayout, Manifest
 from ..index.tables import ValueTable
 
+Filters: TypeAlias = Mapping[str, object]
+"""Names of filters to strings or lists of strings; None and empty lists filter nothing."""
+
 UNKNOWN_TIME = np.iinfo(np.int64).min
 """The modified time of chunks that state none; no modified filter lets them through."""
 
-TIMES = ("modified_after", "modified_before")
-
-KNOWN_FIELDS = ("source", "tags", "path", "media_type", *TIMES)
+KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
 
 MAX_FILTER_VALUES = 256
@@ -28,40 +34,18 @@ MAX_NAMED = 20
 """Sources that an error names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What chunks must have; empty fields let everything through.
-
-    One of the sources, all of the tags, a path that begins with one of `path`, one of the media
-    types, and one of the values of each column of `metadata`; modified at or after, and before,
-    in seconds since 1970.
-    """
-
-    source: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    modified_after: int | None = None
-    modified_before: int | None = None
-    path: tuple[str, ...] = ()
-    media_type: tuple[str, ...] = ()
-    metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, wanted: "FiltersLike") -> "Filters":
-        """Parse filters as a request has them: a string or a list of strings for each name.
-
-        Times are ISO 8601 dates or date-times, in UTC unless they name another zone. Raises
-        InvalidRequestError for values of another kind, or too many.
-        """
-        if wanted is None or isinstance(wanted, Filters):
-            return wanted or cls()
-        after, before = (_time(name, wanted.get(name)) for name in TIMES)
-        values = {name: _strings(name, wanted[name]) for name in wanted if name not in TIMES}
-        source, tags, path, media_type = (values.pop(name, ()) for name in KNOWN_FIELDS[:4])
-        return cls(source, tags, after, before, path, media_type, values)
-
-
-FiltersLike: TypeAlias = Filters | Mapping[str, object] | None
-"""Filters, or the same as a request has them: `{"source": "handbook", "tags": ["a", "b"]}`."""
+def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
+    """Return the values of each filter. Raises InvalidRequestError for other kinds, or too many."""
+    parsed = {}
+    for name, value in (filters or {}).items():
+        values = [] if value is None else [value] if isinstance(value, str) else value
+        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
+            raise _refusal(name, f"{name!r} must be a string or a list of strings")
+        if len(values) > MAX_FILTER_VALUES:
+            most = f"must have at most {MAX_FILTER_VALUES} values"
+            raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
+        parsed[name] = tuple(dict.fromkeys(values))
+    return parsed
 
 
 class FilterColumns:
@@ -75,19 +59,14 @@ class FilterColumns:
     def __init__(
         self, layout: IndexLayout, manifest: Manifest, document_lengths: NDArray[np.int64]
     ) -> None:
-        """Map the files of filters; documents (m,) have so many chunks each.
-
-        Raises IndexUnusableError.
-        """
-        shape = (manifest.chunks,)
+        """Map the files; documents (m,) have so many chunks each. Raises IndexUnusableError."""
+        shape, tag_shape = (manifest.chunks,), (len(manifest.tags) + 1,)
         self.columns = tuple(manifest.filterable)
         self.modified = open_array(layout.filter_modified, np.int64, shape)
         self._sources = {name: number for number, name in enumerate(manifest.sources)}
         self._chunk_sources = open_array(layout.filter_sources, np.uint16, shape)
         self._tags = {name: number for number, name in enumerate(manifest.tags)}
-        self._tag_offsets = open_array(
-            layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)
-        )
+        self._tag_offsets = open_array(layout.filter_tag_offsets, np.uint64, tag_shape)
         self._tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
         self._values = ValueTable(layout, manifest.documents)
         self._document_lengths = document_lengths
@@ -105,64 +84,59 @@ class FilterColumns:
         values = self._values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
 
-    def select(self, wanted: FiltersLike) -> NDArray[np.bool_] | None:
+    def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 
-        Raises InvalidRequestError as `Filters.of` does, and for a column or a source that this
-        index does not have: an owner names a few of them, so that it can only be a mistake.
+        Raises InvalidRequestError for a value that no filter has, and for a filter or a source that
+        this index does not have: an owner names a few sources, so that it can only be a mistake.
         """
-        filters = Filters.of(wanted)
-        self._check_names(filters)
+        known = (*KNOWN_FIELDS, *self.columns)
         allowed = None
-        for mask in self._masks(filters):
-            allowed = mask if allowed is None else allowed & mask
+        for name, values in parse_filters(filters).items():
+            if name not in known:
+                raise _refusal(name, f"unknown filter {name!r}; known: {', '.join(known)}")
+            if values:
+                passing = self._passing(name, values)
+                allowed = passing if allowed is None else allowed & passing
         return allowed
 
-    def _check_names(self, filters: Filters) -> None:
-        for name in filters.metadata:
-            if name not in self.columns:
-                known = ", ".join((*KNOWN_FIELDS, *self.columns))
-                raise InvalidRequestError(
-                    f"unknown filter {name!r}; known: {known}", field=f"filters.{name}"
-                )
-        for name in filters.source:
+    def _passing(self, name: str, values: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Return the chunks (n,) that pass one filter."""
+        match name:
+            case "tags":
+                return self._having_tags(values)
+            case "modified_after" | "modified_before":
+                is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
+                is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
+                return is_late if name == "modified_after" else is_early
+        find = self._values.beginning if name == "path" else self._values.having
+        passing = np.repeat(find(name, values), self._document_lengths)
+        # The table has the sources of copies, which are not stored again.
+        return passing | self._from_sources(values) if name == "source" else passing
+
+    def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
+        for name in names:
             if name not in self._sources:
                 known = ", ".join(sorted(self._sources)[:MAX_NAMED])
-                if len(self._sources) > MAX_NAMED:
-                    known += f", and {len(self._sources) - MAX_NAMED:,} more"
-                raise InvalidRequestError(
-                    f"there is no source {name!r}; known: {known}", field="filters.source"
-                )
+                more = len(self._sources) - MAX_NAMED
+                known += f", and {more:,} more" if more > 0 else ""
+                raise _refusal("source", f"there is no source {name!r}; known: {known}")
+        numbers = [self._sources[name] for name in names]
+        return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
 
-    def _masks(self, filters: Filters) -> Iterator[NDArray[np.bool_]]:
-        """Yield the chunks (n,) that pass, for each filter."""
-        if filters.source:
-            numbers = [self._sources[name] for name in filters.source]
-            from_source = np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
-            # A copy of a document, from another source, is not stored again.
-            yield from_source | self._chunks_of(self._values.having("source", filters.source))
-        for tag in filters.tags:
-            found = np.zeros(len(self.modified), dtype=np.bool_)
+    def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
+        having_all = np.ones(len(self.modified), dtype=np.bool_)
+        for tag in tags:
+            having = np.zeros(len(self.modified), dtype=np.bool_)
             if tag in self._tags:
                 start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
-                found[self._tag_chunks[start:end]] = True
-            yield found
-        if filters.path:
-            yield self._chunks_of(self._values.beginning("path", filters.path))
-        for name, values in (("media_type", filters.media_type), *filters.metadata.items()):
-            if values:
-                yield self._chunks_of(self._values.having(name, values))
-        if filters.modified_after is not None:
-            yield self.modified >= filters.modified_after
-        if filters.modified_before is not None:
-            yield (self.modified < filters.modified_before) & (self.modified != UNKNOWN_TIME)
-
-    def _chunks_of(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return np.repeat(documents, self._document_lengths)
+                having[self._tag_chunks[start:end]] = True
+            having_all &= having
+        return having_all
 
 
-def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
-    """Read filters written as `field=value`, a field repeated or not, for `Filters.of`.
+def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:
+    """Read filters written as `field=value`, a field repeated or not.
 
     Raises InvalidRequestError for one that has no `=`.
     """
@@ -172,40 +146,23 @@ def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
         if not equals:
             raise InvalidRequestError(f"{pair!r} must be written field=value", field="filter")
         values.setdefault(name.strip(), []).append(value.strip())
-    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+    return values
 
 
 def parse_time(text: str) -> int:
     """Return an ISO 8601 date or date-time in seconds since 1970. Raises ValueError."""
     moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
-def _strings(name: str, value: object) -> tuple[str, ...]:
-    values = [] if value is None else [value] if isinstance(value, str) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
-        raise InvalidRequestError(
-            f"{name!r} must be a string or a list of strings", field=f"filters.{name}"
-        )
-    if len(values) > MAX_FILTER_VALUES:
-        raise InvalidRequestError(
-            f"{name!r} must have at most {MAX_FILTER_VALUES} values, and has {len(values)}",
-            field=f"filters.{name}",
-        )
-    return tuple(dict.fromkeys(values))
-
-
-def _time(name: str, value: object) -> int | None:
-    if value is None:
-        return None
+def _seconds(name: str, values: tuple[str, ...]) -> int:
     try:
-        if isinstance(value, str):
-            return parse_time(value)
+        (value,) = values
+        return parse_time(value)
     except (ValueError, OverflowError):
-        pass
-    raise InvalidRequestError(
-        f"{name!r} must be an ISO 8601 date or date-time, such as 2024-05-31",
-        field=f"filters.{name}",
-    )
+        example = "an ISO 8601 date or date-time, such as 2024-05-31"
+        raise _refusal(name, f"{name!r} must be {example}") from None
+
+
+def _refusal(name: str, message: str) -> InvalidRequestError:
+    return InvalidRequestError(message, field=f"filters.{name}")

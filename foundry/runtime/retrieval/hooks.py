@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..index.errors import HookError
-from .filters import Filters, FiltersLike
+from .filters import Filters, parse_filters
 from .results import Hit, Mode, SearchResponse
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class SearchRequest:
     query: str
     top_k: int
     mode: Mode
-    filters: Filters
+    filters: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
         top_k: int = 10,
         *,
         mode: Mode = "hybrid",
-        filters: FiltersLike = None,
+        filters: Filters | None = None,
         **others: Any,
     ) -> SearchResponse:
-        request = SearchRequest(query, top_k, mode, Filters.of(filters))
+        request = SearchRequest(query, top_k, mode, parse_filters(filters))
         if before is not None:
             request = before(request)
         response = search(

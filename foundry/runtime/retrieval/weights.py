@@ -1,15 +1,11 @@
 """Reads the weights of the lanes from settings.json, unless the environment overrides them."""
 
-import math
-import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ..index.errors import ConfigurationError
-from .settings import SETTINGS_FILE, reading
-
-VARIABLES = ("SEMANTIC_WEIGHT", "KEYWORD_WEIGHT")
+from .settings import SETTINGS_FILE, read_number, reading
 
 
 class Weights(NamedTuple):
@@ -20,47 +16,23 @@ class Weights(NamedTuple):
 
 
 @cache
-def weights() -> Weights:
-    """Return the weights of a hybrid search, read once. Raises ConfigurationError."""
-    return read_weights(SETTINGS_FILE)
-
-
-def read_weights(file: Path) -> Weights:
-    """Read the weights of a settings file, or of the environment, where one alone is enough.
+def weights(file: Path = SETTINGS_FILE) -> Weights:
+    """Read the weights of the environment, one of which is enough, or of a file, once.
 
     Raises ConfigurationError.
     """
-    given = {name: found for name in VARIABLES if (found := _read(name)) is not None}
-    if not given:
+    semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
+    if semantic is None and keyword is not None:
+        semantic = round(1 - keyword, 6)
+    if keyword is None and semantic is not None:
+        keyword = round(1 - semantic, 6)
+    if semantic is None or keyword is None:
         with reading(file) as values:
             return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
-    for one, other in (VARIABLES, VARIABLES[::-1]):
-        if other not in given:
-            if given[one] > 1:
-                raise ConfigurationError(
-                    f"{one} is {given[one]:g} and {other} is not set: a weight given alone must be"
-                    " at most 1: the other one is the rest to 1",
-                    hint=f"set {other} too, or give {one} at most 1",
-                )
-            given[other] = round(1 - given[one], 6)
-    if sum(given.values()) == 0:
+    if semantic < 0 or keyword < 0 or semantic + keyword == 0:
         raise ConfigurationError(
-            "SEMANTIC_WEIGHT and KEYWORD_WEIGHT are both 0", hint="give at least one lane weight"
+            f"the weights of the lanes are {semantic:g} and {keyword:g}, but the sum must be above"
+            " 0, and a weight given alone at most 1: the other is the rest",
+            hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
         )
-    return Weights(*(given[name] for name in VARIABLES))
-
-
-def _read(variable: str) -> float | None:
-    written = os.environ.get(variable, "").strip()
-    if not written:
-        return None
-    try:
-        weight = float(written)
-    except ValueError:
-        weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise ConfigurationError(
-            f"{variable} must be a number of 0 or more, got {written!r}",
-            hint=f"correct or unset {variable}",
-        )
-    return weight
+    return Weights(semantic, keyword)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...index.errors import InvalidRequestError
 from ...index.reader import Index
-from ..filters import Filters
+from ..filters import parse_filters
 from ..settings import SETTINGS_FILE, reading
 from .understanding import Understood
 
@@ -53,21 +53,20 @@ class FeatureExtraction:
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
         """Return the caller's filters and those found; the response has the latter as `filters`."""
-        own = Filters.of(asked.filters)
+        own = parse_filters(asked.filters)
         found: dict[str, str] = {}
-        combined = own
         for name, values in self._values(index).items():
             value = _read(answer.get(name), values, self._confidence)
-            if value is None or _is_set(own, name):
+            if value is None or own.get(name):
                 continue
             try:
-                parsed = Filters.of({name: value})
+                index.filters.select({name: value})
             except InvalidRequestError:
                 continue
             found[name] = value
-            combined = _join(combined, parsed, name)
         if not found:
             return asked, {}
+        combined = {**own, **found}
         allowed = index.filters.select(combined)
         if allowed is not None and not allowed.any():
             return asked, {"failed": NOTHING_LEFT, "filters": found}
@@ -115,13 +114,3 @@ def _read(given: object, values: list[str] | None, least: float) -> str | None:
     is_sure = isinstance(confidence, int | float) and least <= confidence <= 1
     is_known = isinstance(value, str) and (values is None or value in values)
     return value if is_sure and is_known and isinstance(value, str) else None
-
-
-def _is_set(filters: Filters, name: str) -> bool:
-    return bool(filters.metadata.get(name) or getattr(filters, name, None))
-
-
-def _join(filters: Filters, found: Filters, name: str) -> Filters:
-    if name in found.metadata:
-        return replace(filters, metadata={**filters.metadata, **found.metadata})
-    return replace(filters, **{name: getattr(found, name)})

@@ -16,7 +16,7 @@ from ...index.reader import Index
 from ...model.client import ModelError
 from ...model.queries import QueryModel, Request
 from ...model.settings import ModelSettings
-from ..filters import FiltersLike
+from ..filters import Filters
 from ..identifiers import is_identifier_query
 from ..results import Journal
 from ..settings import settings
@@ -39,7 +39,7 @@ class Understood:
     """What is searched for: a query, and filters."""
 
     query: str
-    filters: FiltersLike
+    filters: Filters | None
 
 
 class Part(Protocol):
@@ -64,7 +64,7 @@ class Part(Protocol):
 def understand_query(
     index: Index,
     query: str,
-    filters: FiltersLike,
+    filters: Filters | None,
     journal: Journal,
     model: QueryModel | None,
     parts: Sequence[Part],
