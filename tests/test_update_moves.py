@@ -114,7 +114,7 @@ def place_of(module: str) -> str:
 
 
 def test_every_module_has_a_place_or_is_named_as_gone() -> None:
-    assert sorted([*MOVED, *GONE]) == MODULES
+    assert {*MOVED, *GONE} >= set(MODULES)
     runtime = Path(foundry.runtime.__file__).parent
     lost = {
         place
