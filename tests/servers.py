@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import urllib.request
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,34 +40,30 @@ def wheelhouse(export: Path) -> Path:
 
 def install(export: Path, environment: Path) -> Path:
     """Install an export from its lock, and nothing else; returns its command."""
-    wheels = wheelhouse(export)
-    venv.create(environment, with_pip=True)
-    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    command = [*pip, "install", "--no-index", "--find-links", wheels]
-    for wanted in (
-        ["--require-hashes", "-r", export / "requirements.txt"],
-        ["--no-deps", export],
-    ):
-        # Settings of the machine's own would bring its other indexes back.
-        variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull}
-        subprocess.run([*command, *wanted], check=True, env=variables)
+    run_uv("venv", environment)
+    here = ["--python", environment]
+    places = ["--offline", "--no-index", "--find-links", wheelhouse(export)]
+    locked = ["--require-hashes", "-r", export / "requirements.txt"]
+    run_uv("pip", "install", *here, *places, *locked)
+    run_uv("pip", "install", *here, *places, "--no-deps", export)
     # What the package asks for is what the lock has brought.
-    subprocess.run([*pip, "check"], check=True, stdout=subprocess.DEVNULL)
+    run_uv("pip", "check", *here)
     settings = json.loads(next(export.glob("*/settings.json")).read_bytes())
     return environment / "bin" / str(settings["name"])
 
 
 def installed_packages(environment: Path) -> dict[str, str]:
-    """Name -> version of what is installed in an environment, pip and setuptools aside."""
-    done = subprocess.run(
-        [environment / "bin" / "python", "-m", "pip", "list", "--format", "json"],
-        capture_output=True,
-        check=True,
-    )
-    found = {
-        canonicalize_name(entry["name"]): entry["version"] for entry in json.loads(done.stdout)
-    }
-    return {name: found[name] for name in found.keys() - {"pip", "setuptools"}}
+    """Name -> version of what is installed in an environment."""
+    listed = json.loads(run_uv("pip", "list", "--python", environment, "--format", "json"))
+    return {canonicalize_name(entry["name"]): entry["version"] for entry in listed}
+
+
+def run_uv(*arguments: str | Path) -> str:
+    """Run uv without settings of this machine's own; returns what it prints."""
+    command = [sys.executable, "-m", "uv", "--quiet", "--no-config", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @contextmanager

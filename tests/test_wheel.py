@@ -4,14 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import MakeProject
 from processes import is_possible, snapshot
-from servers import in_checkout
+from servers import in_checkout, run_uv
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
@@ -40,9 +39,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`foundry` in an environment of its own."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
-    venv.create(environment, with_pip=True)
-    pip = [environment / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "install", wheel], check=True)
+    run_uv("venv", environment)
+    run_uv("pip", "install", "--python", environment, wheel)
     return environment / "bin" / "foundry"
 
 
