@@ -55,6 +55,16 @@ def export_case(case: str, folder: Path) -> Path:
     return next((project / "dist").iterdir())
 
 
+@pytest.fixture(scope="module", params=CASES)
+def case(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def export(case: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export_case(case, tmp_path_factory.mktemp("golden"))
+
+
 def is_left_out(case: str, name: str) -> bool:
     """Is the hash of a file enough?"""
     path = Path(name)
@@ -69,11 +79,7 @@ def is_left_out(case: str, name: str) -> bool:
     }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_export_is_the_golden_one(
-    case: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    export = export_case(case, tmp_path)
+def test_export_is_the_golden_one(case: str, export: Path, request: pytest.FixtureRequest) -> None:
     actual = {name: (export / name).read_bytes() for name in list_files(export)}
     copied = set() if case == WHOLE else {path.read_bytes() for path in RUNTIME.glob("**/*.*")}
     actual = {
@@ -115,16 +121,14 @@ def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_export_answers_in_a_clean_environment(case: str, tmp_path: Path) -> None:
+def test_export_answers_in_a_clean_environment(case: str, export: Path, tmp_path: Path) -> None:
     from servers import get, install, installed_packages, serving
 
-    export = export_case(case, tmp_path)
     command = install(export, tmp_path / "environment")
     bill = json.loads((export / "sbom.cdx.json").read_bytes())
     assert installed_packages(tmp_path / "environment") == packages_here(bill)
     lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    with engine_of(tmp_path / case) as variables, serving([command], **variables) as address:
+    with engine_of(export.parents[1]) as variables, serving([command], **variables) as address:
         for line in lines:
             question = json.loads(line)
             query = urllib.parse.quote(question["query"])
