@@ -10,7 +10,7 @@ from foundry import pipeline
 from foundry.cli.options import printable, project_argument
 
 
-@click.command()
+@click.command(short_help="Look at a source, and write a foundry.toml for it.")
 @project_argument
 @click.option(
     "--source",

@@ -33,7 +33,7 @@ ray_address_option = click.option(
 )
 
 
-@click.command()
+@click.command(short_help="Read what has changed, and publish a new index.")
 @project_argument
 @click.option(
     "--dry-run", is_flag=True, help="Only say what would be read and embedded, and at what cost."
@@ -80,7 +80,7 @@ def build(
     show_result(result)
 
 
-@click.command()
+@click.command(short_help="Build now, and again after each change.")
 @project_argument
 @jobs_option
 @quiet_option

@@ -14,7 +14,7 @@ from foundry.progress import Reporter
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-@click.command("eval")
+@click.command("eval", short_help="Measure what is found, with questions of yours.")
 @project_argument
 @click.option("--questions", type=_file, help="A file of questions.  [default: questions.jsonl]")
 @click.option("--queries", type=_file, help="Queries as in BEIR, with --qrels.")

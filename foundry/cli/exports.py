@@ -46,7 +46,7 @@ _COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other f
 """What is said of all such files at once; a dry run names them."""
 
 
-@click.command()
+@click.command(short_help="Write the server as a folder of your own.")
 @project_argument
 @click.option(
     "--output",
@@ -117,7 +117,7 @@ def _check(differences: str, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-@click.command()
+@click.command(short_help="Bring what is new into an export that you edited.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--project",
@@ -169,7 +169,7 @@ def update(
         sys.exit(UNSETTLED)
 
 
-@click.command()
+@click.command(short_help="Check an export, or a project's index.")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option(
     "--strict",
@@ -206,7 +206,7 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")
 
 
-@click.command()
+@click.command(short_help="Say what is installed and whether it works.")
 @project_argument
 @json_option
 def doctor(project: Path, as_json: bool) -> None:

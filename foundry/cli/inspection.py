@@ -8,7 +8,7 @@ from foundry import pipeline
 from foundry.cli.options import json_option, project_argument
 
 
-@click.command()
+@click.command(short_help="Show what is in the index.")
 @project_argument
 @click.option("--documents", is_flag=True, help="List all documents.")
 @click.option("--source", help="List the documents of this source.")

@@ -37,8 +37,19 @@ class _Boundary(click.Group):
     """The one place where errors become messages and exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """In the order in which they are used."""
+        """Return the names in the order in which they are used."""
         return list(self.commands)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter  # noqa: ARG002
+    ) -> None:
+        """Write a section for each group."""
+        width = max(map(len, self.commands))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                # Padded to one width, so that the columns of all groups agree.
+                rows = [(f"{each.name:{width}}", each.get_short_help_str()) for each in commands]
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -78,17 +89,13 @@ def _complain(message: str, hint: str | None) -> None:
 def main() -> None:
     """Turn a folder of documents into a standalone search server.
 
-    \b
-    foundry serve DOCS                build and serve a search page of it, here and now
-    foundry init DOCS --source PATH   describe what is to be indexed
-    foundry build DOCS                read, split, embed and index it
-    foundry query DOCS "a question"   try it
-    foundry eval DOCS                 measure it with questions
-    foundry export DOCS               write the server as a folder of your own
+    Begin with: foundry serve FOLDER
     """
 
 
-@main.command(context_settings={"ignore_unknown_options": False})
+@main.command(
+    short_help="Ask the index a question.", context_settings={"ignore_unknown_options": False}
+)
 @click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
 @click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
 @click.option(
@@ -154,18 +161,12 @@ def _is_project(path: Path) -> bool:
     return (path / "foundry.toml").is_file()
 
 
-_LISTED = (
-    serve,
-    init,
-    build,
-    watch,
-    query,
-    evaluate,
-    inspect,
-    publish,
-    export,
-    update,
-    verify,
-    doctor,
-)
-main.commands = {str(command.name): command for command in _LISTED}
+GROUPS = {
+    "Build and try": (init, serve, build, query),
+    "Evaluate": (evaluate, inspect),
+    "Export": (export, update, verify),
+    "Other commands": (watch, publish, doctor),
+}
+"""The commands, what one does first in front."""
+
+main.commands = {str(command.name): command for commands in GROUPS.values() for command in commands}

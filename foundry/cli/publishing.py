@@ -17,7 +17,7 @@ from foundry.progress import Reporter
 from foundry.stores.publication import GRACE, PublishOptions
 
 
-@click.command()
+@click.command(short_help="Load the index into a search engine.")
 @project_argument
 @click.option(
     "--again", is_flag=True, help="Load this version anew although the engine has it already."

@@ -14,7 +14,7 @@ from foundry.cli.options import printable
 from foundry.progress import Reporter
 
 
-@click.command()
+@click.command(short_help="Build, and serve a search page of it until Ctrl-C.")
 @click.argument(
     "path", metavar="[PROJECT_DIR|FOLDER|FILE]", default=".", type=click.Path(path_type=Path)
 )
