@@ -16,8 +16,7 @@ from foundry.config.project import load_config
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
-from foundry.runtime.index.files import resolve_version
-from foundry.runtime.index.layout import Manifest
+from foundry.runtime.index.layout import Manifest, resolve_version
 
 Search = Callable[..., Any]
 

@@ -48,8 +48,8 @@ from foundry.runtime.retrieval.candidates import (
     semantic_candidates,
 )
 from foundry.runtime.retrieval.encoder import PieceEncoder
-from foundry.runtime.retrieval.fusion.linear import fuse_linear
-from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
+from foundry.runtime.retrieval.fusion_linear import fuse_linear
+from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 

@@ -25,8 +25,7 @@ from synthetic import built_project
 
 import foundry
 from foundry import pipeline
-from foundry.runtime.index.files import resolve_version
-from foundry.runtime.index.layout import Manifest
+from foundry.runtime.index.layout import Manifest, resolve_version
 
 PARTS = {
     "chunks": "texts",

@@ -39,7 +39,6 @@ web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
 web_serving.served = SimpleNamespace(
     current=lambda: SimpleNamespace(version="v1"),
-    verify_meanwhile=lambda index: None,
     follow=lambda count: None,
 )
 

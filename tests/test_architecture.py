@@ -169,7 +169,7 @@ def test_rooms_of_a_server_import_one_way() -> None:
 def test_an_index_knows_no_lane_of_its_own() -> None:
     rooms = FOUNDRY / "runtime" / "index"
     found = {name for path in rooms.glob("*.py") for level, name in imports(path) if level == 2}
-    assert found <= {f"retrieval.{name}" for name in ("filters", "lanes", "tokens")}
+    assert found <= {f"retrieval.{name}" for name in ("candidates", "filters", "tokens")}
 
 
 def test_modules_are_short() -> None:

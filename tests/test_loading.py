@@ -43,9 +43,7 @@ sys.path.insert(0, {folder!r})
 from notes.web.loading import loading
 with loading():
     from notes import load
-    from notes.opening import served
     load()
-served.wait_until_verified()
 for thread in threading.enumerate():
     if thread is not threading.main_thread():
         thread.join()

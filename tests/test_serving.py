@@ -22,8 +22,7 @@ from raw_http import read_all
 from servers import get, in_checkout, post
 from waiting import wait_until
 
-from foundry.runtime.index.files import HASHED_AT_ONCE_BYTES
-from foundry.runtime.index.layout import manifest_bytes
+from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, manifest_bytes
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40
@@ -331,13 +330,18 @@ def test_one_wrong_byte_in_any_file_is_named(export: Path, published: Path) -> N
 
 
 DAMAGED_LIBRARY = """
-import json, os, sys
+import json, os, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
 from notes.index.errors import IndexUnusableError
 from notes.index.served import served
+
+def wait_until_verified():
+    while not (served.state.verified or served.state.damage):
+        time.sleep(0.01)
+
 found = {}
 for file in sorted(path for path in index.rglob("*") if path.is_file()):
     name, good = file.relative_to(index).as_posix(), file.read_bytes()
@@ -347,7 +351,7 @@ for file in sorted(path for path in index.rglob("*") if path.is_file()):
     file.write_bytes(changed)
     try:
         load(index)
-        served.wait_until_verified()
+        wait_until_verified()
         search_hybrid("pump seal")
         found[name] = "answered"
     except IndexUnusableError as error:
@@ -355,7 +359,7 @@ for file in sorted(path for path in index.rglob("*") if path.is_file()):
     os.unlink(file)
     file.write_bytes(good)
 load(index)
-served.wait_until_verified()
+wait_until_verified()
 found["good"] = bool(search_hybrid("pump seal").hits)
 print(json.dumps(found))
 """

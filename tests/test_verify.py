@@ -516,7 +516,7 @@ server = __import__(package)
 from importlib import import_module
 ServerError = import_module(package + ".index.errors").ServerError
 # Nothing is hashed, so that searches meet the damage.
-import_module(package + ".index.files").HASHED_AT_ONCE_BYTES = -1
+import_module(package + ".index.layout").HASHED_AT_ONCE_BYTES = -1
 generator = random.Random(int(seed))
 answered = refused = 0
 for path in sorted(path for path in Path(root).rglob("*") if path.is_file()):

@@ -10,8 +10,8 @@ from foundry.indexing.files import write_array
 from foundry.indexing.links import LinksBuilder
 from foundry.indexing.postings import offsets_of
 from foundry.records import Document
+from foundry.runtime.index.arrays import encode_value
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.tables import encode_value
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 
 

@@ -11,8 +11,7 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.indexing.publish import begin_version, discard_version
 from foundry.runtime.index.errors import ServerError
-from foundry.runtime.index.files import IndexFiles, resolve_version
-from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder

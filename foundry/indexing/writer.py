@@ -26,14 +26,13 @@ from foundry.indexing.terms import MAX_CHUNK_PLACES, document_names, heading_fre
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
+from foundry.runtime.index.arrays import hash_key
 from foundry.runtime.index.layout import (
     DenseManifest,
     IndexLayout,
     KnownItem,
     Manifest,
-    hash_key,
 )
-from foundry.runtime.index.reader import chunk_of
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
@@ -260,7 +259,7 @@ class IndexWriter:
     def _read_chunks(self) -> Iterator[ChunkRecord]:
         with self._layout.chunks.open("rb") as file:
             for line in file:
-                yield chunk_of(json.loads(line))
+                yield ChunkRecord.from_json(json.loads(line))
 
     def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
         """Headings and texts of all chunks, some at a time."""

@@ -22,7 +22,7 @@ from foundry.errors import FoundryError
 from foundry.features.providers import PROVIDERS
 from foundry.indexing.published import open_index
 from foundry.runtime.index.errors import ServerError
-from foundry.runtime.index.files import resolve_version
+from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.storage.files import templates_folder
 

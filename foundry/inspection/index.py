@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from foundry.errors import FoundryError
 from foundry.inspection.text import show_chunk, show_document, show_documents, show_index
-from foundry.runtime.index.arrays import open_array
+from foundry.runtime.index.arrays import Vocabulary, open_array
 from foundry.runtime.index.layout import FORMAT_VERSION
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
-from foundry.runtime.index.tables import Vocabulary
 from foundry.runtime.printing import format_json
 
 MAX_CANDIDATES = 5
@@ -66,7 +65,7 @@ class _Inside:
     def __init__(self, index: Index) -> None:
         self._index = index
         layout, manifest = index.layout, index.manifest
-        self._vocabulary = Vocabulary.open(layout, manifest.terms)
+        self._vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, manifest.terms)
         self._term_ends = open_array(layout.posting_offsets, np.uint64, (manifest.terms + 1,))
         self._chunks = open_array(layout.posting_chunks, np.uint32, (manifest.postings,))
         self._impacts = open_array(layout.posting_impacts, np.float32, (manifest.postings,))

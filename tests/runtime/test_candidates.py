@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates, candidate_count, keyword_candidates
-from foundry.runtime.retrieval.lanes import LaneHits
+from foundry.runtime.retrieval.candidates import (
+    Candidates,
+    LaneHits,
+    candidate_count,
+    keyword_candidates,
+)
 
 
 def candidates(*scores: float) -> Candidates:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
-from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
+from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
 
 
 @given(

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from foundry.runtime.retrieval.candidates import (
+    LaneHits,
     complete_lanes,
     keyword_candidates,
     semantic_candidates,
 )
-from foundry.runtime.retrieval.lanes import LaneHits
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
 IMPACTS = np.array([0.0, 3.0, 1.0, 6.0])

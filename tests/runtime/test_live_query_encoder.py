@@ -14,8 +14,7 @@ from embedding_services import FakeService, Fault, Refusal, embed_text, fake_ser
 from waiting import wait_until
 
 from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.files import IndexFiles
-from foundry.runtime.index.layout import DenseManifest, IndexLayout, QueryFigures
+from foundry.runtime.index.layout import DenseManifest, IndexFiles, IndexLayout, QueryFigures
 from foundry.runtime.retrieval import calls as circuit_breaker
 from foundry.runtime.retrieval.calls import call_within
 from foundry.runtime.retrieval.embedding import live as live_query_encoder

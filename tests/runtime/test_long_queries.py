@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.index.tables import Vocabulary, remembering
+from foundry.runtime.index.arrays import Vocabulary
 from foundry.runtime.retrieval.encoder import PieceCutter
 from foundry.runtime.retrieval.tokens import (
     MAX_QUERY_CHARACTERS,
@@ -99,7 +99,7 @@ def test_a_run_without_spaces_is_cut_within() -> None:
 
 
 def _vocabulary_finder() -> Callable[[str], object]:
-    return remembering(Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)))
+    return Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)).find
 
 
 @pytest.mark.serial  # what is traced is that of all threads, those of other tests too

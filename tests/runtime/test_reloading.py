@@ -28,11 +28,11 @@ def test_files_that_vanish_while_they_are_verified(
     def refuse(_: Path) -> Index:
         raise IndexUnusableError("not an index", hint="build it")
 
-    served.open_with(refuse)
+    served.open_index = refuse
     outcomes: list[str] = []
     stop = served.follow(outcomes.append, poll_seconds=0.01)
     try:
-        served.wait_until_verified()
+        wait_until(lambda: bool(served.state.damage))
         assert served.state.verified is False
         assert served.state.damage == ("FileNotFoundError('terms.bin')",)
         with pytest.raises(IndexUnusableError, match=r"terms\.bin"):
@@ -40,11 +40,7 @@ def test_files_that_vanish_while_they_are_verified(
         (tmp_path / "CURRENT").write_text("v1")
         (tmp_path / "v1").mkdir()
         (tmp_path / "v1" / "manifest.json").write_text("{}")
-        wait_for(served, NOT_RELOADED)
+        wait_until(lambda: served.state.problem == NOT_RELOADED)
         assert "refused" in outcomes
     finally:
         stop.set()
-
-
-def wait_for(served: Served, problem: str) -> None:
-    wait_until(lambda: served.state.problem == problem)

@@ -1,7 +1,7 @@
 """Minimum scores, caps, near-duplicates and heuristics, by numbers worked out by hand."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from types import SimpleNamespace
 from typing import Any
 
@@ -67,7 +67,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
     """An index of so many chunks, of which each term stands in `holding`."""
     return SimpleNamespace(
         chunk=records.__getitem__,
-        chunk_values=lambda number: astuple(records[number]),
+        read_chunk=lambda number, make: make(asdict(records[number])),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from foundry.runtime.index.arrays import Vocabulary
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.index.tables import Vocabulary
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.retrieval.keyword_lane import KeywordLane

@@ -12,13 +12,13 @@ from small_indexes import Note, write_notes
 
 from foundry.indexing.published import open_index
 from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.candidates import LaneHits
 from foundry.runtime.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,
     finds_identifier,
     score_against_unknown,
 )
-from foundry.runtime.retrieval.lanes import LaneHits
 from foundry.runtime.retrieval.tokens import query_terms
 
 NOTES = [

@@ -1,11 +1,13 @@
-"""What can go wrong in a server, each with a hint that says what to do about it.
+"""Errors of a server, each with a hint that says what to do about it.
 
 ServerError
 ├── IndexUnusableError      the index is missing, damaged, or of another format version
 ├── ConfigurationError      settings.json or an environment variable has an impossible value
-├── HookError               a hook in custom.py returned what cannot be answered with
-└── InvalidRequestError     a caller asked for something that cannot be; names the field
+├── HookError               a hook in custom.py returned what no search can answer with
+└── InvalidRequestError     a request cannot be answered as asked; names the field
 """
+
+REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
 
 
 class ServerError(Exception):
@@ -19,6 +21,9 @@ class ServerError(Exception):
 
 class IndexUnusableError(ServerError):
     """The index cannot be served; nothing was changed on disk."""
+
+    def __init__(self, message: str, *, hint: str | None = REBUILD_HINT) -> None:
+        super().__init__(message, hint=hint)
 
 
 class ConfigurationError(ServerError):

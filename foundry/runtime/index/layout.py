@@ -1,16 +1,22 @@
-"""The files of an index, and what its manifest says about it; shared by its writer and readers."""
+"""A published index on disk: its files, its manifest, and whether they are whole.
+
+Shared by the writer of an index and its readers.
+"""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .arrays import REBUILD_HINT
+from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 from .errors import IndexUnusableError
 
 FORMAT_VERSION = 3
+
+HASHED_AT_ONCE_BYTES = 1 << 20
+"""Files up to this size are compared with their hashes when an index is opened."""
 
 
 class _File:
@@ -87,14 +93,10 @@ class KnownItem:
 class QueryFigures:
     """How queries are embedded, and how well that follows the documents' model.
 
-    Attributes:
-        encoder: `own`, where documents and queries share one table; `distilled`, for a table
-            trained after the model; `same`, where the server asks the model itself.
-        reason: Why it is that one, in a sentence.
-        agreement: Mean cosine between encoder and model on held-out texts; None if not measured.
-        overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
-            encoder's, on the same texts, corrected for chance; None if not measured.
-        taught: How many texts the model embedded for training, the chunks aside.
+    `encoder` is `own` where documents and queries share one table, `distilled` for a table trained
+    after the model (on `taught` texts beside the chunks), `same` where the server asks the model.
+    On held-out texts, `agreement` is the mean cosine between encoder and model, and
+    `overlap_at_10` the mean share of their ten best chunks in common, corrected for chance.
     """
 
     encoder: str
@@ -108,10 +110,10 @@ class QueryFigures:
 class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
 
-    `revision` names the weights, where the provider tells; the prefixes were put before each text.
-    `candidates` chunks go from the sketch to exact scoring, whose recall@20 against exact scoring
-    of all was `recall_at_20`. `encoder_sha256` covers the files of the query encoder, empty without
-    any; `probe_vector` is the embedding of `probe_text` as a query, rounded.
+    `revision` names the weights; the prefixes were put before each text. `candidates` chunks go
+    from the sketch to exact scoring, which found `recall_at_20` of what scoring all of them would.
+    `encoder_sha256` covers the files of the query encoder and is empty without one; `probe_vector`
+    is the embedding of `probe_text` as a query, rounded.
     """
 
     provider: str
@@ -154,7 +156,7 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """Return the manifest as it stands on disk."""
+        """Return the content of manifest.json."""
         return manifest_bytes(asdict(self))
 
     @property
@@ -164,14 +166,14 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> "Manifest":
-        """Read a manifest. Raises IndexUnusableError, naming the file and the remedy."""
+        """Read a manifest. Raises IndexUnusableError."""
         try:
             written = path.read_bytes()
             content = json.loads(written)
         except FileNotFoundError:
-            raise IndexUnusableError(f"{path.parent}: not an index", hint=REBUILD_HINT) from None
+            raise IndexUnusableError(f"{path.parent}: not an index") from None
         except (OSError, ValueError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
+            raise IndexUnusableError(f"{path}: unreadable: {error}") from None
         found = content.get("format") if isinstance(content, dict) else None
         if found != FORMAT_VERSION:
             raise IndexUnusableError(
@@ -179,30 +181,100 @@ class Manifest:
                 hint="build the index again with the version that exported this server",
             )
         if written != manifest_bytes(content):
-            problem = f"{path}: damaged: content differs from its own hash"
-            raise IndexUnusableError(problem, hint=REBUILD_HINT)
+            raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
         try:
             del content["sha256"]
             if dense := content["dense"]:
                 dense["query"] = QueryFigures(**dense["query"])
                 content["dense"] = DenseManifest(**dense)
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
-            content["files"] = {
-                name: {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
-                for name, entry in content["files"].items()
-            }
             return cls(**content)
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise IndexUnusableError(f"{path}: incomplete: {error}", hint=REBUILD_HINT) from None
+        except (TypeError, KeyError, AttributeError) as error:
+            raise IndexUnusableError(f"{path}: incomplete: {error}") from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
-    """A manifest as it stands on disk, keys in order; `sha256` is its hash while that is empty."""
+    """Return the content of manifest.json; its `sha256` is that of the same with an empty one."""
     dump = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True).encode
     digest = hashlib.sha256(dump({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
     return dump({**values, "sha256": digest.hexdigest()}).encode("utf-8", "surrogatepass") + b"\n"
 
 
-def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+@dataclass(frozen=True, slots=True)
+class IndexFiles:
+    """One version of an index. Files in `elsewhere` may be missing: an engine holds them."""
+
+    layout: IndexLayout
+    manifest: Manifest
+    elsewhere: frozenset[str] = frozenset()
+
+    @classmethod
+    def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
+        """Find the index in `directory`, or the version that its CURRENT file names.
+
+        Checks the sizes of all files and the hashes of small ones. Raises IndexUnusableError.
+        """
+        layout = IndexLayout(resolve_version(directory))
+        manifest = Manifest.read(layout.manifest)
+        if manifest.tokenizer_version != TOKENIZER_VERSION:
+            raise IndexUnusableError(
+                f"{layout.root}: built with tokenizer {manifest.tokenizer_version},"
+                f" this server has {TOKENIZER_VERSION}",
+                hint="build the index again with the version that exported this server",
+            )
+        files = cls(layout, manifest, elsewhere)
+        if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
+            raise IndexUnusableError(f"{layout.root}: damaged: {'; '.join(findings)}")
+        return files
+
+    def require_dense(self) -> DenseManifest:
+        """Return the part of the manifest on vectors. Raises IndexUnusableError without any."""
+        if self.manifest.dense is None:
+            raise IndexUnusableError(
+                f"{self.layout.root}: has no vectors, and this server needs them",
+                hint="set embedding.provider and build again, or export again for this index",
+            )
+        return self.manifest.dense
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest; return the findings."""
+        root = self.layout.root
+        findings = [*self._find_damage()]
+        known = {*self.manifest.files, "manifest.json"}
+        for path in sorted(root.rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink() or (path.is_file() and name not in known):
+                findings.append(f"{name}: not in the manifest")
+        return findings
+
+    def _find_damage(self, most_bytes: float = float("inf")) -> Iterator[str]:
+        """Compare sizes, and hashes of files that have at most `most_bytes`."""
+        for name, entry in self.manifest.files.items():
+            path = self.layout.root / name
+            try:
+                size = path.stat().st_size
+                if size != entry["bytes"]:
+                    yield f"{name}: {size} bytes, expected {entry['bytes']}"
+                elif size <= most_bytes:
+                    with path.open("rb") as file:
+                        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                            yield f"{name}: content differs from the manifest"
+            except FileNotFoundError:
+                if name not in self.elsewhere:
+                    yield f"{name}: missing"
+            except OSError as error:
+                yield f"{name}: unreadable: {error.strerror}"
+
+
+def resolve_version(directory: Path) -> Path:
+    """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
+    current = directory / "CURRENT"
+    try:
+        name = current.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return directory
+    except (OSError, UnicodeDecodeError) as error:
+        raise IndexUnusableError(f"{current}: unreadable: {error}") from None
+    if not (name.startswith("v") and name[1:].isdigit()):
+        raise IndexUnusableError(f"{current}: names no version: {name!r}")
+    return directory / name

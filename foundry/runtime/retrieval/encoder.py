@@ -20,14 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import REBUILD_HINT, open_array
+from ..index.arrays import open_array
 from ..index.errors import IndexUnusableError
-from ..index.files import IndexFiles
+from ..index.layout import IndexFiles
 from .spelling import american
 from .timing import stage
 
@@ -38,7 +37,7 @@ CONTINUATION = "##"
 MAX_WORD_LENGTH = 128
 """Characters; a longer run is encoded data rather than a word, and counts as not covered."""
 
-# What a cutter keeps of queries stays small.
+# Bounds on what a cutter keeps of queries.
 REMEMBERED_WORDS = 8_192
 MAX_REMEMBERED_LENGTH = 32
 
@@ -56,29 +55,21 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class EncoderLayout:
-    """The files of an encoder of V pieces and d dimensions under `root`.
-
-    Attributes:
-        pieces: UTF-8, one piece a line; the line's number is the row's; see `CONTINUATION`.
-        table: int8 (V, d).
-        weights: int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
-        description: JSON: `EncoderDescription`.
-    """
+    """The files of an encoder of V pieces and d dimensions under `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.pieces = root / "pieces.txt"
-        self.table = root / "table.i8.npy"
+        self.pieces = root / "pieces.txt"  # UTF-8, one piece a line, in the order of the rows.
+        self.table = root / "table.i8.npy"  # int8 (V, d)
+        # int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
         self.weights = root / "weights.npy"
-        self.description = root / "encoder.json"
+        self.description = root / "encoder.json"  # `EncoderDescription`
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderDescription:
-    """Describes an encoder.
+    """The name and the properties of an encoder.
 
     Attributes:
-        name: Of the encoder, such as `static-en`.
-        dimensions: Length of its vectors.
         minimum_coverage: The share of a text's letters that pieces must cover, 0 to 1.
         common: The cosine of texts that share nothing, 0 to 1. A bag of pieces spreads cosines
             wider than its knowledge warrants; a part that all vectors have in common brings them
@@ -98,7 +89,7 @@ class EncoderDescription:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The rows of a word's pieces, and how many of its letters (digits if none) they cover."""
+    """The rows of a word's pieces, and how many of its letters and digits they cover."""
 
     rows: tuple[int, ...]
     letters: int
@@ -120,10 +111,7 @@ class PieceCutter:
     """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
 
     def __init__(
-        self,
-        pieces: Sequence[str],
-        language: str = "none",
-        remembered: int = REMEMBERED_WORDS,
+        self, pieces: Sequence[str], language: str = "none", remembered: int = REMEMBERED_WORDS
     ) -> None:
         self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces), default=0)
@@ -184,17 +172,15 @@ class PieceEncoder:
     ) -> "PieceEncoder":
         """Map an encoder's folder; the table is paged in as it is used.
 
-        `language` replaces the one that the folder names; `remembered` words are kept at the most.
+        `language` replaces the one that the folder names; at most `remembered` words are kept.
         Raises IndexUnusableError if a file is missing, damaged, or does not fit the others.
         """
         layout = EncoderLayout(directory)
         try:
-            content: dict[str, Any] = json.loads(layout.description.read_bytes())
-            description = EncoderDescription(**content)
+            description = EncoderDescription(**json.loads(layout.description.read_bytes()))
             pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError, TypeError) as error:
-            problem = f"{directory}: unreadable: {error}"
-            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
+            raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
             raise IndexUnusableError(
                 f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
@@ -205,13 +191,13 @@ class PieceEncoder:
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
-            raise IndexUnusableError(f"{directory}: impossible piece weights", hint=REBUILD_HINT)
+            raise IndexUnusableError(f"{directory}: impossible piece weights")
         cutter = PieceCutter(pieces, description.language, remembered)
         return cls(description, cutter, table, weights.astype(np.float64))
 
     @property
     def dimensions(self) -> int:
-        """Length of the vectors."""
+        """The length of the vectors."""
         return self.description.dimensions
 
     @stage("encode")
@@ -228,7 +214,7 @@ class PieceEncoder:
         return self.pieces.cut(text[:MAX_CHARACTERS])
 
     def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
-        """Return what `encode` gives for a text of these words."""
+        """Return the same as `encode` for a text of these words."""
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:
@@ -263,8 +249,7 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
         raise IndexUnusableError(
             f"{root}: the query encoder does not answer its probe text as it did when the index"
-            " was built",
-            hint=REBUILD_HINT,
+            " was built"
         )
     return encoder
 

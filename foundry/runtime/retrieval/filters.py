@@ -13,10 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
+from ..index.arrays import ValueTable, open_array
 from ..index.errors import InvalidRequestError
 from ..index.layout import IndexLayout, Manifest
-from ..index.tables import ValueTable
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.reader import Index
-from .lanes import LaneHits
+from .candidates import LaneHits
 from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]

@@ -1,11 +1,11 @@
-"""Makes the answer to a query, the same through every door."""
+"""The response to a query, the same through every interface."""
 
 import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -73,11 +73,11 @@ class Hit(ChunkRecord):
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
-    """The answer to one query: what was found, best first, equal scores in the order of ids.
+    """The response to one query: its hits, best first, equal scores in the order of ids.
 
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
-    wanted but could not be had. `unknown_identifiers` are those of the query that stand nowhere in
-    the documents; `stages` says what optional stages changed, or why they failed.
+    wanted but could not be had. `unknown_identifiers` are those of the query that no document has;
+    `stages` tells what optional stages changed, or why they failed.
     """
 
     query: str
@@ -90,10 +90,7 @@ class SearchResponse(Record):
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or one that a better hit stands for.
-
-        That is a near-duplicate, or one of the same document or parent.
-        """
+        """Return whether a chunk is a hit, or one of the duplicates or parts that a hit covers."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
         is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
@@ -109,7 +106,7 @@ class Journal:
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
-        """Say what a stage changed, or why it failed; details are values of JSON."""
+        """Tell what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
 
     def milliseconds(self) -> float:
@@ -141,13 +138,13 @@ def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.
     ranked = scores[chosen].tolist()
     times = Counter(ranked)
     if len(times) == len(ranked):
-        return chosen
+        return chosen[:count]
     # Only ties need their ids, which are read from disk.
-    ids = [
-        index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else ""
+    keys = [
+        (-score, index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else "")
         for place, score in zip(chosen, ranked, strict=True)
     ]
-    order = sorted(range(len(ranked)), key=lambda number: (-ranked[number], ids[number]))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
     return chosen[order[:count]].astype(np.int64)
 
 
@@ -165,104 +162,75 @@ def respond(
 ) -> SearchResponse:
     """Read the best `top_k` candidates from the index, in order, each text once.
 
-    `choose` picks from all candidates, best first, instead; those that are left out make room for
-    others.
+    `choose` may pick from all candidates, best first, instead.
     """
     choose = choose or partial(merge_equal_texts, count=top_k)
     hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
-    return SearchResponse(
-        query,
-        mode,
-        reason,
-        degraded,
-        journal.unknown_identifiers,
-        journal.milliseconds(),
-        journal.stages,
-        hits,
-    )
+    unknown, took_ms = journal.unknown_identifiers, journal.milliseconds()
+    return SearchResponse(query, mode, reason, degraded, unknown, took_ms, journal.stages, hits)
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     """Leave out hits, given best first, whose text a better one has, white space apart.
 
-    Hits are read until `count` different texts are found before any is given, so that each names
-    the ids of those among them that it stands for, best first.
+    The first `count` hits to be yielded name those that were left out before the last of them.
     """
-    kept: list[Hit] = []
-    copies: list[list[str]] = []
-    originals = _Originals()
+    copies: dict[_Text, list[Hit]] = {}
     for hit in hits:
-        number = originals.find(hit.text)
-        if number is not None:
-            copies[number].append(hit.id)
-            continue
-        kept.append(hit)
-        copies.append([])
-        if len(kept) == count:
+        copies.setdefault(_Text(hit.text), []).append(hit)
+        if len(copies) == count:
             break
-    for hit, ids in zip(kept, copies, strict=True):
-        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+    for first, *others in copies.values():
+        yield replace(first, near_duplicates=tuple(hit.id for hit in others)) if others else first
     for hit in hits:
-        if originals.find(hit.text) is None:
+        if copies.setdefault(_Text(hit.text), [hit])[0] is hit:
             yield hit
 
 
-class _Originals:
-    """Texts in the order in which they came, each once."""
+class _Text:
+    """A text as a key that is equal whatever the white space."""
 
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._normal: dict[int, str] = {}
-        self._by_ends: dict[tuple[str, ...], list[int]] = {}
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # Splitting whole texts took a third of a search's time; few agree in these words.
+        self._hash = hash((*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:]))
 
-    def find(self, text: str) -> int | None:
-        """Return the number of an equal text; None if there is none, and this takes the next."""
-        # Few texts agree in their first and last words, so that few are compared as a whole.
-        ends = (*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:])
-        alike = self._by_ends.setdefault(ends, [])
-        if alike:
-            normal = " ".join(text.split())
-            for number in alike:
-                if number not in self._normal:
-                    self._normal[number] = " ".join(self._texts[number].split())
-                if self._normal[number] == normal:
-                    return number
-        alike.append(len(self._texts))
-        self._texts.append(text)
-        return None
+    @cached_property
+    def words(self) -> list[str]:
+        return self.text.split()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Text) and self.words == other.words
 
 
 def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
-    """Yield all candidates, best first; more than the `first` of them are ordered only if asked
-    for."""
+    """Yield all candidates, best first; those after the `first` are ordered only when asked for."""
     done, count = 0, first
     while done < len(candidates.scores):
         places = best_places(index, candidates, count)
-        for place in places[done:]:
-            yield _hit(index, candidates, int(place))
+        for place in places[done:].tolist():
+            yield _hit(index, candidates, place)
         done, count = len(places), 4 * count
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    values: tuple[Any, ...] = (
-        *index.chunk_values(int(candidates.chunks[place])),
-        float(candidates.scores[place]),
-        LaneScores(
-            _lane_score(candidates.semantic, place),
-            _lane_score(candidates.keyword, place),
-            _lane_score(candidates.rerank, place),
-        ),
-        LaneRanks(
-            int(candidates.semantic_ranks[place]) or None,
-            int(candidates.keyword_ranks[place]) or None,
-        ),
-        {
-            name: round(float(factors[place]), SCORE_DIGITS)
-            for name, factors in candidates.boosts.items()
-            if factors[place] != 1
-        },
+    scores = LaneScores(
+        _lane_score(candidates.semantic, place),
+        _lane_score(candidates.keyword, place),
+        _lane_score(candidates.rerank, place),
     )
-    return Hit(*values)
+    ranks = LaneRanks(
+        int(candidates.semantic_ranks[place]) or None, int(candidates.keyword_ranks[place]) or None
+    )
+    factors = [(name, float(values[place])) for name, values in candidates.boosts.items()]
+    boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
+    more = float(candidates.scores[place]), scores, ranks, boosts
+    return index.read_chunk(
+        int(candidates.chunks[place]), lambda stored: Hit.from_json(stored, *more)
+    )
 
 
 def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:

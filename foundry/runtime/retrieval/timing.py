@@ -9,7 +9,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 Observer = Callable[[str, int, int], None]
-"""Gets a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
+"""Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
 
 _observers: list[Observer] = []
 
@@ -21,20 +21,17 @@ def observe_stages(observer: Observer) -> None:
 
 
 def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Decorate a function that is a stage of a search; it costs nothing until somebody observes."""
+    """Decorate a function that is a stage of a search."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
         def timed(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-            if not _observers:
-                return function(*arguments, **options)
             begun = time.perf_counter_ns()
             try:
                 return function(*arguments, **options)
             finally:
-                ended = time.perf_counter_ns()
                 for observer in _observers:
-                    observer(name, begun, ended)
+                    observer(name, begun, time.perf_counter_ns())
 
         return timed
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array, quantise
-from ..index.files import IndexFiles
-from ..index.tables import Vocabulary, remembering
-from ..retrieval.lanes import LaneHits
+from ..index.arrays import Vocabulary, open_array, quantise
+from ..index.layout import IndexFiles
+from ..retrieval.candidates import LaneHits
 from ..retrieval.timing import stage
 from .store import Store, VersionMissingError
 
@@ -24,7 +23,7 @@ class StoredKeywordLane:
     def __init__(self, files: IndexFiles, store: Store) -> None:
         """Map the files that the server has. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
-        self._find = remembering(Vocabulary.open(layout, terms))
+        self._find = Vocabulary.open(layout.terms, layout.term_offsets, terms).find
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         self._store = store
 

@@ -25,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
 from ..index.errors import ConfigurationError
-from ..retrieval.lanes import LaneHits, best
+from ..retrieval.candidates import LaneHits, best
 from .pgvector_connections import Answer, Connections, PatientConnection
 from .settings import StoreSettings, read_address
 from .store import (

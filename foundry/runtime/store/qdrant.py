@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from ..retrieval.lanes import LaneHits, best
+from ..retrieval.candidates import LaneHits, best
 from .qdrant_client import (
     is_timeout,
     missing_version,

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.errors import IndexUnusableError, ServerError
-from ..index.files import IndexFiles
-from ..index.layout import IndexLayout
-from ..retrieval.lanes import LaneHits
+from ..index.layout import IndexFiles, IndexLayout
+from ..retrieval.candidates import LaneHits
 from .settings import StoreSettings, read_store_settings
 
 PROBE_SECONDS = 2.0

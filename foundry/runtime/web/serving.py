@@ -121,7 +121,6 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
             INDEX_SERVED(version).set(1)
 
     # Not before: a thread does not survive the fork that makes a worker.
-    served.verify_meanwhile(served.current())
     served.follow(count_reload)
     server.run(sockets=[listener])
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.files import IndexFiles
+from ...index.layout import IndexFiles
 from .http import EmbeddingService
 from .live import LiveQueryEncoder, ask_service
 from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import ConfigurationError, IndexUnusableError
-from ...index.files import IndexFiles
-from ...index.layout import DenseManifest, IndexLayout
+from ...index.layout import DenseManifest, IndexFiles, IndexLayout
 from ..calls import CircuitBreaker, call_within
 from ..settings import ADDRESS, SETTINGS_FILE, reading
 from ..timing import stage

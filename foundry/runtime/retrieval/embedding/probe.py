@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import IndexUnusableError
-from ...index.files import IndexFiles
-from ...index.layout import DenseManifest
+from ...index.layout import DenseManifest, IndexFiles
 
 PROBE_TOLERANCE = 0.99
 """The least cosine between the probe text's vector now and when the index was built."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.files import IndexFiles
+from ...index.layout import IndexFiles
 from ..settings import read_model
 from .local import LocalQueryEncoder, find_folder, unusable
 from .probe import require_model

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..candidates import Candidates
+from ..candidates import Candidates, TermLane
 from ..identifiers import find_identifiers, whole_terms
-from ..lanes import TermLane
 from ..tokens import Token
 
 

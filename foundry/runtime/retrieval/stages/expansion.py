@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import REBUILD_HINT, exact_type, open_array, quantise
+from ...index.arrays import exact_type, open_array, quantise
 from ...index.errors import IndexUnusableError
 from ...index.reader import Index
 from ..results import Journal
@@ -65,8 +65,7 @@ class ExpansionWords:
             words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError) as error:
             raise IndexUnusableError(
-                f"{layout.words}: unreadable: {error}; this server expands queries by it",
-                hint=REBUILD_HINT,
+                f"{layout.words}: unreadable: {error}; this server expands queries by it"
             ) from None
         rows = open_array(layout.vectors, np.int8, (len(words), -1))
         vectors = rows.astype(exact_type(rows.shape[1]))

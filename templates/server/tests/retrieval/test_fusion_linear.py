@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.fusion.linear import fuse_linear
+from foundry.runtime.retrieval.fusion_linear import fuse_linear
 
 
 def candidates() -> Candidates:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.fusion.rrf import fuse_rrf
+from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
 
 
 def candidates() -> Candidates:

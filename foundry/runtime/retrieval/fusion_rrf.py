@@ -11,7 +11,7 @@ keyword lane whose best hit is worth less than 1, see `LaneHits`, counts for as 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..candidates import Candidates
+from .candidates import Candidates
 
 
 def fuse_rrf(
