@@ -44,7 +44,7 @@ class Index:
         self.version = manifest.version
         self.chunk_count = chunks
         self.document_count = documents
-        self.verify = files.verify
+        self._files = files
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
@@ -65,6 +65,10 @@ class Index:
         )
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self._parts_lock = threading.Lock()
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest; return the findings."""
+        return self._files.verify()
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""

@@ -94,7 +94,8 @@ class ChunkRecord(Record):
         Raises TypeError or ValueError for any other line.
         """
         *values, copies = stored.values()
-        return cls(*values, [Place(**copy) for copy in copies], *more)
+        values += [[Place(**copy) for copy in copies], *more]
+        return cls(*values)
 
     def headings(self) -> list[str]:
         """Return the headings above the text: the title, if it tells something, and sections."""
@@ -137,7 +138,8 @@ class DocumentRecord(DocumentAnswer):
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """Make a document of a line of the index, as `ChunkRecord.from_json` does."""
         *values, start, end, copies = stored.values()
-        return cls(*values, [Place(**copy) for copy in copies], end - start, start)
+        values += [[Place(**copy) for copy in copies], end - start, start]
+        return cls(*values)
 
     @property
     def chunk_end(self) -> int:

@@ -85,11 +85,12 @@ class Served:
         one. A version that cannot be used is left alone. `count` is called with `ok` or `refused`.
         """
         stop = threading.Event()
-        index, seen = self.current(), self._published()
+        seen = self._published()
 
         def watch() -> None:
             nonlocal seen
-            self._verify(index)
+            if self._index is not None:
+                self._verify(self._index)
             while not stop.wait(poll_seconds):
                 if (published := self._published()) != seen:
                     seen = published
