@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import Evaluation, Sweep
-from foundry.runtime.evaluation import METRICS
 
 
 def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluation:

@@ -14,7 +14,9 @@ FOUNDRY = ROOT / "foundry"
 MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
 RUNTIME = sorted((FOUNDRY / "runtime").rglob("*.py"))
 
-FOUNDATION = {"errors", "files", "prepared", "progress", "records", "secrets", "storage", "urls"}
+FOUNDATION = {
+    *("errors", "files", "prepared", "progress", "records", "secrets", "storage", "tables", "urls"),
+}
 STAGES = {
     *("sources", "fetching", "readers", "chunking", "embedding", "indexing", "rendering", "stores"),
 }
@@ -144,7 +146,7 @@ ROOMS = {
     "retrieval": {"index", "model"},
     "model": {"index", "retrieval"},
     "store": {"index", "retrieval"},
-    "evaluation": {"index", "printing", "retrieval"},
+    "evaluation": {"index", "retrieval"},
     "printing": {"retrieval"},
     "verification": {"index", "retrieval"},
     "web": {"index", "retrieval", "store"},

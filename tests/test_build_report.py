@@ -8,8 +8,9 @@ from typing import Any
 
 from conftest import MakeProject, Project
 
+from foundry.evaluation.in_server import resolve
+from foundry.evaluation.questions import Question
 from foundry.indexing.published import open_index
-from foundry.runtime.evaluation import Question, resolve
 
 CONFIG = """
 [project]

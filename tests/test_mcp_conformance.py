@@ -41,12 +41,12 @@ SCENARIOS: dict[str, set[str]] = {
     },
     "ping": set(),
     "tools-list": set(),
-    "resources-list": set(),
-    "sep-2164-resource-not-found": set(),
     "dns-rebinding-protection": set(),
     "caching": {
-        # There are no prompts to list.
+        # There are no prompts and no resources to list.
         "sep-2549-prompts-list-caching-hints",
+        "sep-2549-resources-list-caching-hints",
+        "sep-2549-resources-templates-list-caching-hints",
     },
     "http-header-validation": set(),
     "input-required-result-missing-input-response": set(),
@@ -143,4 +143,3 @@ def test_inspector(node: str, export: Path, address: str, transport: str) -> Non
     assert "E17 " in best["text"]
     read = ask(*call, "fetch", "--tool-arg", f"id={best['id']}")
     assert read["structuredContent"]["text"] == best["text"]
-    assert len(ask("--method", "resources/list")["resources"]) == 2

@@ -114,7 +114,6 @@ def test_client_finds_what_the_other_doors_find(
             is_shown = transport != "stdio"
             await check_search(client, address, is_shown)
             await check_fetch(client, address, is_shown)
-            await check_resources(client, address)
             sources = await client.call_tool("list_sources", {})
             assert sources.structured_content == get(f"{address}/sources")
             await check_refusals(client)
@@ -168,26 +167,6 @@ async def check_fetch(client: Client, address: str, is_shown: bool) -> None:
     assert urls == (
         (f"{address}/d/{quote(document['id'])}",) * 2 if is_shown else ("guide.md",) * 2
     )
-
-
-async def check_resources(client: Client, address: str) -> None:
-    resources = (await client.list_resources()).resources
-    documents = get(f"{address}/documents")["documents"]
-    assert [resource.name for resource in resources] == [document["id"] for document in documents]
-    templates = (await client.list_resource_templates()).resource_templates
-    assert [template.uri_template for template in templates] == [
-        "passage:///{id}",
-        "document:///{id}",
-    ]
-    read = (await client.read_resource(resources[0].uri)).contents[0]
-    assert "Fresh air" in getattr(read, "text", "") or "Pump 39" in getattr(read, "text", "")
-    hit = post(f"{address}/search", {"query": QUERY})["results"][0]
-    passage = await client.read_resource(f"passage:///{quote(hit['id'], safe='')}")
-    assert getattr(passage.contents[0], "text", "") == hit["text"]
-    for uri in ("passage:///none", f"passage:///{documents[0]['id']}", "file:///etc/passwd"):
-        with pytest.raises(MCPError) as raised:
-            await client.read_resource(uri)
-        assert raised.value.code == -32602
 
 
 async def check_refusals(client: Client) -> None:
@@ -267,8 +246,7 @@ NEW_LIST, NEW_CALL = modern("tools/list", {}), modern("tools/call", SEARCH)
         (modern("tools/call", {"name": "none", "arguments": {}}), CALLS | {"Mcp_Name": "none"},
          400, -32602),
         (modern("tools/call", {"name": "search", "arguments": []}), CALLS, 400, -32602),
-        (modern("resources/list", {"cursor": "x"}), TOOLS | {"Mcp_Method": "resources/list"},
-         400, -32602),
+        (modern("resources/list", {}), TOOLS | {"Mcp_Method": "resources/list"}, 404, -32601),
         ([NEW_LIST], TOOLS, 400, -32600),
         (NEW_LIST | {"id": None}, TOOLS, 400, -32600),
         (INITIALIZED, TOOLS, 202, None),
@@ -322,7 +300,7 @@ def test_handshake_agrees_on_a_version(address: str, asked: str, agreed: str) ->
     message = {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": asked}}  # type: ignore[dict-item]
     status, answer = send(address, message)
     assert (status, answer["result"]["protocolVersion"]) == (200, agreed)
-    assert answer["result"]["capabilities"].keys() == {"tools", "resources"}
+    assert answer["result"]["capabilities"].keys() == {"tools"}
 
 
 def test_first_requests_together_and_a_hundred_clients_get_their_own_answers(export: Path) -> None:

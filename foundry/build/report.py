@@ -7,8 +7,8 @@ from typing import Any
 
 from foundry.errors import StrictBuildError
 from foundry.records import Chunk, Document, Finding, KnownItemFigures, Skipped
-from foundry.runtime.printing import format_table
 from foundry.secrets import find_secrets
+from foundry.tables import format_table
 
 MAX_LISTED = 50
 """Lines of one list that are shown to people; the report in the index has all."""

@@ -1,32 +1,55 @@
 """Renders servers and asks them in interpreters of their own: what is evaluated is what ships."""
 
+import hashlib
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 import foundry
 from foundry.config.project import Config
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
+from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
-from foundry.evaluation.results import CONFIGURED
+from foundry.evaluation.results import CONFIGURED, Values
 from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.rendering.running import model_variables, run_python
+from foundry.rendering.running import explain_exit, model_variables, run_python, run_server
+from foundry.runtime.evaluation import Grades
 
-Report = Mapping[str, Any]
-"""See `in_server.ask_server`."""
-
-_RECORDED = ("corpus", "metrics", "questions", "questions_sha256")
+_RECORDED = ("index_version", "metrics", "questions", "questions_sha256")
 
 _ASK = (
     "import sys; sys.path.append({foundry!r});"
     " from foundry.evaluation.in_server import main; main()"
 )
 """Foundry's folder comes last, since other things may lie beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a server's answers to questions come to.
+
+    Attributes:
+        facts: What the questions and the index are: counts, hashes, kind of questions.
+        values: By mode, and by `hybrid WEIGHT` for each weight that was tried.
+        latency_ms: Median and 95th percentile, by mode.
+        degraded: Questions answered by keywords for want of a vector, by mode.
+        questions: Of each question the query, the grades, mode and reason, and the first hits.
+        weights: The semantic weights that were tried.
+    """
+
+    facts: Mapping[str, Any]
+    values: Mapping[str, Values]
+    latency_ms: Mapping[str, Mapping[str, float]]
+    degraded: Mapping[str, int]
+    questions: Sequence[Mapping[str, Any]]
+    weights: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +87,23 @@ def ask(
     server: Server,
     index_folder: Path,
     asked: QuestionSet,
-    weights: Iterable[float] = (),
-    *,
-    with_model: bool = True,
+    weights: Sequence[float] = (),
 ) -> Report:
     """Ask a server questions; also with other semantic weights.
 
-    `with_model` lets it ask the language model that the environment names, if it has a use for it.
+    It may ask the language model that the environment names, if it has a use for it.
     """
     config = server.config
-    semantic_weight, keyword_weight = config.weights
     job = {
         "package": config.package,
-        "kind": asked.kind,
         "questions": [(question.query, question.relevant) for question in asked.questions],
         "modes": server.modes,
-        "weights": tuple(weights),
+        "weights": weights,
     }
-    # What foundry.toml says is measured, whatever the environment of this process says.
     variables = {
         "INDEX_DIR": str(index_folder),
-        "SEMANTIC_WEIGHT": str(semantic_weight),
-        "KEYWORD_WEIGHT": str(keyword_weight),
-        **(model_variables() if with_model else {}),
+        **_weight_variables(config),
+        **model_variables(),
     }
     code = _ASK.format(foundry=str(Path(foundry.__file__).parents[1]))
     with tempfile.TemporaryDirectory() as scratch:
@@ -96,33 +113,77 @@ def ask(
             server.folder / config.package, code, [str(file)], variables=variables, time_limit=None
         )
     try:
-        report = json.loads(done.stdout)
+        found = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.strip() or f"the server exited with {done.returncode}"
         raise FoundryError(f"the questions could not be asked: {said}") from None
-    assert isinstance(report, dict)
-    return report
+    return _judge(asked, found, tuple(weights))
+
+
+def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: tuple[float, ...]) -> Report:
+    texts = [[question.query, sorted(question.relevant.items())] for question in asked.questions]
+    relevant = [question["relevant"] for question in found["per_question"]]
+    return Report(
+        facts={
+            "kind": asked.kind,
+            "questions": len(texts),
+            "documents": found["documents"],
+            "chunks": found["chunks"],
+            "corpus": found["corpus"],
+            "questions_sha256": hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
+            "index_version": found["index_version"],
+            "missing": found["missing"],
+        },
+        values={run: measure_all(rankings, relevant) for run, rankings in found["runs"].items()},
+        latency_ms={mode: _percentiles(times) for mode, times in found["milliseconds"].items()},
+        degraded={mode: sum(answers) for mode, answers in found["degraded"].items()},
+        questions=found["per_question"],
+        weights=weights,
+    )
+
+
+def measure_all(rankings: Iterable[Sequence[str]], relevant: Iterable[Grades]) -> Values:
+    """Return every metric's values (questions,) by its name."""
+    rows = [measure(ranked, grades) for ranked, grades in zip(rankings, relevant, strict=True)]
+    return {name: np.array([row[name] for row in rows]) for name in METRICS}
+
+
+def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
+    median, p95 = np.percentile(milliseconds, [50, 95])
+    return {"median": round(float(median), 3), "p95": round(float(p95), 3)}
 
 
 def record_figures(
-    config: Config,
-    query_encoder: QueryEncoder,
-    files: Mapping[str, bytes],
-    index: Path,
-    asked: QuestionSet,
+    config: Config, query_encoder: QueryEncoder, files: Mapping[str, bytes], index: Path
 ) -> bytes:
-    """Return what the questions come to in a planned server, to travel with its export.
+    """Return what the `eval` of a planned server prints, to travel with its export.
 
     Where the server asks a model or a service for vectors of queries, which may be another one or
     out of reach tomorrow, only the keyword lane is measured, and no language model reads queries.
     """
-    modes = ("keyword",) if query_encoder.kind in {"model", "service"} else ()
+    modes = ("--mode", "keyword") if query_encoder.kind in {"model", "service"} else ()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        report = ask(Server(config, folder, modes), index, asked, with_model=False)
+        done = run_server(
+            folder,
+            config.package,
+            ["eval", "--json", *modes],
+            index_dir=index,
+            variables=_weight_variables(config),
+            time_limit=None,
+        )
+    if done.returncode:
+        raise explain_exit(config.name, done.returncode, done.stderr)
+    report = json.loads(done.stdout)
     figures = {name: report[name] for name in _RECORDED}
     return json.dumps(figures, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def _weight_variables(config: Config) -> dict[str, str]:
+    """Return the weights of foundry.toml, whatever the environment of this process says."""
+    semantic, keyword = config.weights
+    return {"SEMANTIC_WEIGHT": str(semantic), "KEYWORD_WEIGHT": str(keyword)}

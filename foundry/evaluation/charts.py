@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep
-from foundry.runtime.evaluation import METRICS
 
 HEIGHT = 220.0
 """Of the plots; values grow upwards from here to 0."""

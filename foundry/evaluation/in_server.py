@@ -3,31 +3,28 @@
 It reads a job as JSON from the file that is named, and prints a report as JSON.
 """
 
+import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from foundry.config.search import rest
-from foundry.runtime.evaluation import (
-    Grades,
-    Question,
-    Report,
-    Search,
-    evaluate,
-    means,
-    measure,
-    rank_documents,
-    resolve,
-)
+from foundry.evaluation.questions import Question
+from foundry.runtime.evaluation import Grades
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.results import MAX_TOP_K, SearchResponse
+from foundry.runtime.retrieval.results import MAX_TOP_K, Hit, SearchResponse
 
 MODES = ("hybrid", "semantic", "keyword")
+
+USUAL_TOP_K = 10
+"""Results of a search whose time is taken."""
+
+KEPT_HITS = 10
 
 
 def main() -> None:
@@ -43,53 +40,111 @@ def main() -> None:
 
 def ask_server(
     package: str,
-    kind: str,
     questions: Sequence[tuple[str, Mapping[str, float]]],
     modes: Sequence[str],
     weights: Sequence[float],
-) -> Report:
+) -> dict[str, Any]:
     """Ask the server in each mode, all that it has if none is given, and with semantic weights.
 
-    The report is that of the server's own command `eval`, where each question also has what was
-    found in the first mode. `weights` has the means with each weight, and the questions have the
-    values under the name `hybrid WEIGHT`.
+    `runs` has, by mode and by `hybrid WEIGHT`, the ids of the documents that were found for each
+    question; `milliseconds` and `degraded` have its time and whether it was answered by keywords,
+    by mode. `per_question` has what is relevant and what was found in the first mode.
     """
     server: Any = import_module(package)
     index = server.load()
     if newest := index.filters.newest_date():
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
-    asked = [Question(query, relevant) for query, relevant in questions]
-    has = MODES if index.manifest.dense else ("hybrid", "keyword")
-    modes = modes or has
-    report, runs = evaluate(server.search_hybrid, index, asked, modes)
-    resolved, _ = resolve(index, asked)
-    for entry, answer in zip(report["per_question"], runs[modes[0]], strict=True):
-        entry |= _describe(index, entry["relevant"], answer.response)
-    report |= {"kind": kind, "weights": []}
+    asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
+    modes = modes or (MODES if index.manifest.dense else ("hybrid", "keyword"))
+    search = server.search_hybrid
+    responses: dict[str, list[SearchResponse]] = {}
+    milliseconds = {}
+    for mode in modes:
+        # What the first search loads counts for none of the questions.
+        search(asked[0].query, USUAL_TOP_K, mode=mode)
+        milliseconds[mode] = [_time(search, question.query, mode) for question in asked]
+        responses[mode] = [search(each.query, MAX_TOP_K, mode=mode) for each in asked]
+    report = {
+        "corpus": _hash_corpus(index),
+        "documents": index.document_count,
+        "chunks": index.chunk_count,
+        "index_version": index.version,
+        "missing": missing,
+        "milliseconds": milliseconds,
+        "degraded": {mode: [each.degraded for each in run] for mode, run in responses.items()},
+        "per_question": [
+            _describe(index, *pair) for pair in zip(asked, responses[modes[0]], strict=True)
+        ],
+    }
     for weight in weights:
-        # Each search asks for them.
-        with mock.patch(f"{package}.search.weights", return_value=(weight, rest(weight))):
-            values = _measure_all(server.search_hybrid, index, resolved)
-        for entry, found in zip(report["per_question"], values, strict=True):
-            entry["values"][f"hybrid {weight:g}"] = found
-        report["weights"].append({"semantic_weight": weight, "metrics": means(values)})
+        os.environ |= {"SEMANTIC_WEIGHT": str(weight), "KEYWORD_WEIGHT": str(rest(weight))}
+        import_module(f"{package}.retrieval.weights").weights.cache_clear()
+        responses[f"hybrid {weight:g}"] = [search(each.query, MAX_TOP_K) for each in asked]
+    report["runs"] = {
+        name: [rank_documents(index, response.hits) for response in run]
+        for name, run in responses.items()
+    }
     return report
 
 
-def _measure_all(
-    search: Search, index: Index, questions: Sequence[Question]
-) -> list[dict[str, float]]:
-    return [
-        measure(rank_documents(index, search(question.query, MAX_TOP_K).hits), question.relevant)
-        for question in questions
-    ]
+def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
+    """Return the questions with ids of documents for names, and the names that no document has.
+
+    A name is a document's id, else a chunk's, else a path, which several documents may share. One
+    that is unknown here stays as it is, and is never found.
+    """
+    known: dict[str, list[str]] = {}
+    wanted = {name for question in questions for name in question.relevant}
+    for name in wanted:
+        if document := index.find_document(name):
+            known[name] = [document.id]
+        elif chunk := index.find_chunk(name):
+            known[name] = [chunk.document_id]
+    wanted -= known.keys()
+    for document in index.documents(limit=index.document_count) if wanted else ():
+        for path in wanted & {document.path, *(place.path for place in document.also_at)}:
+            known.setdefault(path, []).append(document.id)
+    resolved = []
+    for question in questions:
+        grades: dict[str, float] = {}
+        for name, grade in question.relevant.items():
+            for found in known.get(name, [name]):
+                grades[found] = max(grade, grades.get(found, grade))
+        resolved.append(Question(question.query, grades))
+    return resolved, sorted(wanted - known.keys())
 
 
-def _describe(index: Index, relevant: Grades, response: SearchResponse) -> Report:
+def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
+    """Return the ids of the documents of hits, and of those that they stand for, each once."""
+    documents: dict[str, None] = {}
+    for hit in hits:
+        documents[hit.document_id] = None
+        for name in hit.near_duplicates:
+            if chunk := index.find_chunk(name):
+                documents[chunk.document_id] = None
+    return list(documents)
+
+
+def _time(search: Callable[..., SearchResponse], query: str, mode: str) -> float:
+    started = time.perf_counter()
+    search(query, USUAL_TOP_K, mode=mode)
+    return (time.perf_counter() - started) * 1000
+
+
+def _hash_corpus(index: Index) -> str:
+    documents = index.documents(limit=index.document_count)
+    corpus = "\n".join(sorted(f"{document.id}\0{document.sha256}" for document in documents))
+    return hashlib.sha256(corpus.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _describe(index: Index, question: Question, response: SearchResponse) -> dict[str, Any]:
+    relevant: Grades = question.relevant
     documents = (index.find_document(name) for name in relevant)
     wanted = {name for name, grade in relevant.items() if grade > 0}
     return {
+        "query": question.query,
+        "relevant": relevant,
         "paths": [document.path if document else None for document in documents],
         "mode": response.mode,
         "reason": response.reason,
@@ -103,6 +158,6 @@ def _describe(index: Index, relevant: Grades, response: SearchResponse) -> Repor
                 "score": hit.score,
                 "relevant": not wanted.isdisjoint(rank_documents(index, [hit])),
             }
-            for hit in response.hits
+            for hit in response.hits[:KEPT_HITS]
         ],
     }

@@ -8,8 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 
 from foundry.errors import FoundryError
-from foundry.evaluation.questions import QuestionSet
-from foundry.runtime.evaluation import Question
+from foundry.evaluation.questions import Question, QuestionSet
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import Token, heading_term

@@ -12,8 +12,8 @@ import numpy as np
 
 from foundry.errors import FoundryError, RequestError
 from foundry.evaluation.intervals import bootstrap
+from foundry.evaluation.metrics import DIGITS, METRICS
 from foundry.evaluation.results import CONFIGURED, Evaluation
-from foundry.runtime.evaluation import DIGITS, METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeGuard
 
 from foundry.errors import FoundryError, RequestError
-from foundry.runtime.evaluation import Question
+from foundry.runtime.evaluation import Grades
 from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
 
 Kind = Literal["questions", "known-item"]
@@ -28,6 +28,14 @@ BEIR_HINT = (
     'queries are lines like {"_id": "q1", "text": "..."}; judgements are lines of query id,'
     " document id and grade between tabs, under a heading line"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, and the grade of each relevant document; those graded 0 or less are not relevant."""
+
+    query: str
+    relevant: Grades
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from foundry.evaluation.charts import (
     configured_share,
     worst_questions,
 )
+from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.evaluation.summary import HEADLINE, count_questions, describe_notes
 from foundry.evaluation.tuning import Tuning
-from foundry.runtime.evaluation import METRICS
 
 WORST = 25
 """Questions that are shown with what was found for them."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.evaluation.intervals import Interval, bootstrap
-from foundry.runtime.evaluation import METRICS
+from foundry.evaluation.metrics import METRICS
 
 CONFIGURED = "hybrid"
 """The system that foundry.toml describes; the others are shown beside it."""

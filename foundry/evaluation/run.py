@@ -8,8 +8,6 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import numpy as np
-
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.errors import FoundryError
@@ -25,29 +23,17 @@ from foundry.evaluation.limits import (
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.evaluation.questions import Judged, read_beir, read_questions
 from foundry.evaluation.report import write_report
-from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep, Values
+from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep
 from foundry.evaluation.summary import describe_evaluation
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune
 from foundry.evaluation.variants import vary_stages
 from foundry.indexing.published import open_index
 from foundry.progress import Reporter
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.runtime.evaluation import METRICS
 from foundry.runtime.index.layout import IndexLayout
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
-
-_FACTS = (
-    "kind",
-    "questions",
-    "documents",
-    "chunks",
-    "corpus",
-    "questions_sha256",
-    "index_version",
-    "missing",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +154,7 @@ def _ask_all(
             progress.advance()
         for changed, variant in variants:
             report = ask(render_variant(variant, query_encoder), index, judged.questions)
-            candidates.append(Candidate(changed, _values(report, "hybrid")[METRIC]))
+            candidates.append(Candidate(changed, report.values["hybrid"][METRIC]))
             progress.advance()
     return reports, candidates
 
@@ -177,7 +163,7 @@ def _collect(
     config: Config, reports: Mapping[str, Report], judged: Judged, build_report: Path
 ) -> Evaluation:
     own = reports[CONFIGURED]
-    found = {mode: (own, mode) for mode in own["latency_ms"]}
+    found = {mode: (own, mode) for mode in own.latency_ms}
     systems = {CONFIGURED: found.pop(CONFIGURED)}
     if len(reports) > 1:
         systems[config.search.fusion] = systems[CONFIGURED]
@@ -185,7 +171,7 @@ def _collect(
     systems |= found
     return Evaluation(
         facts={
-            **{key: own[key] for key in _FACTS},
+            **own.facts,
             "skipped": dict(judged.questions.skipped),
             "unjudged": judged.unjudged,
             "known_items": json.loads(build_report.read_bytes()).get("known_items"),
@@ -194,22 +180,17 @@ def _collect(
             "fusion": config.search.fusion,
             **dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True)),
         },
-        systems={name: _values(report, mode) for name, (report, mode) in systems.items()},
-        latency_ms={name: report["latency_ms"][mode] for name, (report, mode) in systems.items()},
-        degraded={name: report["degraded"][mode] for name, (report, mode) in systems.items()},
-        questions=own["per_question"],
+        systems={name: report.values[mode] for name, (report, mode) in systems.items()},
+        latency_ms={name: report.latency_ms[mode] for name, (report, mode) in systems.items()},
+        degraded={name: report.degraded[mode] for name, (report, mode) in systems.items()},
+        questions=own.questions,
         sweep=_sweep(own),
     )
 
 
-def _values(report: Report, run: str) -> Values:
-    questions = report["per_question"]
-    return {name: np.array([q["values"][run][name] for q in questions]) for name in METRICS}
-
-
 def _sweep(report: Report) -> Sweep:
-    weights = tuple(entry["semantic_weight"] for entry in report["weights"])
-    return Sweep(weights, tuple(_values(report, f"hybrid {weight:g}") for weight in weights))
+    values = tuple(report.values[f"hybrid {weight:g}"] for weight in report.weights)
+    return Sweep(report.weights, values)
 
 
 def _tune(

@@ -1,10 +1,10 @@
 """An evaluation for people who read it in a terminal."""
 
+from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.questions import describe_skipped
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.records import KnownItemFigures
-from foundry.runtime.evaluation import METRICS
-from foundry.runtime.printing import format_table
+from foundry.tables import format_table
 
 HEADLINE = "nDCG@10"
 
@@ -69,11 +69,11 @@ def describe_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _table(evaluation: Evaluation) -> str:
-    rows = [("system", *METRICS, "median ms", "p95 ms")]
+    rows = [["system", *METRICS, "median ms", "p95 ms"]]
     for system, means in evaluation.means().items():
         times = evaluation.latency_ms[system]
         values = (f"{means[name]:.4f}" for name in METRICS)
-        rows.append((system, *values, f"{times['median']:.2f}", f"{times['p95']:.2f}"))
+        rows.append([system, *values, f"{times['median']:.2f}", f"{times['p95']:.2f}"])
     return format_table(rows)
 
 

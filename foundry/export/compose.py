@@ -72,7 +72,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
             # An export needs no engine: the answers are the same without one.
             embedded = replace(config, store=StoreSection())
             measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
-        figures = record_figures(config, query_encoder, measured, index, asked)
+        figures = record_figures(config, query_encoder, measured, index)
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)
     left_out = frozenset() if config.store.is_embedded else HELD_FILES

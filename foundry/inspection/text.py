@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foundry.runtime.printing import format_table, printable
+from foundry.runtime.printing import printable
+from foundry.tables import format_table
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:

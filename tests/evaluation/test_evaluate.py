@@ -12,8 +12,8 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
+from foundry.evaluation.metrics import METRICS
 from foundry.indexing.published import open_index
-from foundry.runtime.evaluation import METRICS
 
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",
@@ -247,7 +247,11 @@ def test_bad_questions_are_named(built: Project) -> None:
 
 def test_export_holds_itself_to_its_figures(export: Path, report: dict[str, Any]) -> None:
     figures = json.loads((export / "notes" / "figures.json").read_bytes())
-    assert figures["metrics"]["hybrid"] == report["metrics"]["hybrid"]
+    assert {"nDCG@10", "MRR@10"} < figures["metrics"]["hybrid"].keys()
+    recorded = figures["metrics"]["hybrid"]
+    # A server measures less than Foundry, and the same where both do.
+    assert recorded.pop("degraded") == 0
+    assert recorded.items() <= report["metrics"]["hybrid"].items()
     done = ask_export(export)
     assert done.returncode == 0, done.stderr
     assert "compared with the recorded figures" in done.stdout
@@ -263,16 +267,12 @@ def test_export_says_when_there_is_nothing_to_compare(
     built: Project, export: Path, tmp_path: Path
 ) -> None:
     file = export / "notes" / "figures.json"
-    figures = json.loads(file.read_bytes())
-    figures["metrics"]["hybrid"]["nDCG@10"] = 1.0
-    file.write_text(json.dumps(figures))
     (built.root / "sources" / "new.md").write_text("# Compressor\n\nIt is new.\n")
     built.succeed("build", "--quiet")
     other = str(built.root / ".foundry" / "index")
     done = ask_export(export, INDEX_DIR=other)
     assert done.returncode == 0
-    assert "another corpus" in done.stdout
-    assert ask_export(export, "--any-corpus", INDEX_DIR=other).returncode == 1
+    assert "another index" in done.stdout
     questions = tmp_path / "mine.jsonl"
     questions.write_text(json.dumps(QUESTIONS[0]) + "\n")
     assert "other questions" in ask_export(export, "--questions", str(questions)).stdout
@@ -304,20 +304,15 @@ def test_impossible_options_of_the_server(arguments: list[str], prepared: Projec
 def test_explain_agrees_with_json(prepared: Project) -> None:
     query = "which seal does the pump need"
     results = prepared.ask(query)["results"]
-    lines = prepared.succeed("query", query, "--explain").stdout.splitlines()
-    assert lines[0] == "mode hybrid: both lanes were asked and joined"
-    assert lines[2].split()[:6] == ["#", "score", "semantic", "rank", "keyword", "rank"]
-    for line, hit in zip(lines[3:], results, strict=True):
-        cells = line.split()
-        assert cells[1] == f"{hit['score']:.4f}"
-        for name, score, rank in (
-            ("semantic", cells[2], cells[3]),
-            ("keyword", cells[4], cells[5]),
-        ):
+    heading, *paragraphs = prepared.succeed("query", query, "--explain").stdout.split("\n\n")
+    assert heading == "mode hybrid, reason default"
+    for paragraph, hit in zip(paragraphs, results, strict=True):
+        explained = paragraph.splitlines()[2].strip().split(", ")
+        for name, said in zip(("semantic", "keyword"), explained, strict=True):
             value, place = hit["scores"][name], hit["ranks"][name]
-            assert score == ("-" if value is None else f"{value:.4f}")
-            assert rank == ("-" if place is None else str(place))
-        assert hit["path"] in line
+            score = "-" if value is None else f"{value:.4f}"
+            assert said == f"{name} {score} (rank {place or '-'})"
+        assert hit["path"] in paragraph
     identifier = prepared.succeed("query", "FLT-2024-17", "--explain").stdout
-    assert "nothing but an identifier" in identifier
+    assert identifier.startswith("mode keyword, reason identifier")
     assert prepared.run("query", query, "--explain", "--json").exit_code == 2

@@ -9,8 +9,8 @@ from evaluations import make_evaluation
 
 from foundry.errors import FoundryError, RequestError
 from foundry.evaluation.limits import compare, find_shortfalls, parse_minimum, read_baseline
+from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import Evaluation
-from foundry.runtime.evaluation import METRICS
 
 
 def baseline_of(evaluation: Evaluation) -> dict[str, object]:

@@ -9,7 +9,8 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.evaluation import METRICS, Grades, measure
+from foundry.evaluation.metrics import METRICS, measure
+from foundry.runtime.evaluation import Grades
 
 ORACLE = {
     "nDCG@10": "ndcg_cut_10",

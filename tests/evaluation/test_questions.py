@@ -7,12 +7,12 @@ import pytest
 
 from foundry.errors import FoundryError, RequestError
 from foundry.evaluation.questions import (
+    Question,
     askable_lines,
     describe_skipped,
     read_beir,
     read_questions,
 )
-from foundry.runtime.evaluation import Question
 
 
 def write(path: Path, text: str) -> Path:

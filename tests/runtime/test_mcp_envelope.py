@@ -10,13 +10,13 @@ from foundry.runtime.mcp.http import (
     HEADER_MISMATCH,
     INVALID_REQUEST,
     PARSE_ERROR,
-    VERSION_KEY,
-    EnvelopeError,
-    check_version_header,
+    MessageError,
+    check_version,
     parse_message,
 )
 
 PARSE, INVALID = PARSE_ERROR, INVALID_REQUEST
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 
 @pytest.mark.parametrize("text", ["{}", '{"id": 1}', '{"id": "a"}', '{"method": "ping", "id": 0}'])
@@ -47,9 +47,9 @@ def test_objects_with_a_proper_id_are_messages(text: str) -> None:
     ids=lambda value: repr(value)[:30],
 )
 def test_what_is_no_message_is_answered_with_its_code(text: bytes, code: int) -> None:
-    with pytest.raises(EnvelopeError) as raised:
+    with pytest.raises(MessageError) as raised:
         parse_message(text)
-    answer = json.loads(raised.value.to_json())
+    answer = json.loads(raised.value.reply)
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, code)
 
 
@@ -58,20 +58,21 @@ def test_what_is_no_message_is_answered_with_its_code(text: bytes, code: int) ->
 def test_anything_is_a_message_or_refused(text: bytes) -> None:
     try:
         assert isinstance(parse_message(text), dict)
-    except EnvelopeError as error:
-        assert error.code in (PARSE, INVALID)
+    except MessageError as error:
+        assert json.loads(error.reply)["error"]["code"] in (PARSE, INVALID)
 
 
 @pytest.mark.parametrize("params", [None, 1, [], {}, {"_meta": 1}, {"_meta": {}}])
 def test_messages_of_older_versions_say_none(params: object) -> None:
-    check_version_header({"params": params}, None)
-    check_version_header({"params": params}, "2025-06-18")
+    check_version({"params": params}, None)
+    check_version({"params": params}, "2025-06-18")
 
 
 def test_a_message_and_its_header_say_the_same_version() -> None:
     message = {"id": 7, "params": {"_meta": {VERSION_KEY: "2026-07-28"}}}
-    check_version_header(message, "2026-07-28")
+    check_version(message, "2026-07-28")
     for header in (None, "", "2025-11-25"):
-        with pytest.raises(EnvelopeError) as raised:
-            check_version_header(message, header)
-        assert (raised.value.code, raised.value.request_id) == (HEADER_MISMATCH, 7)
+        with pytest.raises(MessageError) as raised:
+            check_version(message, header)
+        answer = json.loads(raised.value.reply)
+        assert (answer["error"]["code"], answer["id"]) == (HEADER_MISMATCH, 7)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
-from foundry.runtime.mcp.tools import MAX_FETCHED_LENGTH, read_record
+from foundry.runtime.mcp.server import MAX_FETCHED_LENGTH, read_beginning
 from foundry.runtime.retrieval.settings import read_address
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, announce_nowhere, document_url
@@ -165,22 +165,22 @@ class HugeIndex:
         position = {**LINES, "start": start, "end": start + self.length}
         return replace(CHUNK, text=str(number % 10) * self.length, position=position)
 
-    def fetch(self, chunks: int) -> tuple[str, dict[str, Any]]:
-        return read_record(cast(Index, self), replace(DOCUMENT, chunks=chunks))
+    def fetch(self, chunks: int) -> tuple[str, bool]:
+        return read_beginning(cast(Index, self), replace(DOCUMENT, chunks=chunks))
 
 
 def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
     index = HugeIndex(1_000)
-    text, metadata = index.fetch(5_000)
+    text, is_truncated = index.fetch(5_000)
     assert len(text) == MAX_FETCHED_LENGTH == 100_000
     assert text == "".join(str(number % 10) * 1_000 for number in range(100))
-    assert metadata["truncated"]
+    assert is_truncated
     # The one behind the limit tells that there is more.
     assert index.read == list(range(101))
 
 
 def test_a_document_of_just_the_limit_is_whole() -> None:
-    text, metadata = HugeIndex(1_000).fetch(100)
-    assert (len(text), metadata["truncated"]) == (100_000, False)
-    text, metadata = HugeIndex(1_001).fetch(100)
-    assert (len(text), metadata["truncated"]) == (100_000, True)
+    text, is_truncated = HugeIndex(1_000).fetch(100)
+    assert (len(text), is_truncated) == (100_000, False)
+    text, is_truncated = HugeIndex(1_001).fetch(100)
+    assert (len(text), is_truncated) == (100_000, True)

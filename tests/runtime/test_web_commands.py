@@ -157,7 +157,7 @@ def test_verify(
     monkeypatch.setattr(verification, "PACKAGE", tmp_path / "handbook")
     use_index(monkeypatch)
     assert run("verify") == 0
-    assert "everything is as it should be" in capsys.readouterr().out
+    assert "everything is in order" in capsys.readouterr().out
     use_index(monkeypatch, known="c9")
     assert run("verify", "--json") == 1
     assert json.loads(capsys.readouterr().out)["findings"] == ["the query 'red' does not find c9"]
