@@ -177,7 +177,7 @@ def record_figures(
             time_limit=None,
         )
     if done.returncode:
-        raise explain_exit(config.name, done.returncode, done.stderr)
+        raise explain_exit(config.project.name, done.returncode, done.stderr)
     report = json.loads(done.stdout)
     figures = {name: report[name] for name in _RECORDED}
     return json.dumps(figures, indent=2, sort_keys=True).encode() + b"\n"

@@ -38,7 +38,7 @@ class Mcp(Interface):
     name = "mcp"
     keys = _McpKeys
     files = ("server.json", "tests/test_mcp.py")
-    contents = (("{package}/mcp/", "MCP: tools, resources, both transports"),)
+    contents = (("{package}/mcp/", "MCP: tools, both transports"),)
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     section = """

@@ -58,7 +58,8 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
     if explain:
         ranks = hit.ranks.to_json()
         scores = [
-            f"{lane} {'-' if score is None else f'{score:.4f}'} (rank {ranks.get(lane) or '-'})"
+            f"{lane} {'-' if score is None else f'{score:.4f}'}"
+            + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
             for lane, score in hit.scores.to_json().items()
         ]
         boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]

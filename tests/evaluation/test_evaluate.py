@@ -311,7 +311,7 @@ def test_explain_agrees_with_json(prepared: Project) -> None:
         for name, said in zip(("semantic", "keyword"), explained, strict=True):
             value, place = hit["scores"][name], hit["ranks"][name]
             score = "-" if value is None else f"{value:.4f}"
-            assert said == f"{name} {score} (rank {place or '-'})"
+            assert said == f"{name} {score}" + (f" (rank {place})" if place else "")
         assert hit["path"] in paragraph
     identifier = prepared.succeed("query", "FLT-2024-17", "--explain").stdout
     assert identifier.startswith("mode keyword, reason identifier")
