@@ -32,7 +32,7 @@ _WENT = {
     "index.records": "document_text records",
     "index.served": "reloading served state",
     "mcp.http": "mcp_envelope mcp_http",
-    "mcp.server": "mcp_server mcp_tools",
+    "mcp.server": "mcp_server mcp_tools mcp.tools",
     "mcp.stdio": "mcp_stdio",
     "model.client": "chat_model chat_reply",
     "model.queries": "query_model",
