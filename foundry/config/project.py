@@ -189,12 +189,22 @@ def _find_chunking_problems(section: ChunkingSection) -> list[str]:
 
 
 def _find_idle_options(server: ServerSection) -> list[str]:
-    """Options that were written for an interface that is left out."""
+    """Options that were written for an interface that is left out, or that cannot be alone."""
     return [
-        f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
-        for name, interface in INTERFACES.items()
-        for option in interface.keys.model_fields
-        if name not in server.interfaces and option != name and option in server.model_fields_set
+        *(
+            f"server.{name}: needs {needed} = true; leave {needed} in, or remove {name}"
+            for name, interface in server.interfaces.items()
+            for needed in interface.needs
+            if needed not in server.interfaces
+        ),
+        *(
+            f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
+            for name, interface in INTERFACES.items()
+            for option in interface.keys.model_fields
+            if name not in server.interfaces
+            and option != name
+            and option in server.model_fields_set
+        ),
     ]
 
 

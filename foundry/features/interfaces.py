@@ -1,4 +1,4 @@
-"""Declares what a server answers through besides the search over HTTP: chat, MCP and the page."""
+"""Declares what a server answers through besides the search over HTTP."""
 
 from collections.abc import Collection, Iterator
 from typing import ClassVar
@@ -14,9 +14,11 @@ class Interface(Feature):
 
     Attributes:
         keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
+        needs: The interfaces that it is part of.
     """
 
     keys: ClassVar[type[Table]]
+    needs: ClassVar[tuple[str, ...]] = ()
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what opens it in the application.
@@ -90,7 +92,7 @@ class _ChatKeys(Table):
 
 
 class Chat(Interface):
-    """Answers with citations, over server-sent events and for OpenAI's clients."""
+    """Answers with citations, over server-sent events."""
 
     name = "chat"
     keys = _ChatKeys
@@ -124,8 +126,7 @@ curl -sN http://127.0.0.1:{port}/chat -H 'Content-Type: application/json' \\
 
 The answer comes as server-sent events: `sources`, the numbered passages; `delta`, a piece of text,
 in which `[2]` cites passage 2; and `done`, or `error` if it broke off. A question that follows up
-("and who wrote it?") is searched for with the one that it refers to. OpenAI's clients get the same
-from `http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`.
+("and who wrote it?") is searched for with the one that it refers to.
 
 Answers are extracts from the passages, unless `LLM_BASE_URL`, `LLM_MODEL` and, if it wants a key,
 `LLM_API_KEY` name a language model before the start: any service that answers like OpenAI's chat
@@ -136,11 +137,10 @@ that do not exist are taken out.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes, and those for OpenAI's clients."""
+        """Yield its routes."""
         del beside
         imports = {
             "chat.answer": ("Chat",),
-            "chat.openai": ("openai_routes",),
             "chat.routes": ("chat_routes",),
             "model.settings": ("ModelSettings",),
         }
@@ -153,9 +153,35 @@ that do not exist are taken out.
             imports,
             "chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions"
             f"{language})\n"
-            "app.include_router(chat_routes(chat))\n"
-            "app.include_router(openai_routes(chat, chosen.name))",
+            "app.include_router(chat_routes(chat))",
         )
+
+
+class _OpenAiKeys(Table):
+    openai: bool = False
+
+
+class OpenAi(Interface):
+    """The chat for OpenAI's clients."""
+
+    name = "openai"
+    keys = _OpenAiKeys
+    needs = (Chat.name,)
+    files = ("tests/test_openai.py",)
+    section = """
+## For OpenAI's clients
+
+Programs that speak OpenAI's chat completions get the answers of the chat from
+`http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`. System
+messages are wishes for the form of an answer. Parameters that would change an answer in a way that
+this server cannot, such as `tools`, are refused; others that it does not know have no effect.
+"""
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes."""
+        del beside, words
+        code = "app.include_router(openai_routes(chat, chosen.name))"
+        yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
 
 
 class _PageKeys(Table):
@@ -216,6 +242,6 @@ class Http(Feature):
 
 HTTP = Http()
 INTERFACES: dict[str, Interface] = {
-    interface.name: interface for interface in (Mcp(), Chat(), Page())
+    interface.name: interface for interface in (Mcp(), Chat(), OpenAi(), Page())
 }
 """By their keys in [server]."""

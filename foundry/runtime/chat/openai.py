@@ -1,43 +1,144 @@
-"""The doors that OpenAI's clients know: /v1/models and /v1/chat/completions."""
+"""/v1/models and /v1/chat/completions, for OpenAI's clients."""
 
 import re
 import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
-from pydantic_core import to_json
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
+from ..index.records import Record
 from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
 from ..web.problems import Problem
-from .answer import Chat
-from .events import ChatData, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
-from .openai_requests import CompletionRequest, legend
-from .routes import described_events
+from ..web.requests import UNKNOWN_FIELD, WHOLE
+from .answer import Chat, Conversation
+from .conversation import Turn
+from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
+from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, check_last_turn
+from .safe_text import disarm, disarm_address
 
+MAX_WISHES_CHARACTERS = 8_000
+
+_SEARCHED = ("query", "query_from", "query_notice", "sources")
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
-_SEARCHED = {"query", "query_from", "query_notice", "sources"}
-"""What an answer says of its search beside OpenAI's fields."""
+_ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
+_ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_STREAM = {"text/event-stream": {"schema": {"description": "Events chat.completion.chunk."}}}
 
-_COMPLETION = described_events(
-    "A chat.completion as OpenAI describes it; if `stream` is true, as server-sent events.",
-    data={"type": "string", "description": "A chat.completion.chunk, an error, or [DONE]."},
-)
-
-_ERROR_TYPES = {
-    401: "authentication_error",
-    403: "permission_error",
-    429: "rate_limit_error",
+_WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
+    "n": (1,),
+    "stop": ([],),
+    "tools": ([],),
+    "tool_choice": ("none", "auto"),
+    "functions": ([],),
+    "response_format": ({"type": "text"},),
+    "modalities": (["text"],),
+    "logprobs": (False,),
+    "logit_bias": ({},),
+    "frequency_penalty": (0,),
+    "presence_penalty": (0,),
+    "web_search_options": (),
 }
+"""Parameters that would change the answer, with the values besides null that would not."""
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TURN_CHARACTERS)]
+Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
 
-class OpenAiErrorDetail(ChatData):
-    """Why a request was refused or failed; `param` is the field to mend."""
+class TextPart(BaseModel):
+    """A part of a message; no other kind than text can be answered."""
+
+    type: Literal["text"]
+    text: Text
+
+
+class CompletionTurn(BaseModel):
+    """A message. `system` and `developer` state wishes, which are no instructions here."""
+
+    role: Literal["user", "assistant", "system", "developer"]
+    content: Text | Annotated[list[TextPart], Field(max_length=MAX_TURNS)]
+
+    @property
+    def text(self) -> str:
+        """The text of all parts."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content)
+
+
+class StreamOptions(BaseModel):
+    """How to stream."""
+
+    include_usage: bool | None = None
+
+
+class CompletionRequest(BaseModel):
+    """The body of POST /v1/chat/completions; parameters that change no answer are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    model: str
+    messages: Annotated[
+        list[CompletionTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+    ]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    max_tokens: Count | None = None
+    max_completion_tokens: Count | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    def conversation(self) -> Conversation:
+        """Return what is asked."""
+        limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
+        return Conversation(
+            [
+                read_legend(turn.text) if turn.role == "assistant" else Turn("user", turn.text)
+                for turn in self._said()
+            ],
+            DEFAULT_CHAT_TOP_K,
+            wishes=self._wishes(),
+            max_tokens=min(limits, default=None),
+            options={"temperature": self.temperature, "top_p": self.top_p},
+        )
+
+    def _said(self) -> list[CompletionTurn]:
+        return [turn for turn in self.messages if turn.role in ("user", "assistant")]
+
+    def _wishes(self) -> str:
+        return "\n".join(turn.text for turn in self.messages if turn not in self._said())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_what_changes_the_answer(cls, values: object) -> object:
+        for name, harmless in _WITHOUT_EFFECT.items():
+            value = values.get(name) if isinstance(values, dict) else None
+            if value is not None and value not in harmless:
+                message = "would change the answer in a way that this server cannot; leave it out"
+                raise PydanticCustomError(UNKNOWN_FIELD, message, {"field": name})
+        return values
+
+    @model_validator(mode="after")
+    def _check_turns(self) -> "CompletionRequest":
+        last = self._said()[-1] if self._said() else CompletionTurn(role="system", content="")
+        check_last_turn(last.role, last.text)
+        if len(self._wishes()) > MAX_WISHES_CHARACTERS:
+            message = "messages: those of the system must have at most {most} characters"
+            raise PydanticCustomError("wishes", message, {"most": MAX_WISHES_CHARACTERS})
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAiErrorDetail(Record):
+    """Why a request was refused or failed; `param` is the field to correct."""
 
     message: str
     type: str
@@ -45,14 +146,15 @@ class OpenAiErrorDetail(ChatData):
     code: str | None
 
 
-class OpenAiError(ChatData):
+@dataclass(frozen=True, slots=True)
+class OpenAiError(Record):
     """An error as OpenAI's clients read it."""
 
     error: OpenAiErrorDetail
 
 
 def openai_routes(chat: Chat, model_name: str) -> APIRouter:
-    """Return the doors, answered by `chat` under the one name that it has."""
+    """Return the routes of /v1, answered by `chat` as the one model of this name."""
     errors = {"model": OpenAiError, "description": "The request was refused or failed."}
     routes = APIRouter(
         prefix="/v1", route_class=JsonRoute, tags=["openai"], responses={"default": errors}
@@ -69,7 +171,9 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
         """Describe the model of this name, as OpenAI describes one."""
         return JsonResponse(model) if name == model_name else _no_such_model(name)
 
-    @routes.post("/chat/completions", response_class=JsonResponse, responses={200: _COMPLETION})
+    @routes.post(
+        "/chat/completions", response_class=JsonResponse, responses={200: {"content": _STREAM}}
+    )
     async def complete_chat(completion: CompletionRequest, request: Request) -> Response:
         """Answer a question from the documents, streamed if the request says so."""
         if completion.model != model_name:
@@ -106,9 +210,8 @@ def _no_such_model(name: str) -> Response:
 
 def _error(status: int, message: str, param: str | None, code: str | None = None) -> Response:
     default = "server_error" if status >= 500 else "invalid_request_error"
-    kind = _ERROR_TYPES.get(status, default)
-    detail = OpenAiErrorDetail(message=message, type=kind, param=param, code=code)
-    return JsonResponse(OpenAiError(error=detail), status_code=status)
+    detail = OpenAiErrorDetail(message, _ERROR_TYPES.get(status, default), param, code)
+    return JsonResponse(OpenAiError(detail), status_code=status)
 
 
 async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +221,7 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
         async for event in events:
             match event:
                 case Sources():
-                    sources = event
+                    searched = _searched(event)
                 case Delta():
                     text += event.text
                 case Failed():
@@ -131,61 +234,50 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
         "refusal": None,
         "annotations": _annotations(text, done.cited),
     }
-    return {
-        **head,
-        "object": "chat.completion",
-        "choices": [_choice("message", message, done)],
-        "usage": done.usage,
-        **sources.model_dump(include=_SEARCHED),
-        "mode": done.mode,
-        "reason": done.reason,
-    }
+    choices = [_choice("message", message, done)]
+    how = {"usage": done.usage, **searched, "mode": done.mode, "reason": done.reason}
+    return {**head, "object": "chat.completion", "choices": choices, **how}
 
 
 async def _stream(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], *, is_counted: bool
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the answer as chunks: the first with the passages, the last with the citations.
-
-    If it `is_counted`, another says what it took.
-    """
-
-    def encode(**fields: object) -> bytes:
-        return _event({**head, "object": "chat.completion.chunk", **fields})
+    """Yield the answer as chunks: the first with the passages, the last with the citations."""
 
     def chunk(delta: dict[str, Any], done: Done | None = None, **extra: object) -> bytes:
-        return encode(choices=[_choice("delta", delta, done)], **extra)
+        return _event({**head, "choices": [_choice("delta", delta, done)], **extra})
 
+    head = {**head, "object": "chat.completion.chunk"}
     text = ""
     async with aclosing(answer) as events:
         async for event in events:
             match event:
                 case Sources():
-                    searched = event.model_dump(include=_SEARCHED)
-                    yield chunk({"role": "assistant", "content": ""}, **searched)
+                    yield chunk({"role": "assistant", "content": ""}, **_searched(event))
                 case Delta():
                     text += event.text
                     yield chunk({"content": event.text})
                 case Failed():
-                    error = {"message": event.message, "type": "server_error"}
-                    yield _event({"error": {**error, "param": None, "code": None}})
+                    detail = OpenAiErrorDetail(event.message, "server_error", None, None)
+                    yield _event({"error": detail.to_json()})
                     return
                 case Done():
                     if event.cited:
                         yield chunk({"content": legend(event.cited)})
-                    yield chunk(
-                        {"annotations": _annotations(text, event.cited)},
-                        event,
-                        mode=event.mode,
-                        reason=event.reason,
-                    )
+                    annotations = {"annotations": _annotations(text, event.cited)}
+                    yield chunk(annotations, event, mode=event.mode, reason=event.reason)
                     if is_counted:
-                        yield encode(choices=[], usage=event.usage)
+                        yield _event({**head, "choices": [], "usage": event.usage})
     yield format_sse_event(data_str="[DONE]")
 
 
 def _event(data: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=to_json(data).decode())
+
+
+def _searched(sources: Sources) -> dict[str, Any]:
+    values = sources.to_json()
+    return {name: values[name] for name in _SEARCHED}
 
 
 def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, Any]:
@@ -194,18 +286,34 @@ def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, 
 
 
 def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
-    """Return where in the text passages are cited, in characters, with their addresses."""
+    """Return where the text cites passages, in characters, with their addresses."""
     passages = {passage.number: passage for passage in cited}
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "start_index": match.start(),
-                "end_index": match.end(),
-                "title": passage.title,
-                "url": passage.url,
-            },
-        }
-        for match in _CITATION.finditer(text)
-        if (passage := passages.get(int(match[1]))) is not None
-    ]
+    annotations = []
+    for match in _CITATION.finditer(text):
+        if (passage := passages.get(int(match[1]))) is not None:
+            place = {"start_index": match.start(), "end_index": match.end()}
+            citation = {**place, "title": passage.title, "url": passage.url}
+            annotations.append({"type": "url_citation", "url_citation": citation})
+    return annotations
+
+
+def legend(cited: Sequence[CitedPassage]) -> str:
+    """Return a line for each passage cited, for clients that show nothing but the text."""
+    lines = []
+    for passage in cited:
+        title = disarm(" ".join(passage.title.split()) + ":")
+        lines.append(f"\n[{passage.number}] {title} {disarm_address(passage.url)}")
+    return "".join(["\n", *lines]) if lines else ""
+
+
+def read_legend(answer: str) -> Turn:
+    """Return an earlier answer as a turn: its text, and the titles in its legend.
+
+    What the caller sends back is not trusted: the titles are searched for, and no more.
+    """
+    text, _, last = answer.rpartition("\n\n")
+    entries = [_ENTRY.fullmatch(line) for line in last.split("\n")]
+    titles = tuple(entry["title"] for entry in entries if entry)
+    if not text or len(titles) < len(entries):
+        return Turn("assistant", answer)
+    return Turn("assistant", text, titles)

@@ -1,16 +1,15 @@
-"""What the language model is told: instructions, fenced passages, the question.
+"""The prompts of the chat: instructions, fenced passages, the question.
 
-No setting, token or address of this server is part of any prompt.
+They contain no setting, token or address of this server.
 """
 
 from collections.abc import Sequence
 
-from ..model.prompt import Message, fence_line, messages_of
+from ..model.client import Message, draw_fence
 from .conversation import Turn
-from .events import MIN_PASSAGE_CHARACTERS, NumberedPassage, shorten
+from .events import MIN_PASSAGE_CHARACTERS, NumberedPassage, heading_of, shorten
 
 HISTORY_CHARACTERS = 8_000
-"""Of the turns before the question; what is older is left out."""
 
 _INSTRUCTIONS = """\
 You answer questions from numbered passages of documents, and from nothing else.
@@ -45,31 +44,33 @@ def answer_messages(
 ) -> list[Message]:
     """Return the messages that ask for an answer to the last turn.
 
-    `instructions` are the owner's, `wishes` the caller's; the latter come with the rights of the
-    caller, beside the question. `unknown` are identifiers that stand nowhere in the documents.
+    The owner's `instructions` go into the system's message, the caller's `wishes` only beside the
+    question. `unknown` are identifiers that the documents do not mention.
     """
-    fence = fence_line()
+    fence = draw_fence()
     system = _INSTRUCTIONS.format(fence=fence) + (f"\n{instructions}" if instructions else "")
     asked = ""
     if earlier := _recent(turns[:-1]):
-        asked += (
-            f"{_quote(earlier, fence)}\n{fence} end of the conversation before the question\n\n"
-        )
+        asked = f"{_quote(earlier, fence)}\n{fence} end of the conversation before the question\n\n"
     for passage in passages:
-        asked += f"{fence} passage {passage.source.number}: {passage.heading}\n{passage.text}\n"
+        asked += f"{fence} passage {passage.number}: {heading_of(passage.hit)}\n{passage.text}\n"
     asked += f"{fence} end of the passages\n\n"
     if unknown:
         asked += _UNKNOWN.format(", ".join(unknown))
     if wishes:
         asked += f"Wishes for the form of the answer: {wishes}\n\n"
-    return messages_of(system, f"{asked}Question: {turns[-1].content}")
+    return _messages(system, f"{asked}Question: {turns[-1].content}")
 
 
 def condense_messages(turns: Sequence[Turn]) -> list[Message]:
     """Return the messages that ask for the last question, made independent of earlier turns."""
-    fence = fence_line()
+    fence = draw_fence()
     said = _quote((*_recent(turns[:-1]), turns[-1]), fence)
-    return messages_of(_CONDENSE.format(fence=fence), f"{said}\n{fence} end of the conversation")
+    return _messages(_CONDENSE.format(fence=fence), f"{said}\n{fence} end of the conversation")
+
+
+def _messages(system: str, user: str) -> list[Message]:
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
 def _quote(turns: Sequence[Turn], fence: str) -> str:
@@ -77,12 +78,12 @@ def _quote(turns: Sequence[Turn], fence: str) -> str:
 
 
 def _recent(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns that there is room for, in order; the oldest of them may be cut."""
+    """Return the newest turns that there is room for; the oldest of them may be cut."""
     left = HISTORY_CHARACTERS
     kept: list[Turn] = []
     for turn in reversed(turns):
         if left < min(MIN_PASSAGE_CHARACTERS, len(turn.content)):
             break
-        kept.append(Turn(turn.role, shorten(turn.content, left)))
-        left -= len(kept[-1].content)
-    return kept[::-1]
+        kept.insert(0, Turn(turn.role, shorten(turn.content, left)))
+        left -= len(kept[0].content)
+    return kept

@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from ..retrieval.calls import CircuitBreaker
-from .client import LanguageModel, ModelError
-from .prompt import fenced_messages
-from .settings import ModelSettings, shared_budget
+from .client import LanguageModel, ModelError, draw_fence
+from .settings import ModelSettings
 
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024
@@ -41,7 +40,6 @@ class QueryModel:
 
     def __init__(self, settings: ModelSettings) -> None:
         self._model = LanguageModel(settings)
-        self._budget = shared_budget(settings.daily_calls)
         self._places = threading.BoundedSemaphore(settings.concurrency)
         self._breaker: CircuitBreaker[str] = CircuitBreaker(failures=FAILURES_IN_A_ROW)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -61,7 +59,7 @@ class QueryModel:
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:
-            asyncio.run_coroutine_threadsafe(self._model.aclose(), loop).result()
+            asyncio.run_coroutine_threadsafe(self._model.client.aclose(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
 
     def _ask(self, request: Request, seconds: float) -> Mapping[str, Any]:
@@ -71,8 +69,6 @@ class QueryModel:
             ticket = self._breaker.admit()
             if ticket is None:
                 raise ModelError("is left alone after failures")
-            if not self._budget.take_call():
-                raise ModelError("has had the day's calls")
             return self._decide(ticket, request, seconds)
         finally:
             self._places.release()
@@ -90,15 +86,21 @@ class QueryModel:
         return answer
 
     def _call(self, request: Request, seconds: float) -> Mapping[str, Any]:
-        messages = fenced_messages(request.instructions, request.query)
+        fence = draw_fence()
+        messages = [
+            {"role": "system", "content": request.instructions.replace("{fence}", fence)},
+            {"role": "user", "content": f"{fence}\n{request.query}\n{fence} end"},
+        ]
         schema = {"name": "query", "strict": True, "schema": json.loads(request.schema)}
         form = {"type": "json_schema", "json_schema": schema}
         reply = asyncio.run_coroutine_threadsafe(
-            self._model.complete(messages, MAX_TOKENS, temperature=0, response_format=form),
+            self._model.complete(
+                messages, MAX_TOKENS, seconds, temperature=0, response_format=form
+            ),
             self._running_loop(),
         )
         try:
-            return read_object(reply.result(seconds).text)
+            return read_object(reply.result(seconds))
         except TimeoutError:
             # This also closes the connection, so that the model stops.
             reply.cancel()
@@ -109,7 +111,7 @@ class QueryModel:
         with self._lock:
             if self._loop is None:
                 # Not within the deadline, or no first query would ever be read.
-                self._model.open()
+                _ = self._model.client
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(
                     target=_run, args=(self._loop,), name="query model", daemon=True

@@ -27,7 +27,6 @@ MAX_BODY_MESSAGES = 4096
 """Pieces that a body may come in: one byte at a time costs far more than its bytes."""
 
 UNQUEUED_PATHS = OPEN_PATHS | {"/metrics"}
-CHAT_PATHS = frozenset({"/chat", "/v1/chat/completions"})
 MCP_PATHS = frozenset({"/mcp", "/mcp/"})
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -179,7 +178,7 @@ class Middleware:
         if path in UNQUEUED_PATHS:
             return None
         # GET /chat is the page for it.
-        if path in CHAT_PATHS and scope["method"] == "POST" and "chat" in self._slots:
+        if "chat" in path.split("/") and scope["method"] == "POST" and "chat" in self._slots:
             return "chat"
         return "mcp" if path in MCP_PATHS and "mcp" in self._slots else "search"
 
