@@ -187,6 +187,7 @@ CHANGES: dict[str, Change] = {
     "server.chat_requests_per_minute": (FOLDER, 9, False),
     "server.mcp": (FOLDER, False, False),
     "server.chat": (FOLDER, False, False),
+    "server.openai": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER, "Be brief.", False),
     "server.page": (FOLDER, False, False),
     "export.package": (FOLDER, "other_package", False),

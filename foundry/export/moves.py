@@ -11,16 +11,16 @@ from foundry.export.imports import follow_imports
 
 _WENT = {
     "chat.answer": "chat_answer chat_calls",
-    "chat.conversation": "chat_follow_ups",
+    "chat.conversation": "chat_follow_ups chat_words chat.words",
     "chat.events": "chat_events chat_passages web_chat_answers",
     "chat.extract": "chat_extract chat_sentences",
     "retrieval.sentences": "sentence_ends",
-    "chat.openai": "web_openai web_openai_errors",
-    "chat.openai_requests": "chat_legend web_chat_requests",
+    "chat.openai": (
+        "chat_legend web_chat_requests web_openai web_openai_errors chat.openai_requests"
+    ),
     "chat.prompt": "chat_prompt",
     "chat.routes": "web_chat",
     "chat.safe_text": "chat_citations chat_markup",
-    "chat.words": "chat_words",
     "cli": "commands",
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
@@ -34,7 +34,7 @@ _WENT = {
     "mcp.http": "mcp_envelope mcp_http",
     "mcp.server": "mcp_server mcp_tools mcp.tools",
     "mcp.stdio": "mcp_stdio",
-    "model.client": "chat_model chat_reply",
+    "model.client": "chat_model chat_reply model.prompt",
     "model.queries": "query_model",
     "model.settings": "call_budget chat_settings",
     "printing": "json_output result_explanation result_text text_table",

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.runtime.chat.events import number_passages
-from foundry.runtime.chat.openai_requests import legend
+from foundry.runtime.chat.openai import legend
 from foundry.runtime.chat.safe_text import CitationFilter, MarkupFilter, disarm
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
@@ -72,7 +72,7 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
     (passage,) = number_passages(
         [Hit(*astuple(chunk), 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
     )
-    said = legend([passage.source])
+    said = legend([passage.cited()])
     assert said.startswith("\n\n[1] ")
     assert said.count("\n") == 2
     assert said.endswith(": https://docs.example/a%5D(http://evil)%3Cimg>")

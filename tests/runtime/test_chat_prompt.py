@@ -3,7 +3,12 @@
 from dataclasses import astuple
 
 from foundry.runtime.chat.conversation import Turn
-from foundry.runtime.chat.events import PASSAGES_CHARACTERS, number_passages, shorten
+from foundry.runtime.chat.events import (
+    PASSAGES_CHARACTERS,
+    heading_of,
+    number_passages,
+    shorten,
+)
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
@@ -29,11 +34,11 @@ def hit(text: str, number: int = 0) -> Hit:
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:
     passages = number_passages([hit("word " * 1200, number) for number in range(5)])
-    assert [passage.source.number for passage in passages] == [1, 2, 3]
+    assert [passage.number for passage in passages] == [1, 2, 3]
     assert sum(len(passage.text) for passage in passages) <= PASSAGES_CHARACTERS
     assert passages[-1].text.endswith("word ...")
-    assert passages[0].heading == "The Guide > Start > Here"
-    assert passages[0].source.id == "c0"
+    assert heading_of(passages[0].hit) == "The Guide > Start > Here"
+    assert passages[0].source().id == passages[0].cited().id == "c0"
 
 
 def test_short_passages_fit_whatever_is_left() -> None:

@@ -28,7 +28,7 @@ def test_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, {**COMPLETE, "LLM_MAX_TOKENS": "99", "LLM_DAILY_CALLS": "5"})
     settings = ModelSettings.from_environment()
     assert settings is not None
-    assert settings.base_url == "https://api.example.com/v1"
+    assert settings.base_url == COMPLETE["LLM_BASE_URL"]
     assert (settings.max_tokens, settings.daily_calls, settings.concurrency) == (99, 5, 8)
     assert "sk-1" not in repr(settings)
 
@@ -38,15 +38,18 @@ def test_complete(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"LLM_API_KEY": "sk-secret"}, "LLM_BASE_URL is not set"),
         ({"LLM_BASE_URL": "http://x"}, "LLM_MODEL is not set"),
-        ({**COMPLETE, "LLM_BASE_URL": "ftp://x"}, "LLM_BASE_URL must be"),
-        ({**COMPLETE, "LLM_BASE_URL": "https://u:sk-secret@x/v1"}, "LLM_BASE_URL must be"),
-        ({**COMPLETE, "LLM_BASE_URL": "https://x/v1?key=sk-secret"}, "LLM_BASE_URL must be"),
-        ({**COMPLETE, "LLM_API_KEY": "sk-secret\nx"}, "LLM_API_KEY"),
+        ({**COMPLETE, "LLM_BASE_URL": "ftp://x"}, "LLM_BASE_URL is unusable"),
+        ({**COMPLETE, "LLM_BASE_URL": "https://u:sk-secret@x/v1"}, "LLM_BASE_URL is unusable"),
+        ({**COMPLETE, "LLM_BASE_URL": "https://x/v1?key=sk-secret"}, "LLM_BASE_URL is unusable"),
+        ({**COMPLETE, "LLM_API_KEY": "sk-secret\nx"}, "LLM_API_KEY is unusable"),
         ({**COMPLETE, "LLM_API_KEY": "sk-secret\N{SNOWMAN}"}, "LLM_API_KEY"),
-        ({**COMPLETE, "LLM_MAX_TOKENS": "0"}, "LLM_MAX_TOKENS must be a whole number above 0"),
-        ({**COMPLETE, "LLM_CONCURRENCY": "1.5"}, "LLM_CONCURRENCY must be a whole number"),
-        ({**COMPLETE, "LLM_TOTAL_SECONDS": "nan"}, "LLM_TOTAL_SECONDS must be a number above 0"),
-        ({**COMPLETE, "LLM_DAILY_CALLS": "many"}, "LLM_DAILY_CALLS must be a whole number"),
+        ({**COMPLETE, "LLM_MAX_TOKENS": "0"}, "LLM_MAX_TOKENS input should be greater than 0"),
+        ({**COMPLETE, "LLM_CONCURRENCY": "1.5"}, "LLM_CONCURRENCY input should be a valid integer"),
+        ({**COMPLETE, "LLM_TOTAL_SECONDS": "nan"}, "LLM_TOTAL_SECONDS input should be less than"),
+        (
+            {**COMPLETE, "LLM_DAILY_CALLS": "many"},
+            "LLM_DAILY_CALLS input should be a valid integer",
+        ),
     ],
 )
 def test_impossible(

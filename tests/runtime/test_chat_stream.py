@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime.chat.answer import place_among
 from foundry.runtime.web import event_stream as web_event_stream
 from foundry.runtime.web.event_stream import EventStream
 
@@ -106,21 +105,5 @@ def test_events_are_closed_when_the_client_does_not_read(monkeypatch: pytest.Mon
         client, events = Client(reads=False), Events(0, 0, 60)
         await serve(client, events.stream())
         assert events.closed
-
-    asyncio.run(check())
-
-
-def test_places_are_given_back() -> None:
-    async def check() -> None:
-        places = asyncio.Semaphore(1)
-        for _ in range(2):
-            with pytest.raises(ZeroDivisionError):
-                async with place_among(places):
-                    raise ZeroDivisionError
-        async with place_among(places):
-            with pytest.raises(HTTPException) as caught:
-                async with place_among(places):
-                    pass
-        assert caught.value.status_code == 503
 
     asyncio.run(check())

@@ -22,7 +22,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(
         f'{CONFIG}metadata = ["team"]\n[search]\nfilterable = ["team"]\n'
-        "[server]\nchat_requests_per_minute = 0\n"
+        "[server]\nopenai = true\nchat_requests_per_minute = 0\n"
     )
     page = "---\nteam: pit\n---\n# Pump\n\nIt needs a seal.\n"
     (root / "sources" / "a.md").write_text(page)

@@ -5,7 +5,6 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -14,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
-from ..index.records import Record
 from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
 from ..web.problems import Problem
@@ -74,12 +72,6 @@ class CompletionTurn(BaseModel):
         return "\n".join(part.text for part in self.content)
 
 
-class StreamOptions(BaseModel):
-    """How to stream."""
-
-    include_usage: bool | None = None
-
-
 class CompletionRequest(BaseModel):
     """The body of POST /v1/chat/completions; parameters that change no answer are ignored."""
 
@@ -90,7 +82,7 @@ class CompletionRequest(BaseModel):
         list[CompletionTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
     ]
     stream: bool | None = None
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
     max_tokens: Count | None = None
     max_completion_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -99,22 +91,21 @@ class CompletionRequest(BaseModel):
     def conversation(self) -> Conversation:
         """Return what is asked."""
         limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
+        turns = [
+            Turn("user", turn.text) if turn.role == "user" else read_legend(turn.text)
+            for turn in self._said()
+        ]
+        options = {"temperature": self.temperature, "top_p": self.top_p}
         return Conversation(
-            [
-                read_legend(turn.text) if turn.role == "assistant" else Turn("user", turn.text)
-                for turn in self._said()
-            ],
-            DEFAULT_CHAT_TOP_K,
-            wishes=self._wishes(),
-            max_tokens=min(limits, default=None),
-            options={"temperature": self.temperature, "top_p": self.top_p},
+            turns, DEFAULT_CHAT_TOP_K, None, self._wishes(), min(limits, default=None), options
         )
 
     def _said(self) -> list[CompletionTurn]:
         return [turn for turn in self.messages if turn.role in ("user", "assistant")]
 
     def _wishes(self) -> str:
-        return "\n".join(turn.text for turn in self.messages if turn not in self._said())
+        roles = ("system", "developer")
+        return "\n".join(turn.text for turn in self.messages if turn.role in roles)
 
     @model_validator(mode="before")
     @classmethod
@@ -128,37 +119,18 @@ class CompletionRequest(BaseModel):
 
     @model_validator(mode="after")
     def _check_turns(self) -> "CompletionRequest":
-        last = self._said()[-1] if self._said() else CompletionTurn(role="system", content="")
-        check_last_turn(last.role, last.text)
+        said = self._said()
+        check_last_turn(said[-1].role if said else None, said[-1].text if said else "")
         if len(self._wishes()) > MAX_WISHES_CHARACTERS:
             message = "messages: those of the system must have at most {most} characters"
             raise PydanticCustomError("wishes", message, {"most": MAX_WISHES_CHARACTERS})
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAiErrorDetail(Record):
-    """Why a request was refused or failed; `param` is the field to correct."""
-
-    message: str
-    type: str
-    param: str | None
-    code: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAiError(Record):
-    """An error as OpenAI's clients read it."""
-
-    error: OpenAiErrorDetail
-
-
 def openai_routes(chat: Chat, model_name: str) -> APIRouter:
     """Return the routes of /v1, answered by `chat` as the one model of this name."""
-    errors = {"model": OpenAiError, "description": "The request was refused or failed."}
-    routes = APIRouter(
-        prefix="/v1", route_class=JsonRoute, tags=["openai"], responses={"default": errors}
-    )
+    errors: Any = {"default": {"description": "An error as OpenAI's clients read it."}}
+    routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=errors)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
     @routes.get("/models", response_class=JsonResponse)
@@ -179,14 +151,10 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
         if completion.model != model_name:
             return _no_such_model(completion.model)
         events = chat.answer(completion.conversation())
-        head = {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
-            "created": int(time.time()),
-            "model": model_name,
-        }
+        identity = f"chatcmpl-{secrets.token_hex(12)}"
+        head = {"id": identity, "created": int(time.time()), "model": model_name}
         if completion.stream:
-            options = completion.stream_options
-            is_counted = options is not None and options.include_usage is True
+            is_counted = (completion.stream_options or {}).get("include_usage") is True
             return EventStream(_stream(events, head, is_counted=is_counted))
         whole = await while_connected(request.receive, _collect(events, head))
         return Response() if whole is None else JsonResponse(whole)
@@ -198,20 +166,19 @@ def openai_problem(problem: Problem) -> Response:
     """Answer a problem of /v1 as OpenAI does, with 400 where others get 422."""
     status = 400 if problem.status == 422 else problem.status
     param = problem.errors[0][0] if problem.errors else None
-    response = _error(status, problem.detail, param)
-    response.headers.update(problem.headers)
-    return response
+    default = "server_error" if status >= 500 else "invalid_request_error"
+    error = _error(problem.detail, _ERROR_TYPES.get(status, default), param)
+    return JsonResponse(error, status_code=status, headers=dict(problem.headers))
 
 
 def _no_such_model(name: str) -> Response:
     message = f"The model {name[:100]!a} does not exist; /v1/models names the one that does."
-    return _error(404, message, "model", "model_not_found")
+    error = _error(message, "invalid_request_error", "model", "model_not_found")
+    return JsonResponse(error, status_code=404)
 
 
-def _error(status: int, message: str, param: str | None, code: str | None = None) -> Response:
-    default = "server_error" if status >= 500 else "invalid_request_error"
-    detail = OpenAiErrorDetail(message, _ERROR_TYPES.get(status, default), param, code)
-    return JsonResponse(OpenAiError(detail), status_code=status)
+def _error(message: str, kind: str, param: str | None, code: str | None = None) -> dict[str, Any]:
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]) -> dict[str, Any]:
@@ -258,8 +225,7 @@ async def _stream(
                     text += event.text
                     yield chunk({"content": event.text})
                 case Failed():
-                    detail = OpenAiErrorDetail(event.message, "server_error", None, None)
-                    yield _event({"error": detail.to_json()})
+                    yield _event(_error(event.message, "server_error", None))
                     return
                 case Done():
                     if event.cited:
@@ -299,11 +265,11 @@ def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any
 
 def legend(cited: Sequence[CitedPassage]) -> str:
     """Return a line for each passage cited, for clients that show nothing but the text."""
-    lines = []
+    text = "\n" if cited else ""
     for passage in cited:
         title = disarm(" ".join(passage.title.split()) + ":")
-        lines.append(f"\n[{passage.number}] {title} {disarm_address(passage.url)}")
-    return "".join(["\n", *lines]) if lines else ""
+        text += f"\n[{passage.number}] {title} {disarm_address(passage.url)}"
+    return text
 
 
 def read_legend(answer: str) -> Turn:

@@ -63,7 +63,7 @@ class ChatRequest(RequestModel):
         return self
 
 
-def check_last_turn(role: str, content: str) -> None:
+def check_last_turn(role: str | None, content: str) -> None:
     """Raise PydanticCustomError unless the last turn is a question that can be searched for."""
     problem = None
     if role != "user":

@@ -148,7 +148,7 @@ class LanguageModel:
 
         There are two attempts; the second leaves out the parameters that the endpoint refused.
         """
-        url = f"{self.settings.base_url}/chat/completions"
+        url = f"{self.settings.base_url.rstrip('/')}/chat/completions"
         for is_last in (False, True):
             refused = self._refused
             payload = {name: parameters[name] for name in parameters if name not in refused}

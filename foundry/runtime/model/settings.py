@@ -34,7 +34,7 @@ class ModelSettings(BaseModel):
 
     base_url: Annotated[str, Field(pattern=f"^(?:{ADDRESS.pattern})$")]
     model: str
-    api_key: Annotated[str, Field(pattern="^[!-~]+$", repr=False)] | None = None
+    api_key: Annotated[str | None, Field(pattern="^[!-~]+$", repr=False)] = None
     max_tokens: Count = 1024
     first_token_seconds: Seconds = 30.0
     pause_seconds: Seconds = 15.0
@@ -56,8 +56,8 @@ class ModelSettings(BaseModel):
             return cls.model_validate(values)
         except ValidationError as error:
             problems = [
-                f"LLM_{str(found['loc'][0]).upper()} {_PROBLEMS.get(found['type'], found['msg'])}"
-                for found in error.errors()
+                f"LLM_{str(one['loc'][0]).upper()} {_PROBLEMS.get(one['type'], one['msg'].lower())}"
+                for one in error.errors(include_input=False)
             ]
             raise ConfigurationError("; ".join(problems), hint=_HINT) from None
 
