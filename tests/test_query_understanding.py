@@ -327,7 +327,7 @@ def test_calls_of_a_day_are_counted(
     forget(package)
     model.script = says(query="lamp")
     assert "query_used" in ask(package, "first")["stages"]["understanding"]
-    assert "day's calls" in ask(package, "second")["stages"]["understanding"]["failed"]
+    assert "no calls left today" in ask(package, "second")["stages"]["understanding"]["failed"]
     assert len(model.calls) == 1
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from foundry.features.feature import Feature
-from foundry.features.interfaces import HTTP, INTERFACES
-from foundry.features.providers import PROVIDERS
+from foundry.features.interfaces import HTTP, INTERFACES, Interface
+from foundry.features.providers import PROVIDERS, Provider
 from foundry.features.snippet import Snippet
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
@@ -56,13 +56,13 @@ def files_left_out(features: Iterable[Feature]) -> set[str]:
 def chosen_by(feature: Feature | type[Feature]) -> str:
     """Return how foundry.toml chooses a feature."""
     name = feature.name
-    if name in INTERFACES:
+    if isinstance(feature, Interface):
         return f"[server] {name} = true"
-    if name in STORES:
+    if isinstance(feature, Store):
         return f'[store] engine = "{name}"'
-    if name in PROVIDERS:
+    if isinstance(feature, Provider):
         return f'[embedding] provider = "{name}"'
-    if name in TARGETS:
+    if isinstance(feature, Target):
         return f'[export] targets, "{name}"'
     return f"[search.{name}]" if name in STAGES else '[chunking] strategy = "parent"'
 

@@ -13,7 +13,7 @@ from foundry.config.project import load_config
 from foundry.features.chosen import chosen_by, every_feature
 from foundry.features.documentation import comment_tables
 from foundry.features.feature import Feature
-from foundry.features.interfaces import INTERFACES
+from foundry.features.interfaces import Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES
@@ -39,7 +39,7 @@ def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
     name = feature.name
     if name in STAGES:
         return f"[search.{name}]\n{TABLES.get(name, '')}\n", "pieces"
-    if name in INTERFACES:
+    if isinstance(feature, Interface):
         return f"[server]\n{name} = true\n", "pieces"
     if name in STORES:
         return f'[store]\nengine = "{name}"\n', "pieces"
@@ -127,9 +127,9 @@ def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
             assert (RUNTIME / "store" / f"{name}.py").is_file()
 
 
-def test_names_are_taken_once() -> None:
-    names = [each.name for each in every_feature() if each.name != "none"]
-    assert len(names) == len(set(names))
+def test_each_is_chosen_by_words_of_its_own() -> None:
+    chosen = [chosen_by(each) for each in every_feature()]
+    assert len(chosen) == len(set(chosen))
 
 
 def test_a_new_file_lists_every_stage() -> None:
