@@ -95,17 +95,6 @@ def test_unknown_sources_are_no_empty_answers(project: Project) -> None:
         assert "there is no source 'source'; known: sources\n" in result.output
 
 
-def test_unknown_sources_name_the_first_of_many(make_project: MakeProject) -> None:
-    names = [f"s{number:02}" for number in range(22)]
-    sources = [f'[[sources]]\ntype = "folder"\nname = "{n}"\npath = "sources"\n' for n in names]
-    project = make_project(FILES, config='[project]\nname = "notes"\n' + "".join(sources))
-    project.succeed("build")
-    assert paths(project.ask("pump", "--source", "s21")) == {"c.txt"}
-    result = project.run("query", "pump", "--source", "s22")
-    assert "known: s00, s01, " in result.stderr
-    assert ", s18, s19, and 2 more\n" in result.stderr
-
-
 def test_fields_of_metadata_are_searched(project: Project) -> None:
     index = open_index(project.index)
     for query, path in (("bilge monster", "pumps/a.md"), ("zephyr", "pumps/b.md")):

@@ -29,9 +29,6 @@ KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modif
 MAX_FILTER_VALUES = 256
 """Values that a request may give one filter."""
 
-MAX_NAMED = 20
-"""Sources that an error names."""
-
 
 def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     """Return the values of each filter. Raises InvalidRequestError for other kinds, or too many."""
@@ -50,9 +47,8 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 class FilterColumns:
     """What the chunks of one index can be filtered by.
 
-    Attributes:
-        columns: The columns of metadata.
-        modified: When each chunk (n,) was modified, in seconds since 1970, or UNKNOWN_TIME.
+    `columns` are those of metadata; `modified` is the time of each chunk (n,), in seconds since
+    1970, or UNKNOWN_TIME.
     """
 
     def __init__(
@@ -116,9 +112,7 @@ class FilterColumns:
     def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
         for name in names:
             if name not in self._sources:
-                known = ", ".join(sorted(self._sources)[:MAX_NAMED])
-                more = len(self._sources) - MAX_NAMED
-                known += f", and {more:,} more" if more > 0 else ""
+                known = ", ".join(sorted(self._sources))
                 raise _refusal("source", f"there is no source {name!r}; known: {known}")
         numbers = [self._sources[name] for name in names]
         return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))

@@ -1,13 +1,10 @@
 """Identifiers in queries: `D40`, `30 CFR 75.1725` and `CVE-2024-3095` each name one thing.
 
-A semantic lane can only blur them, so a query that is nothing but one is answered by keywords.
-
-An index may have the parts of an identifier and not the whole: `CVE-2024-0000`, where there are
-other incidents of 2024. It knows an identifier whose whole is one of its terms. Otherwise the best
-chunks for its parts are read, because `std::vector` stands in `std::vector::push_back`, `WiFi` in
-"Wi-Fi", and no term tells the dashes of `--verbose`.
-
-`patterns` are the owner's own, of `identifier_patterns` in foundry.toml.
+A semantic lane can only blur them, so a query that is nothing but one is answered by keywords. An
+index may have its parts and not the whole: `CVE-2024-0000`, where there are other incidents of
+2024. If the whole is no term of the index, the best chunks for the parts are read, because
+`std::vector` stands in `std::vector::push_back`, `WiFi` in "Wi-Fi", and no term tells the dashes of
+`--verbose`. `patterns` are the owner's own, of `identifier_patterns` in foundry.toml.
 """
 
 import math
@@ -29,8 +26,7 @@ Patterns = Sequence[re.Pattern[str]]
 MAX_PATTERN_INPUT = 200
 """Characters of a query that patterns are tried on, and for which chunks are read."""
 
-READ_CHUNKS = 50
-"""For all identifiers of a query together."""
+READ_CHUNKS = 50  # For all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 # In a sentence these name nothing: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
@@ -41,14 +37,10 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
-_DASH = "[-\u2010-\u2015\u2212]"
 
 
 def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns = ()) -> bool:
-    """Return whether every token with index terms is an identifier, or belongs to one beside it.
-
-    A query that is an identifier as it is written qualifies too.
-    """
+    """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
     found = find_identifiers(tokens, patterns)
@@ -88,9 +80,8 @@ def find_unknown_identifiers(
     A number includes the acronym before it: `30 CFR 99.999`. Raises StoreError.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
-    is_short = len(query) <= MAX_PATTERN_INPUT
-    chunks = max(1, READ_CHUNKS // max(1, len(found))) if is_short else 0
-    return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, chunks)))
+    each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
+    return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
 
 
 def score_against_unknown(
@@ -160,8 +151,8 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
     """Return the acronym at the end of `tokens`, if there is one, and the numbers beside it."""
-    companions = takewhile(lambda one: one.may_accompany and not one.is_identifier, tokens[::-1])
-    found = [*companions][::-1]
+    beside = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
+    found = [*beside][::-1]
     return found if any(token.text.isalpha() for token in found) else []
 
 
@@ -189,13 +180,10 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int) -> bool:
 def _as_written(text: str) -> re.Pattern[str]:
     """Return a pattern for an identifier in normalised text, also with other joints or none."""
     normal = unicodedata.normalize("NFKC", text)
-    lead, tail = (ends.findall(normal)[0] for ends in (_LEAD, _TAIL))
+    ends = [re.escape(end.findall(normal)[0]) for end in (_LEAD, _TAIL)]
+    # Texts have two dashes as one longer.
+    lead, tail = (re.sub(r"(?:\\-)+", "[-\u2010-\u2015\u2212]{1,2}", end) for end in ends)
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))
     whole = r"(?:::|[\W_])?".join(re.escape(piece.casefold()) for piece in pieces)
-    # Texts have two dashes as one longer.
-    before, after = (
-        re.sub(r"(?:\\-)+", f"{_DASH}{{1,2}}", re.escape(joints)) for joints in (lead, tail)
-    )
-    end = r"(?!-?\w)" if lead else r"(?![^\W_])"
-    either = rf"{before}{whole}{after}|{re.escape(normal.casefold())}"
-    return re.compile(rf"(?<![^\W_])(?:{either}){end}")
+    either = rf"{lead}{whole}{tail}|{re.escape(normal.casefold())}"
+    return re.compile(rf"(?<![^\W_])(?:{either})" + (r"(?!-?\w)" if lead else r"(?![^\W_])"))

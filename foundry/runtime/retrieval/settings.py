@@ -89,10 +89,7 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
 
 
 def read_model(section: str, variable: str, file: Path = SETTINGS_FILE) -> str:
-    """Return the name or folder of a model, from a variable or else from a section.
-
-    Raises ConfigurationError.
-    """
+    """Return the name or folder of a model, of a variable or a section; ConfigurationError."""
     with reading(file) as values:
         return read_variable(variable) or str(values[section]["model"])
 

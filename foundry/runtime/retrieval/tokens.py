@@ -41,9 +41,8 @@ MAX_TOKEN_LENGTH = 128
 """Characters; longer runs (encoded data, mostly) give no terms."""
 
 MAX_QUERY_TERMS = 64
-"""Distinct terms of a query. Its beginning counts: for tokens and characters too."""
+"""Distinct ones; of a longer query the beginning counts."""
 
-MAX_QUERY_TOKENS = 256
 MAX_QUERY_CHARACTERS = 2_000
 """After NFKC, which makes up to 18 characters of one."""
 
@@ -157,7 +156,7 @@ class Tokenizer:
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
             token = _bigrams(text) if match["run"] else self._token(text)
             new = found.union(token.terms)
-            if len(new) > MAX_QUERY_TERMS or len(tokens) == MAX_QUERY_TOKENS:
+            if len(new) > MAX_QUERY_TERMS:
                 return normal[: match.start()], tokens
             tokens.append(token)
             found = new
