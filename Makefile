@@ -16,7 +16,7 @@ demo: .venv/installed
 # What bears no load runs after all others, alone, and whether or not others have failed.
 define run-tests
 	$(BIN)/python -m pytest $(PARALLEL) -m "not serial$(1)"; parallel=$$?; \
-		$(BIN)/python -m pytest -m "serial$(1)" && exit $$parallel
+		$(BIN)/python -m pytest -m "serial$(1)" $$(grep -rl --include="*.py" "mark\.serial" tests) && exit $$parallel
 endef
 
 test: lint

@@ -3,8 +3,9 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -303,13 +304,33 @@ def inline(value: Any) -> str:
     return json.dumps(value)
 
 
-def make(key: str, make_project: MakeProject) -> Project:
-    return make_project(FILES, config=CHANGES[key][0])
+MakeBuilt = Callable[[str], Project]
+
+
+@pytest.fixture(scope="module")
+def built_before() -> dict[str, Path]:
+    """The first build of each configuration, of which tests take copies."""
+    return {}
+
+
+@pytest.fixture
+def make_built(
+    make_project: MakeProject, built_before: dict[str, Path], tmp_path_factory: Any, tmp_path: Path
+) -> MakeBuilt:
+    def make(config: str) -> Project:
+        if config not in built_before:
+            project = make_project(FILES, config=config)
+            project.succeed("build", "--quiet")
+            built_before[config] = tmp_path_factory.mktemp("built") / "project"
+            shutil.move(project.root, built_before[config])
+        return Project(shutil.copytree(built_before[config], tmp_path / "project"))
+
+    return make
 
 
 @pytest.mark.parametrize("key", CHANGES)
 def test_a_changed_key_changes_the_hash_or_is_exempt(key: str, make_project: MakeProject) -> None:
-    project = make(key, make_project)
+    project = make_project(FILES, config=CHANGES[key][0])
     before = load_config(project.root)
     apply(key, project)
     after = load_config(project.root)
@@ -363,9 +384,8 @@ BUILDABLE = [key for key in BUILDABLE if CHANGES[key][0] not in {SERVICE, ENGINE
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", BUILDABLE)
-def test_the_next_build_sees_a_changed_key_or_need_not(key: str, make_project: MakeProject) -> None:
-    project = make(key, make_project)
-    project.succeed("build", "--quiet")
+def test_the_next_build_sees_a_changed_key_or_need_not(key: str, make_built: MakeBuilt) -> None:
+    project = make_built(CHANGES[key][0])
     before = snapshot(project.index)
     apply(key, project)
     answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
@@ -382,10 +402,8 @@ def _state(folder: str, names: list[str]) -> set[str]:
 
 
 @pytest.fixture
-def built(make_project: MakeProject) -> Project:
-    project = make_project(FILES, config=CONFIG)
-    project.succeed("build", "--quiet")
-    return project
+def built(make_built: MakeBuilt) -> Project:
+    return make_built(CONFIG)
 
 
 def change(project: Project, added: str) -> None:

@@ -5,10 +5,10 @@ import os
 import re
 import socket
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -132,6 +132,10 @@ def other_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_notes(tmp_path_factory.mktemp("second") / "index", make_notes("second"))
 
 
+NUMBERS = count()
+"""Of packages, since each that is imported needs a name of its own."""
+
+
 def options(place: Place, more: str = "") -> str:
     return f'[store]\nengine = "{place.kind}"\nname = "{place.name}"\n{more}'
 
@@ -139,7 +143,7 @@ def options(place: Place, more: str = "") -> str:
 @contextmanager
 def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleType]:
     """A rendered server, imported; embedded without a place."""
-    package = f"served_{uuid.uuid4().hex[:8]}"
+    package = f"served_{next(NUMBERS)}"
     written = options(place, more) if place else more
     with ExitStack() as stack:
         if place:
