@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -10,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
 from foundry.runtime.mcp.server import MAX_FETCHED_LENGTH, read_beginning
-from foundry.runtime.retrieval.settings import read_address
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, announce_nowhere, document_url
 
@@ -123,33 +120,6 @@ def test_a_server_that_does_not_listen_cites_by_path(
     assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
     server.public_url = "https://docs.example.com"
     assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
-
-
-def test_public_url_is_an_address_without_a_slash_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for written, read in {
-        "": None,
-        " ": None,
-        "https://docs.example.com/": "https://docs.example.com",
-        "http://[::1]:8000": "http://[::1]:8000",
-        "https://example.com/a/b/": "https://example.com/a/b",
-    }.items():
-        monkeypatch.setenv("PUBLIC_URL", written)
-        assert read_address("PUBLIC_URL") == read
-    for wrong in (
-        "docs.example.com",
-        "ftp://docs.example.com",
-        "javascript:alert(1)",
-        "https://user:secret@example.com",
-        "https://example.com/?a=b",
-        "https://example.com/#a",
-        "https://exa mple.com",
-    ):
-        monkeypatch.setenv("PUBLIC_URL", wrong)
-        with pytest.raises(ConfigurationError, match="PUBLIC_URL") as raised:
-            read_address("PUBLIC_URL")
-        assert "secret" not in raised.value.message
 
 
 class HugeIndex:
