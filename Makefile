@@ -34,7 +34,7 @@ golden: .venv/installed
 	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden
 
 docs: .venv/installed
-	$(BIN)/python tools/document_features.py
+	$(BIN)/python tools/write_references.py
 
 # What exported servers depend on, resolved anew after a bound in their pyproject.toml has changed;
 # `make locks UPGRADE=--upgrade` takes what has been released since.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+import write_references
 from packaging.requirements import Requirement
 from pydantic import BaseModel
 
@@ -24,7 +25,6 @@ from foundry.config.file import (
 )
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
-from foundry.features.documentation import BLOCKS, document
 from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
 
@@ -80,10 +80,11 @@ def test_every_key_is_described(section: type[BaseModel]) -> None:
     assert not missing
 
 
-def test_declared_parts_of_pages_are_as_declared() -> None:
+def test_references_are_as_models_commands_and_servers_have_them() -> None:
     for page, text in PAGES.items():
-        assert document(text) == text, f"{page.name}: run make docs"
-    assert sorted(re.findall(r"<!-- declared: (\w+) -->", TEXT)) == sorted(BLOCKS)
+        assert write_references.write(text) == text, f"{page.name}: run make docs"
+    found = re.findall(r"<!-- reference: ([\w-]+) -->", TEXT)
+    assert sorted(found) == sorted(write_references.BLOCKS)
 
 
 def test_documented_commands_exist() -> None:

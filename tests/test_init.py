@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from foundry.cli.main import main
+from foundry.config.project import LANGUAGES
 from foundry.inspection.languages import COMMON_WORDS, find_language
 from foundry.readers.contract import FileReader
-from foundry.runtime.retrieval.tokens import LANGUAGES
 
 TEXTS = {
     "english": "The pump is not to be started before the valve has been opened. Read this page to"

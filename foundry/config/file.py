@@ -30,7 +30,14 @@ else:
 
 
 class ProjectSection(Table):
-    """[project]: what the server is called."""
+    """[project]: what the server is called.
+
+    Attributes:
+        name: What the server and its command are called: lower-case words, joined by hyphens.
+        title: What people see above the search.
+        description: What can be found there, in a sentence; assistants read it too.
+        language: Of the documents, for stemming; `none` for no stemming.
+    """
 
     name: str = Field(pattern=SLUG_PATTERN, max_length=63)
     title: str = ""
@@ -41,8 +48,12 @@ class ProjectSection(Table):
 class ChunkingSection(Table):
     """[chunking]: how documents are split; sizes in characters.
 
-    `parent_max_chars` bounds the passage that is read around a chunk, for the strategy "parent";
-    `max_tokens` is a further limit of a chunk with its headings, by an estimate; 0 for none.
+    Attributes:
+        strategy: What a chunk is.
+        max_chars: The longest chunk; by default 4,000 for `page` and 400 for `parent`.
+        overlap: How many characters a chunk repeats of the one before.
+        parent_max_chars: The longest passage that is read around a chunk, for `parent` alone.
+        max_tokens: A further limit of a chunk with its headings, by an estimate; 0 for none.
     """
 
     strategy: Strategy = "headings"
@@ -60,7 +71,13 @@ class ChunkingSection(Table):
 
 
 class BuildSection(Table):
-    """[build]: what becomes of text that the sources hold more than once."""
+    """[build]: what becomes of text that the sources hold more than once.
+
+    Attributes:
+        duplicates: Which copies of a document are left out: those with the same words, those that
+            differ in a few words too, or none.
+        boilerplate: Whether text that many documents share is cut off the ends of chunks.
+    """
 
     duplicates: Literal["exact", "near", "keep"] = "exact"
     boilerplate: Literal["drop", "keep"] = "drop"
@@ -70,17 +87,18 @@ class EmbeddingSection(Table):
     """[embedding]: what embeds documents and queries.
 
     Attributes:
-        provider: See `features.providers`.
-        model: As the provider names it, or the path of a folder; empty for `static` and `none`.
-        base_url: Of the service, without a slash at the end; empty for a model on this machine.
+        provider: What embeds: the built-in table, a library, a service, or nothing.
+        model: As the provider names it, or the path of a folder; needed by every provider but
+            `static` and `none`.
+        base_url: Of the service, without a slash at the end; none for a model on this machine.
         api_key_env: The variable that holds the service's key; it may be unset.
-        dimensions: To ask the service for; None for the model's own.
-        document_prefix: None for what the model is known to want.
-        query_prefix: None for what the model is known to want.
-        max_tokens: Of one text; None for the model's own limit.
+        dimensions: Of the vectors to ask the service for; by default the model's own.
+        document_prefix: Put before each chunk; by default what the model is known to want.
+        query_prefix: Put before each query; by default what the model is known to want.
+        max_tokens: Of one text; by default the model's own limit.
         concurrency: Calls at the same time.
         retry_seconds: How long a build goes on trying when a service fails.
-        price_per_million_tokens: For the estimate; None where it is not known.
+        price_per_million_tokens: For the estimate that `--dry-run` prints.
         query: What embeds queries: `distilled` and `same` force one, `auto` lets the measured
             overlap decide.
         distillation_texts: How many texts beside the chunks the model may be asked to embed.
@@ -105,7 +123,14 @@ FieldWeight = Annotated[int, Field(ge=0, le=100)]
 
 
 class FieldsSection(Table):
-    """[search.fields]: how many times each counts in BM25, beside the text itself."""
+    """[search.fields]: how many times each counts in BM25, beside the text itself.
+
+    Attributes:
+        title: The title of the document.
+        headings: The headings above the chunk.
+        tags: The tags of the document.
+        metadata: Keys of metadata, each with its own number.
+    """
 
     title: FieldWeight = 2
     headings: FieldWeight = 3
@@ -114,7 +139,18 @@ class FieldsSection(Table):
 
 
 class SearchOptions(Table):
-    """[search] but for its stages; weights left out are those of the fusion."""
+    """[search] but for its stages.
+
+    Attributes:
+        fusion: How the scores or ranks of both lanes become one.
+        semantic_weight: By default 0.7, or 0.5 for `rrf`, or what `keyword_weight` leaves of 1.
+        keyword_weight: By default 0.3, or 0.5 for `rrf`, or what `semantic_weight` leaves of 1.
+        k: What is added to a rank, for `rrf` alone.
+        identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
+        identifier_patterns: Regular expressions of your own identifiers.
+        filterable: Keys of metadata by which searches can be filtered.
+        fields: How much titles, headings, tags and metadata count.
+    """
 
     fusion: Literal["linear", "rrf"] = "linear"
     semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
@@ -144,7 +180,19 @@ else:
 
 
 class ServerOptions(Table):
-    """[server] but for the keys of its interfaces."""
+    """[server] but for the keys of its interfaces.
+
+    Attributes:
+        port: Where it listens.
+        allowed_hosts: Host names that the server answers to, beside localhost; the variable
+            `ALLOWED_HOSTS` adds to them.
+        max_body_bytes: Of one request.
+        max_connections: Connections open at a time.
+        concurrent_searches: Searches worked on at a time; others wait a second at most.
+        concurrent_streams: Responses in pieces, such as whole documents, that are read at a time,
+            half of them by one caller.
+        requests_per_minute: Of one caller, chats aside; 0 for any number.
+    """
 
     port: int = Field(default=8000, ge=1, le=65535)
     allowed_hosts: Strings = ()
@@ -171,7 +219,13 @@ else:
 
 
 class ExportSection(Table):
-    """[export]."""
+    """[export]: what `foundry export` writes.
+
+    Attributes:
+        package: The name to import; by default `name` with underscores.
+        targets: Where the export is to run: files for each are added to it.
+        templates: A folder of templates that replace those of Foundry by name; needs `--trust`.
+    """
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
     targets: Annotated[tuple[Target, ...], Field(strict=False)] = ("docker",)

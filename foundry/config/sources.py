@@ -29,7 +29,20 @@ Location = Annotated[Path, BeforeValidator(_to_path)]
 
 
 class FolderSource(Table):
-    """A folder of files, read recursively."""
+    """A folder of files, read recursively.
+
+    Attributes:
+        type: What kind of source this is.
+        name: What results and filters call it; by default made of the path.
+        path: The folder, from that of foundry.toml.
+        include: Patterns as in .gitignore; what fits none is left out.
+        exclude: Patterns of what is left out; .gitignore is honoured anyway.
+        base_url: Put before each path to make the urls of results.
+        tags: What all of its documents are tagged with.
+        metadata: Keys of Markdown front matter to keep.
+        modified: Where dates come from: the front matter (`content`) or the files (`file`).
+        max_bytes: Larger files are skipped.
+    """
 
     type: Literal["folder"] = "folder"
     name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
@@ -44,7 +57,23 @@ class FolderSource(Table):
 
 
 class RecordsSource(Table):
-    """A CSV or JSONL table, one document a row; most values name columns."""
+    """A CSV or JSONL table, one document a row; most values name columns.
+
+    Attributes:
+        type: What kind of source this is.
+        name: What results and filters call it; by default made of the path.
+        path: The table, which ends in .csv or .jsonl, from the folder of foundry.toml.
+        id: The column of ids, which stay the same when the text changes.
+        title: The column of titles.
+        text: The column of texts.
+        url: The column of urls.
+        modified: The column of dates.
+        tags_column: The column of tags, a list or separated by commas.
+        metadata: Further columns to keep.
+        text_format: What the text is.
+        base_url: Put before relative urls, and before ids where a row has no url.
+        tags: What all of its documents are tagged with.
+    """
 
     type: Literal["records"] = "records"
     name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)

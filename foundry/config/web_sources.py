@@ -16,7 +16,20 @@ DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
 
 
 class WebSource(Table):
-    """Pages of the web, and how they are fetched."""
+    """Pages of the web, and how they are fetched.
+
+    Attributes:
+        type: What kind of source this is.
+        name: What results and filters call it; by default made of the host.
+        tags: What all of its documents are tagged with.
+        markdown: Whether a page's Markdown version is read instead, where it offers one.
+        min_coverage: The share of the urls found that must give a page; with less the build fails.
+        requests_per_second: To each host; a Crawl-delay in robots.txt slows it down further.
+        timeout_seconds: For one url, from its name to its last byte.
+        max_bytes: Of one page, unpacked.
+        user_agent: What the builder calls itself; robots.txt is obeyed by the part before `/`.
+        allow_private: Hosts that may have a private address, such as `docs.internal`.
+    """
 
     name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
     tags: Strings = ()
@@ -56,7 +69,11 @@ class WebSource(Table):
 
 
 class UrlSource(WebSource):
-    """Pages by their urls."""
+    """Pages by their urls.
+
+    Attributes:
+        urls: The pages.
+    """
 
     type: Literal["url"] = "url"
     urls: Strings = Field(min_length=1, max_length=100_000)
@@ -82,7 +99,14 @@ class UrlSource(WebSource):
 class ListedSource(WebSource):
     """Pages that are found from one url on.
 
-    `hosts` are others than that url's own whose pages belong to the source.
+    Attributes:
+        url: The page or sitemap to begin with.
+        include: Patterns for urls: `*` stands for any characters; one that begins with `/` is
+            matched against path and query, any other against the whole url.
+        exclude: Patterns of urls to leave out.
+        hosts: Other hosts than that of `url` whose pages belong to the source.
+        max_pages: Pages read at most.
+        depth: Links followed from the first page on.
     """
 
     url: str = Field(min_length=1)

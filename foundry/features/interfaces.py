@@ -30,6 +30,13 @@ class Interface(Feature):
 
 
 class _McpKeys(Table):
+    """Keys of MCP.
+
+    Attributes:
+        mcp: Whether the server speaks MCP.
+        concurrent_mcp_calls: Calls over MCP worked on at a time.
+    """
+
     mcp: bool = True
     concurrent_mcp_calls: int = Field(default=16, ge=1, le=10_000)
 
@@ -85,6 +92,15 @@ above by a namespace that is yours.
 
 
 class _ChatKeys(Table):
+    """Keys of the chat.
+
+    Attributes:
+        chat: Whether it answers questions from the documents.
+        chat_instructions: What a language model is told, beside what the server tells it.
+        concurrent_chats: Chats worked on at a time.
+        chat_requests_per_minute: Chats of one caller; 0 for any number.
+    """
+
     chat: bool = True
     chat_instructions: str = Field(default="", max_length=4000)
     concurrent_chats: int = Field(default=16, ge=1, le=10_000)
@@ -158,6 +174,12 @@ that do not exist are taken out.
 
 
 class _OpenAiKeys(Table):
+    """Keys of the chat for OpenAI's clients.
+
+    Attributes:
+        openai: Whether OpenAI's clients get the chat as well, at `/v1`.
+    """
+
     openai: bool = False
 
 
@@ -185,6 +207,12 @@ this server cannot, such as `tools`, are refused; others that it does not know h
 
 
 class _PageKeys(Table):
+    """Keys of the pages for browsers.
+
+    Attributes:
+        page: Whether it has pages for browsers.
+    """
+
     page: bool = True
 
 

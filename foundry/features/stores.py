@@ -168,8 +168,11 @@ else:
 class StoreSection(Table):
     """[store]: what holds the lanes; where it is, the environment says.
 
-    `name` is that of the schema or alias in the engine, `timeout_ms` what one call may take. With
-    `exact`, every vector is compared, rather than those that a graph leads to.
+    Attributes:
+        engine: What is searched: the index in the export, or a search engine.
+        name: Of the schema or alias in the engine; by default that of the package.
+        exact: Whether every vector is compared, rather than those that a graph leads to.
+        timeout_ms: What one call may take.
     """
 
     engine: Engine = Embedded.name

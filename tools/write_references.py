@@ -1,0 +1,292 @@
+"""Write the reference tables of docs/: configuration, commands, and interfaces of a server.
+
+They stand between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
+foundry.toml, commands from the command line, endpoints and tools from a server that is built of
+`golden/minimal`. Run with --check, the script writes nothing and fails where a page differs.
+"""
+
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, get_args, get_origin
+
+import annotated_types
+import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from foundry.cli.main import GROUPS
+from foundry.config.file import (
+    BuildSection,
+    ChunkingSection,
+    EmbeddingSection,
+    ExportSection,
+    FieldsSection,
+    ProjectSection,
+    SearchOptions,
+    ServerSection,
+)
+from foundry.config.project import LANGUAGES
+from foundry.config.sources import FolderSource, RecordsSource
+from foundry.config.web_sources import DEFAULT_USER_AGENT, SitemapSource, SiteSource, UrlSource
+from foundry.features.interfaces import INTERFACES
+from foundry.features.stages import STAGES
+from foundry.features.stores import StoreSection
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "golden" / "minimal"
+BLOCK = re.compile(r"(?s)(<!-- reference: ([\w-]+) -->\n).*?(<!-- end -->)")
+UNNAMED = {"type"}
+"""Keys that are said in the text: each section has its own."""
+
+DESCRIBE_SERVER = """
+import asyncio, json
+from workshop.app import create_app
+from workshop.mcp import server as mcp
+from mcp import Client
+
+async def tools():
+    async with Client(mcp.create_server(search_hybrid, "0")) as client:
+        return [tool.model_dump(mode="json") for tool in (await client.list_tools()).tools]
+
+from workshop import search_hybrid
+print(json.dumps([create_app().openapi(), asyncio.run(tools())]))
+"""
+
+
+def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    lines = [head, ("---",) * len(head), *rows]
+    escaped = (" | ".join(cell.replace("|", "\\|") for cell in cells) for cells in lines)
+    return "\n".join(f"| {line} |" for line in escaped).replace("| --- ", "|---")
+
+
+def described_keys(*models: type[BaseModel]) -> str:
+    """Return a table of the keys of a section: default, what is allowed, and what each means."""
+    fields = {key: field for model in models for key, field in model.model_fields.items()}
+    meanings = {key: text for model in models for key, text in _attributes(model).items()}
+    rows = (
+        (f"`{key}`", _default(field), _allowed(key, field), meanings[key])
+        for key, field in fields.items()
+        if key not in UNNAMED
+    )
+    return table(("key", "default", "allowed", "meaning"), rows)
+
+
+def _attributes(model: type[BaseModel]) -> dict[str, str]:
+    """Return what the docstrings of a model and its bases say of each attribute."""
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        _, _, listed = (inspect.cleandoc(each.__doc__ or "")).partition("Attributes:\n")
+        listed = listed.partition("\n\n")[0]
+        for name, text in re.findall(r"(?m)^    (\w+): (.+(?:\n {8}.+)*)", listed):
+            found[name] = " ".join(text.split())
+    return found
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or value == "":
+        return ""
+    if isinstance(value, BaseModel):
+        return "see below"
+    if value == DEFAULT_USER_AGENT:
+        return "`rag-foundry/` and its version"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"`{json.dumps(value)}`"
+
+
+def _allowed(key: str, field: FieldInfo) -> str:
+    """Return which values a key may have, in words."""
+    if key == "language":
+        return ", ".join(f"`{name}`" for name in sorted(LANGUAGES))
+    choices = _choices(field.annotation)
+    if choices:
+        return ", ".join(f"`{json.dumps(choice)}`" for choice in choices)
+    bounds = [*field.metadata, *_nested_metadata(field.annotation)]
+    low = next((each.ge for each in bounds if isinstance(each, annotated_types.Ge)), None)
+    high = next((each.le for each in bounds if isinstance(each, annotated_types.Le)), None)
+    if low is not None:
+        return f"{low:,} or more" if high is None else f"{low:,} to {high:,.10g}"
+    kinds = {bool: "`true`, `false`", int: "number", float: "number", str: "text", Path: "path"}
+    plain = [kind for kind in _members(field.annotation) if kind in kinds]
+    return kinds[plain[0]] if plain else "list" if _is_list(field.annotation) else "table"
+
+
+def _members(annotation: Any) -> list[Any]:
+    return (
+        [annotation, *(part for each in get_args(annotation) for part in _members(each))]
+        if (get_origin(annotation) is not tuple and get_origin(annotation) is not dict)
+        else []
+    )
+
+
+def _is_list(annotation: Any) -> bool:
+    return get_origin(annotation) is tuple or any(map(_is_list, get_args(annotation)[:1]))
+
+
+def _choices(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [choice for each in get_args(annotation) for choice in _choices(each)]
+
+
+def _nested_metadata(annotation: Any) -> list[Any]:
+    own = list(getattr(annotation, "__metadata__", ()))
+    own = [part for each in own for part in getattr(each, "metadata", [each])]
+    return own + [part for each in get_args(annotation) for part in _nested_metadata(each)]
+
+
+def described_stages() -> str:
+    """Return the table of optional stages."""
+    rows = (row for stage in STAGES.values() for row in stage.document())
+    return table(("table in `[search]`", "what it does", "keys and defaults"), rows)
+
+
+def described_commands() -> str:
+    """Return a section for each command: how it is called, what it does, its options."""
+    parts = []
+    for commands in GROUPS.values():
+        for command in commands:
+            parts += [f"### `foundry {command.name}`", *_describe(command)]
+    return "\n\n".join(parts)
+
+
+def _describe(command: click.Command) -> Iterator[str]:
+    context = click.Context(command, info_name=f"foundry {command.name}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"```sh\nfoundry {command.name} {usage}\n```"
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        yield " ".join(paragraph.split())
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    rows = []
+    for option in options:
+        record = option.get_help_record(context)
+        if record is not None:
+            rows.append((f"`{record[0]}`", " ".join(record[1].split())))
+    yield table(("option", ""), iter(rows))
+
+
+def described_endpoints() -> str:
+    """Return the table of the endpoints of a server, from its OpenAPI document."""
+    document, _ = described_server()
+    rows = [
+        (f"`{method.upper()} {path}`", _summary(operation), _arguments(document, operation))
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+    return table(("endpoint", "what it does", "takes"), iter(rows))
+
+
+def _summary(operation: Mapping[str, Any]) -> str:
+    described: str = operation.get("description") or operation["summary"]
+    return " ".join(described.partition("\n\n")[0].split())
+
+
+def _arguments(document: Mapping[str, Any], operation: Mapping[str, Any]) -> str:
+    names = [each["name"] for each in operation.get("parameters", ()) if each["in"] != "header"]
+    content = operation.get("requestBody", {}).get("content", {})
+    for media in content.values():
+        schema = media["schema"]
+        if "$ref" in schema:
+            schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        names += schema.get("properties", ())
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def described_tools() -> str:
+    """Return the table of the tools that a server offers over MCP."""
+    _, tools = described_server()
+    rows = (
+        (
+            f"`{tool['name']}`",
+            " ".join(tool["description"].split()),
+            ", ".join(f"`{name}`" for name in _schema(tool).get("properties", ())),
+        )
+        for tool in tools
+    )
+    return table(("tool", "what assistants are told", "takes"), rows)
+
+
+def _schema(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = tool.get("input_schema") or tool.get("inputSchema") or {}
+    return found
+
+
+@cache
+def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the OpenAPI document and the MCP tools of a server that is built of a golden."""
+    with TemporaryDirectory() as folder:
+        project = Path(folder) / "minimal"
+        project.mkdir()
+        config = (GOLDEN / "foundry.toml").read_text(encoding="utf-8")
+        every = "".join(f"{name} = true\n" for name in INTERFACES)
+        (project / "foundry.toml").write_text(f"{config}\n[server]\n{every}", encoding="utf-8")
+        shutil.copytree(GOLDEN / "sources", project / "sources")
+        foundry = [sys.executable, "-m", "foundry"]
+        subprocess.run([*foundry, "build", project, "--quiet"], check=True, capture_output=True)
+        subprocess.run([*foundry, "query", project, "prices"], check=True, capture_output=True)
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", DESCRIBE_SERVER],
+            cwd=project / ".foundry" / "server",
+            env={"INDEX_DIR": str(project / ".foundry" / "index"), "PATH": ""},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    document, tools = json.loads(done.stdout)
+    return document, tools
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "project": partial(described_keys, ProjectSection),
+    "folder": partial(described_keys, FolderSource),
+    "records": partial(described_keys, RecordsSource),
+    "web": partial(described_keys, UrlSource, SitemapSource, SiteSource),
+    "build": partial(described_keys, BuildSection),
+    "chunking": partial(described_keys, ChunkingSection),
+    "embedding": partial(described_keys, EmbeddingSection),
+    "search": partial(described_keys, SearchOptions),
+    "fields": partial(described_keys, FieldsSection),
+    "store": partial(described_keys, StoreSection),
+    "server": partial(described_keys, ServerSection),
+    "export": partial(described_keys, ExportSection),
+    "stages": described_stages,
+    "commands": described_commands,
+    "endpoints": described_endpoints,
+    "tools": described_tools,
+}
+"""What stands in each block, by its name."""
+
+
+def write(text: str) -> str:
+    """Return a page with its blocks as they should be; nothing outside them changes."""
+    return BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]]()}\n{match[3]}", text)
+
+
+def main() -> None:
+    """Write every page anew, or with --check name those that differ."""
+    differing = []
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if (written := write(text)) == text:
+            continue
+        differing.append(page.name)
+        if "--check" not in sys.argv:
+            page.write_text(written, encoding="utf-8")
+    if differing and "--check" in sys.argv:
+        sys.exit(f"run make docs: {', '.join(differing)}")
+
+
+if __name__ == "__main__":
+    main()
