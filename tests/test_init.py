@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from foundry.cli.main import main
-from foundry.config.project import LANGUAGES
+from foundry.config.project import LANGUAGES, load_config
+from foundry.config.sources import FolderSource
 from foundry.inspection.languages import COMMON_WORDS, find_language
 from foundry.readers.contract import FileReader
 
@@ -142,7 +143,9 @@ def test_paths_stay_right_when_the_project_is_moved(
     init(tmp_path / project, tmp_path / source)
     path = read(tmp_path / project)["source"]["path"]
     assert path == (written or str((tmp_path / source).resolve()))
-    assert CliRunner().invoke(main, ["build", str(tmp_path / project), "-h"]).exit_code == 0
+    (found,) = load_config(tmp_path / project).sources
+    assert isinstance(found, FolderSource)
+    assert found.path == (tmp_path / source).resolve()
 
 
 def test_questions_are_asked_on_a_terminal_alone(

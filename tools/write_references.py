@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from foundry.cli.main import GROUPS
+from foundry.cli.main import main as main_command
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
@@ -163,7 +164,9 @@ def described_commands() -> str:
 
 
 def _describe(command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=f"foundry {command.name}")
+    # A command remembers its option for help as it is in the first context that asks for it.
+    above = click.Context(main_command, info_name="foundry", **main_command.context_settings)
+    context = click.Context(command, info_name=command.name, parent=above)
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"```sh\nfoundry {command.name} {usage}\n```"
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
