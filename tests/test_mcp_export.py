@@ -474,7 +474,6 @@ import logging, os, subprocess, sys, warnings
 sys.path.insert(0, {str(export)!r})
 from notes.mcp.stdio import serve_stdio
 from notes.search import search_hybrid
-from notes.web.runner import in_event_loop
 def search(*arguments, **options):
     print("printed")
     sys.stdout.write("written")
@@ -484,7 +483,7 @@ def search(*arguments, **options):
     logging.warning("logged")
     return search_hybrid(*arguments, **options)
 print("before", flush=False)
-serve_stdio(in_event_loop(search), "1")
+serve_stdio(search, "1")
 print("after")
 """
     done = subprocess.run(

@@ -176,8 +176,8 @@ def test_every_door_gives_the_same(
     assert without_time(client.get("/search", params=parameters).json()) == expected
 
     tools = importlib.import_module(f"{server.__name__}.mcp.tools")
-    runner = importlib.import_module(f"{server.__name__}.web.runner")
-    search = runner.in_event_loop(server.search_hybrid)
+    requests = importlib.import_module(f"{server.__name__}.web.requests")
+    search = requests.in_event_loop(server.search_hybrid)
     described = asyncio.run(tools.find_passages(search, body))
     assert described["stages"] == expected["stages"]
     for passage, result in zip(described["results"], expected["results"], strict=True):

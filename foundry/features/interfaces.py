@@ -225,23 +225,23 @@ class Page(Interface):
     contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield the routes of the pages, of what they fetch, and of the lists for agents."""
+        """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del words
-        imports = {
-            "web.llms": ("agent_routes",),
-            "web.page": ("page_data_routes", "page_routes"),
-        }
-        page, data = "", ""
-        if Chat.name in beside:
-            imports["web.page_chat"] = ("chat_page",)
-            page, data = "chat_page()", "chat=True"
+        imports = {"web.llms": ("agent_routes",), "web.page": ("page_routes",)}
+        chat = "chat=True" if Chat.name in beside else ""
         yield Step(
             Place.OFFER,
             imports,
-            f"app.include_router(page_routes({page}))\n"
-            f"app.include_router(page_data_routes({data}))\n"
-            "app.include_router(agent_routes)",
+            f"app.include_router(page_routes({chat}))\napp.include_router(agent_routes)",
         )
+
+
+def pages_of(interfaces: Collection[str]) -> list[str]:
+    """Return the files of `page/` that a server with these interfaces shows to browsers."""
+    if Page.name not in interfaces:
+        return []
+    chat = ["chat.html"] if Chat.name in interfaces else []
+    return ["search.html", "document.html", "docs.html", *chat]
 
 
 class Http(Feature):

@@ -4,7 +4,8 @@ And the tests of those modules, which say the package's name where ours is.
 """
 
 import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from foundry.rendering.formatting import parse_back
 from foundry.storage.files import templates_folder
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
-ASSETS_FOLDER = "page"
-"""Where files lie, in the runtime and in a package, that modules name and do not import."""
+PAGE_FOLDER = "page"
+"""Where the pages for browsers lie, in the runtime and in a package."""
+
+_NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 
 
 def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
@@ -39,11 +42,18 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
         copied[module] = _read_module(module)
         waiting += imported_modules(copied[module], module)
         waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
-    result = {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
-    for module, content in copied.items():
-        for asset in assets_of(content, module):
-            result[f"{package}/{ASSETS_FOLDER}/{asset}"] = _read_asset(asset)
-    return result
+    return {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
+
+
+def copy_pages(pages: Iterable[str], package: str) -> dict[str, bytes]:
+    """Return pages, and the style sheets and scripts that they name, by path.
+
+    Raises RenderError.
+    """
+    texts = {name: _read_page(name) for name in pages}
+    named = {name.decode() for text in texts.values() for name in _NAMED.findall(text)}
+    texts |= {name: _read_page(name) for name in named}
+    return {f"{package}/{PAGE_FOLDER}/{name}": text for name, text in texts.items()}
 
 
 def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
@@ -115,20 +125,8 @@ def _read_module(module: str) -> bytes:
         raise RenderError(f"runtime module {module} cannot be read: {error}") from None
 
 
-@cache
-def assets_of(content: bytes, module: str) -> tuple[str, ...]:
-    """Return the files that a module names in its constant ASSETS."""
-    tree = _parse(content, module)
-    return tuple(
-        asset
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ASSETS"
-        for asset in ast.literal_eval(node.value)
-    )
-
-
-def _read_asset(name: str) -> bytes:
+def _read_page(name: str) -> bytes:
     try:
-        return (RUNTIME / ASSETS_FOLDER / name).read_bytes()
+        return (RUNTIME / PAGE_FOLDER / name).read_bytes()
     except OSError as error:
         raise RenderError(f"runtime file {name} cannot be read: {error}") from None

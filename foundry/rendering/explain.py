@@ -5,14 +5,9 @@ from collections.abc import Iterable, Mapping
 
 from foundry.features.chosen import chosen_by
 from foundry.features.feature import Feature
+from foundry.features.interfaces import INTERFACES
 from foundry.features.snippet import Step
-from foundry.rendering.copying import (
-    ASSETS_FOLDER,
-    assets_of,
-    imported_modules,
-    module_of,
-    path_of,
-)
+from foundry.rendering.copying import PAGE_FOLDER, imported_modules, module_of, path_of
 
 _ALWAYS = "every server has it"
 _MADE = {
@@ -49,9 +44,9 @@ def explain_files(
 
 
 def trace_imports(files: Mapping[str, bytes], package: str) -> dict[str, str]:
-    """Return who brought each copied module and asset, by the shortest way from a rendered module.
+    """Return who brought each copied module, by the shortest way from a rendered module.
 
-    Modules are dotted, assets are paths; both are below the package.
+    Modules are dotted, below the package.
     """
     modules = {
         module_of(path, package): content
@@ -63,8 +58,6 @@ def trace_imports(files: Mapping[str, bytes], package: str) -> dict[str, str]:
     importers: dict[str, str] = {}
     while waiting:
         module = waiting.popleft()
-        for asset in assets_of(modules[module], module):
-            importers.setdefault(f"{ASSETS_FOLDER}/{asset}", module)
         for needed in imported_modules(modules[module], module):
             if needed not in seen and needed in modules:
                 seen.add(needed)
@@ -76,8 +69,8 @@ def trace_imports(files: Mapping[str, bytes], package: str) -> dict[str, str]:
 def _explain(path: str, importers: Mapping[str, str], imported: Mapping[str, Feature]) -> str:
     if path in _MADE:
         return _MADE[path]
-    if path.startswith(f"{ASSETS_FOLDER}/"):
-        return f"named at the end of: {_chain(importers[path], importers)}"
+    if path.startswith(f"{PAGE_FOLDER}/"):
+        return chosen_by(INTERFACES["page"])
     module = path.removesuffix(".py").replace("/", ".")
     if module.endswith(".__init__"):
         return "makes its folder a package"

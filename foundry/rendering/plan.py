@@ -16,14 +16,14 @@ from foundry.features.chosen import (
     sections_of,
 )
 from foundry.features.feature import Feature
-from foundry.features.interfaces import HTTP, INTERFACES
+from foundry.features.interfaces import HTTP, INTERFACES, pages_of
 from foundry.features.providers import PROVIDERS, Provider
 from foundry.features.snippet import Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
 from foundry.features.targets import TARGETS, Target
-from foundry.rendering.copying import ASSETS_FOLDER, RUNTIME, copy_runtime, copy_tests
+from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
 from foundry.rendering.environment import render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.own_templates import SUFFIX, read_own_templates
@@ -58,6 +58,7 @@ def plan_server(
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
     files.update(copy_runtime(files, package))
+    files.update(copy_pages(pages_of(config.server.interfaces), package))
     tests = copy_tests(files, package)
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
@@ -106,7 +107,7 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
         templates.rglob(f"*{SUFFIX}"),
         templates.rglob("*.py"),
         RUNTIME.rglob("*.py"),
-        (RUNTIME / ASSETS_FOLDER).iterdir(),
+        (RUNTIME / PAGE_FOLDER).iterdir(),
     ):
         for path in sorted(paths):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -13,7 +13,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
 from foundry.runtime.mcp.server import MAX_FETCHED_LENGTH, read_beginning
 from foundry.runtime.web import citations
-from foundry.runtime.web.citations import announce, announce_nowhere, document_url
+from foundry.runtime.web.citations import announce, document_url
 
 CHUNK = ChunkRecord(
     id="guide/ä #1",
@@ -70,9 +70,9 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
 @pytest.fixture(autouse=True)
 def server(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The settings of a server that nobody serves yet."""
-    settings = SimpleNamespace(public_url=None, port=8000)
+    settings = SimpleNamespace(public_url=None)
     monkeypatch.setattr(citations, "settings", lambda: settings)
-    monkeypatch.setattr(citations, "_served_at", None)
+    monkeypatch.setattr(citations, "_served_at", "")
     return settings
 
 
@@ -80,15 +80,17 @@ def test_url_of_the_source_comes_first() -> None:
     assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
 
 
-def test_minted_url_is_percent_encoded(server: SimpleNamespace) -> None:
+def test_minted_url_is_percent_encoded(
+    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = "/d/a%20b%2Fguide%3F.md"
-    assert document_url(DOCUMENT) == f"http://127.0.0.1:8000{page}"
-    assert document_url(CHUNK) == f"http://127.0.0.1:8000{page}#guide%2F%C3%A4%20%231"
     server.public_url = "https://docs.example.com/help"
     assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
+    assert document_url(CHUNK) == f"https://docs.example.com/help{page}#guide%2F%C3%A4%20%231"
     # A server without pages leads to what it has.
-    assert citations.data_path(CHUNK) == "/chunks/guide%2F%C3%A4%20%231"
-    assert citations.data_path(DOCUMENT) == "/documents/a%20b%2Fguide%3F.md"
+    monkeypatch.setattr(citations, "HAS_PAGES", False)
+    assert document_url(CHUNK).endswith("/help/chunks/guide%2F%C3%A4%20%231")
+    assert document_url(DOCUMENT).endswith("/help/documents/a%20b%2Fguide%3F.md")
 
 
 @pytest.mark.parametrize(
@@ -111,11 +113,7 @@ def test_minted_url_leads_to_where_the_server_listens(
     assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
 
 
-def test_a_server_that_does_not_listen_cites_by_path(
-    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(citations, "_is_served", True)
-    announce_nowhere()
+def test_a_server_that_does_not_listen_cites_by_path(server: SimpleNamespace) -> None:
     assert (document_url(DOCUMENT), document_url(CHUNK)) == (DOCUMENT.path, CHUNK.path)
     assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
     server.public_url = "https://docs.example.com"

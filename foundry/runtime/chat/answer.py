@@ -9,7 +9,7 @@ from ..index.served import current_index
 from ..model.client import BudgetSpentError, LanguageModel, ModelError
 from ..model.settings import ModelSettings
 from ..retrieval.filters import Filters
-from ..web.runner import AsyncSearch
+from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
 from .events import (
     AnswerReason,

@@ -13,10 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
+from ..index.errors import InvalidRequestError
 from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
 from ..web.problems import Problem
-from ..web.requests import UNKNOWN_FIELD, WHOLE
+from ..web.requests import WHOLE
 from .answer import Chat, Conversation
 from .conversation import Turn
 from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
@@ -114,7 +115,7 @@ class CompletionRequest(BaseModel):
             value = values.get(name) if isinstance(values, dict) else None
             if value is not None and value not in harmless:
                 message = "would change the answer in a way that this server cannot; leave it out"
-                raise PydanticCustomError(UNKNOWN_FIELD, message, {"field": name})
+                raise InvalidRequestError(message, field=name)
         return values
 
     @model_validator(mode="after")
@@ -165,7 +166,7 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
 def openai_problem(problem: Problem) -> Response:
     """Answer a problem of /v1 as OpenAI does, with 400 where others get 422."""
     status = 400 if problem.status == 422 else problem.status
-    param = problem.errors[0][0] if problem.errors else None
+    param = problem.errors[0]["field"] if problem.errors else None
     default = "server_error" if status >= 500 else "invalid_request_error"
     error = _error(problem.detail, _ERROR_TYPES.get(status, default), param)
     return JsonResponse(error, status_code=status, headers=dict(problem.headers))

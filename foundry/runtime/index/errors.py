@@ -11,19 +11,28 @@ REBUILD_HINT = "build the index again, or restore the folder from a trusted copy
 
 
 class ServerError(Exception):
-    """A failure that the server's owner can understand and mend."""
+    """A failure that the server's owner can understand and mend.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    The message may name files and machines; `reason` is what clients are told instead.
+    """
+
+    http_status = 503
+    reason = "The index cannot be used now."
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.reason = reason or self.reason
 
 
 class IndexUnusableError(ServerError):
     """The index cannot be served; nothing was changed on disk."""
 
-    def __init__(self, message: str, *, hint: str | None = REBUILD_HINT) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self, message: str, *, hint: str | None = REBUILD_HINT, reason: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, reason=reason)
 
 
 class ConfigurationError(ServerError):
@@ -32,6 +41,9 @@ class ConfigurationError(ServerError):
 
 class HookError(ServerError):
     """The owner's own code returned something impossible; the message names the hook."""
+
+    http_status = 500
+    reason = "The server failed."
 
 
 class InvalidRequestError(ServerError):

@@ -156,6 +156,13 @@ class SourceSummary(Record):
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class SourceList(Record):
+    """Every source of the index."""
+
+    sources: list[SourceSummary]
+
+
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
     """Yield the text of chunks that follow each other, piece by piece, without their overlaps.
 

@@ -72,7 +72,9 @@ class Served:
             with self._lock:
                 index = self._index or self.load()
         if damage := self.state.damage:
-            raise IndexUnusableError(f"{self._directory}: damaged: {'; '.join(damage)}")
+            damaged = "; ".join(damage)
+            reason = f"Files of the index are damaged: {damaged}"
+            raise IndexUnusableError(f"{self._directory}: damaged: {damaged}", reason=reason)
         return index
 
     def follow(

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
-from ..web.runner import AsyncSearch
+from ..web.requests import AsyncSearch
 
 MCP_PATHS = ("/mcp", "/mcp/")
 """Both answer, because a redirect would be built from the Host header."""

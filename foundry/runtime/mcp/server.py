@@ -19,14 +19,12 @@ from starlette.exceptions import HTTPException
 
 from ..index.errors import HookError, InvalidRequestError, ServerError
 from ..index.reader import Index, read_document
-from ..index.records import ChunkRecord, DocumentRecord, Record
+from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
 from ..index.served import current_index
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import settings
-from ..web.answers import SourceList
 from ..web.citations import document_url
-from ..web.requests import RequestModel, SearchRequest
-from ..web.runner import AsyncSearch
+from ..web.requests import AsyncSearch, RequestModel, SearchRequest
 
 MAX_FETCHED_LENGTH = 100_000
 """Characters of a document that `fetch` returns: no model has room for more."""
@@ -257,7 +255,7 @@ def _refuse(message: str) -> types.CallToolResult:
 
 
 def _describe_error(error: Mapping[str, Any]) -> str:
-    field = ".".join(str(part) for part in error["loc"]) or error["ctx"]["field"]
+    field = ".".join(str(part) for part in error["loc"])
     return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}"
 
 

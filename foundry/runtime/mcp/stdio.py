@@ -10,17 +10,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
+
+from starlette.concurrency import run_in_threadpool
 
 from ..index.errors import ServerError
 from ..index.served import load
-from ..retrieval.results import FindPassage
+from ..retrieval.results import FindPassage, SearchResponse
 from ..retrieval.settings import settings
-from ..web.citations import announce_nowhere
 from ..web.loading import loading
-from ..web.runner import AsyncSearch
 from .http import INVALID_REQUEST, MessageError, parse_message
 
 FINISHING_SECONDS = 10.0
@@ -30,7 +31,9 @@ _POLL_SECONDS = 0.01
 _WAITING_LINES = 16
 
 
-def serve_stdio(search: AsyncSearch, version: str, find_passage: FindPassage | None = None) -> None:
+def serve_stdio(
+    search: Callable[..., SearchResponse], version: str, find_passage: FindPassage | None = None
+) -> None:
     """Answer until standard input ends or nobody reads standard output any more.
 
     Only messages reach standard output: anything else that is printed goes to standard error.
@@ -49,8 +52,7 @@ def serve_stdio(search: AsyncSearch, version: str, find_passage: FindPassage | N
         from .server import create_server
 
         load()
-    announce_nowhere()
-    server = create_server(search, version, find_passage)
+    server = create_server(partial(run_in_threadpool, search), version, find_passage)
 
     async def serve() -> None:
         lines: Any = _Lines(output, settings().max_body_bytes)
