@@ -309,8 +309,8 @@ def test_nothing_is_answered_about_what_the_documents_do_not_mention(
         ({"messages": [{"role": "system", "content": "x"}]}, "messages.0.role"),
         ({"messages": [{"role": "user", "content": "x", "name": "y"}]}, "messages.0.name"),
         ({"messages": []}, "messages"),
-        (conversation(" "), "messages"),
-        (conversation("a" * 2001), "messages"),
+        (conversation(" "), "query"),
+        (conversation("a" * 2001), "query"),
         (conversation("a", "b" * 16_001, "c"), "messages.1.content"),
         (
             {"messages": [{"role": "user", "content": "a", "cited": ["x"] * 21}]},

@@ -72,7 +72,7 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
     (passage,) = number_passages(
         [Hit(*astuple(chunk), 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
     )
-    said = legend([passage.cited()])
+    said = legend([passage.source.cited()])
     assert said.startswith("\n\n[1] ")
     assert said.count("\n") == 2
     assert said.endswith(": https://docs.example/a%5D(http://evil)%3Cimg>")

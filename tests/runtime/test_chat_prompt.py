@@ -34,11 +34,11 @@ def hit(text: str, number: int = 0) -> Hit:
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:
     passages = number_passages([hit("word " * 1200, number) for number in range(5)])
-    assert [passage.number for passage in passages] == [1, 2, 3]
+    assert [passage.source.number for passage in passages] == [1, 2, 3]
     assert sum(len(passage.text) for passage in passages) <= PASSAGES_CHARACTERS
     assert passages[-1].text.endswith("word ...")
     assert heading_of(passages[0].hit) == "The Guide > Start > Here"
-    assert passages[0].source().id == passages[0].cited().id == "c0"
+    assert passages[0].source.id == passages[0].source.cited().id == "c0"
 
 
 def test_short_passages_fit_whatever_is_left() -> None:

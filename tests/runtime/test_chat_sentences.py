@@ -7,7 +7,7 @@ from foundry.runtime.chat.extract import MAX_CHARACTERS, MIN_CHARACTERS, sentenc
 
 MARKDOWN = """# A heading that is no sentence
 
-The **first** sentence is wrapped
+The first sentence is wrapped
 over two lines. The second, cf. Fig. 3 and e.g. No. 4, ends here! Short.
 
 - An item with a [link](http://evil.example/a?b "title") to follow

@@ -90,24 +90,29 @@ class Chat:
             degraded=search.degraded,
             unknown_identifiers=list(search.unknown_identifiers),
             stages=dict(search.stages),
-            sources=[passage.source() for passage in passages],
+            sources=[passage.source for passage in passages],
         )
         yield sources
-        if self._model is None or not passages:
-            why = "no language model is configured" if self._model is None else ""
-            for event in _extracts(sources, passages, "no_model", why):
-                yield event
-            return
-        async with aclosing(self._ask(self._model, asked, sources, passages)) as events:
-            async for event in events:
-                yield event
+        reason: AnswerReason = "no_model"
+        why = "no language model is configured"
+        if self._model is not None and passages:
+            try:
+                async with aclosing(self._ask(self._model, asked, sources, passages)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                _logger.warning("the language model %s", error)
+                reason = "budget_spent" if isinstance(error, BudgetSpentError) else "model_failed"
+                why = f"the language model {error}"
+        for event in _extracts(sources, passages, reason, why):
+            yield event
 
     async def _query(self, turns: Sequence[Turn]) -> tuple[str, QueryOrigin, str | None]:
         """Return what to search for, who worded it, and why the model did not if it was asked."""
-        text, index = turns[-1].content, current_index()
+        text, index, notice = turns[-1].content, current_index(), None
         is_follow_up = kind_of(turns, index, self._language) == "follow_up"
         is_unclear = len(turns) > 1 and not is_readable(text, index, self._language)
-        notice = None
         if self._model is not None and (is_follow_up or is_unclear):
             try:
                 messages = condense_messages(turns)
@@ -130,7 +135,7 @@ class Chat:
         sources: Sources,
         passages: list[NumberedPassage],
     ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the answer of the model, or extracts if it fails before its first word."""
+        """Yield the answer of the model. Raises ModelError if it fails before its first word."""
         messages = answer_messages(
             asked.turns, passages, self._instructions, asked.wishes, sources.unknown_identifiers
         )
@@ -149,19 +154,16 @@ class Chat:
                         has_begun = True
                         yield Delta(text)
         except ModelError as error:
+            if not has_begun:
+                raise
             _logger.warning("the language model %s", error)
-            is_spent = isinstance(error, BudgetSpentError)
-            reason: AnswerReason = "budget_spent" if is_spent else "model_failed"
-            failed = [Failed(f"The language model {error}.")]
-            extracts = _extracts(sources, passages, reason, f"the language model {error}")
-            for event in failed if has_begun else extracts:
-                yield event
+            yield Failed(f"The language model {error}.")
             return
         yield Done(
             mode="model",
             reason="default",
             notice=None,
-            cited=[passages[number - 1].cited() for number in citations.cited],
+            cited=[passages[number - 1].source.cited() for number in citations.cited],
             truncated=chunk.finish_reason == "length",
             usage=chunk.usage,
         )
@@ -169,7 +171,7 @@ class Chat:
 
 def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:
     """Return the texts whose addresses an answer may repeat."""
-    return [text for passage in passages for text in (passage.text, passage.cited().url)]
+    return [text for passage in passages for text in (passage.text, passage.source.url)]
 
 
 def _extracts(
@@ -184,7 +186,7 @@ def _extracts(
     elif extracts := extract(sources.query or "", passages, current_index()):
         notice = f"Extracted from the documents; {why}."
         known = _texts_of(passages)
-        said = [f"{disarm(text, known)} [{passage.number}]" for passage, text in extracts]
+        said = [f"{disarm(text, known)} [{passage.source.number}]" for passage, text in extracts]
         text = "\n\n".join([*said, notice])
     elif reason == "no_model":
         reason, text = "nothing_found", NOTHING_FOUND
@@ -192,5 +194,5 @@ def _extracts(
     else:
         # The passages may hold the answer all the same.
         text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
-    cited = dict.fromkeys(passage.cited() for passage, _ in extracts)
+    cited = dict.fromkeys(passage.source.cited() for passage, _ in extracts)
     return [Delta(text), Done("extractive", reason, notice, list(cited), False, None)]

@@ -1,11 +1,8 @@
 """Tells questions, follow-ups and thank-yous apart, without a language model.
 
-A message is a follow-up if it cannot be searched for by itself:
-
-- it has no word of its own: "why?", "give me an example";
-- it has a pronoun, and no earlier clause for it to refer to: "and who wrote it?", but not "does a
-  lamp smoke when it is lit?";
-- or it adds one or two words of its own: "and in Germany?", "what about refunds?".
+A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
+for it to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or just adds a
+word or two ("and in Germany?").
 """
 
 import re

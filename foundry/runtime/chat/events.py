@@ -9,8 +9,6 @@ from ..retrieval.results import Hit, Mode, Reason
 from ..web.citations import document_url
 
 PASSAGES_CHARACTERS = 16_000
-"""Of all passages together: about 4,000 tokens of English."""
-
 MIN_PASSAGE_CHARACTERS = 200
 EXCERPT_CHARACTERS = 400
 
@@ -41,13 +39,16 @@ class SourceOfAnswer(CitedPassage):
     text: str
     score: float
 
+    def cited(self) -> CitedPassage:
+        """Return what `Done` says of the passage."""
+        return CitedPassage(self.number, self.id, self.title, self.url)
+
 
 @dataclass(frozen=True, slots=True)
 class Sources(Record):
     """First: the passages that the answer may cite, and how POST /search finds the same.
 
-    `query` is null if the message asks nothing, such as a thank-you. `query_from` says who worded
-    it, `query_notice` why the model did not.
+    A message that asks nothing has no query. `query_notice` says why the model did not word it.
     """
 
     event: ClassVar = "sources"
@@ -72,10 +73,7 @@ class Delta(Record):
 
 @dataclass(frozen=True, slots=True)
 class Done(Record):
-    """Last: how the answer came about, and which passages it cites.
-
-    `truncated` answers were cut at their limit. `usage` counts tokens, by OpenAI's names.
-    """
+    """Last: how the answer came about, which passages it cites, and the tokens that it took."""
 
     event: ClassVar = "done"
     mode: Literal["model", "extractive"]
@@ -99,33 +97,25 @@ ChatEvent = Sources | Delta | Done | Failed
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A hit with its number, from 1; `text` is as much of it as fits into the prompt."""
+    """A hit that may be cited as `source`; `text` is as much of it as fits into the prompt."""
 
-    number: int
+    source: SourceOfAnswer
     hit: Hit
     text: str
 
-    def cited(self) -> CitedPassage:
-        """Return the passage as `Done` lists it."""
-        return CitedPassage(self.number, self.hit.id, self.hit.title, document_url(self.hit))
-
-    def source(self) -> SourceOfAnswer:
-        """Return the passage as `Sources` lists it."""
-        hit, excerpt = self.hit, shorten(self.hit.text, EXCERPT_CHARACTERS)
-        place = (hit.document_id, hit.section, hit.path, hit.position)
-        url = document_url(hit)
-        return SourceOfAnswer(self.number, hit.id, hit.title, url, *place, excerpt, hit.score)
-
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Number the hits, best first, as long as there is room; the last may be cut."""
+    """Number the hits from 1, best first, as long as there is room; the last may be cut."""
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
         whole = hit.text if hit.passage is None else hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
-        passages.append(NumberedPassage(number, hit, shorten(whole, left)))
+        excerpt, url = shorten(hit.text, EXCERPT_CHARACTERS), document_url(hit)
+        place = (hit.document_id, hit.section, hit.path, hit.position)
+        source = SourceOfAnswer(number, hit.id, hit.title, url, *place, excerpt, hit.score)
+        passages.append(NumberedPassage(source, hit, shorten(whole, left)))
         left -= len(passages[-1].text)
     return passages
 

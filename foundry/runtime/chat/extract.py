@@ -1,15 +1,14 @@
 """Answers without a language model: the sentences of the passages that say most about a question.
 
 A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
-index, times how well its passage ranked. The best are taken first, less what they share with those
-taken before (maximal marginal relevance: Carbonell and Goldstein 1998).
+index, times how well its passage ranked.
 """
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from itertools import pairwise
-from typing import NamedTuple
 
 from ..index.reader import Index
 from ..retrieval.sentences import find_sentence_ends
@@ -19,21 +18,16 @@ MIN_CHARACTERS = 20
 MAX_CHARACTERS = 400
 MAX_SENTENCES = 4
 MIN_SHARE_OF_BEST = 0.45
-HEADING_SHARE = 0.3
-"""What a term counts that only the headings above the sentence hold."""
 
-OPENING_WORTH = 0.1
-"""Of the first sentence of a passage, which mostly says what it is about; then ever less."""
-
-NOVELTY = 0.6
-"""How much of its worth a sentence loses if all its terms were said before."""
+# Terms in the headings above a sentence count less; passages mostly say first what they are about.
+HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 
 MIN_EVIDENCE = 0.75
 """Of coverage and cosine together. With the built-in encoder, 59 of the 60 questions of an example
 corpus reach it, and 4 of 22 questions about something else."""
 
+# Where there is no cosine.
 MIN_COVERAGE = 0.3
-"""Of the coverage alone, where there is no cosine."""
 
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
 _HEADING_OR_RULE = re.compile(
@@ -46,10 +40,6 @@ _BLOCK = re.compile(
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
-# Bounded, or a text of many marks that are never closed would take quadratic time.
-_EMPHASIS = re.compile(
-    r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1|(?<![*\w])\*(?=\S)([^*]{1,200}?)(?<=\S)\*(?![*\w])"
-)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -62,7 +52,6 @@ def sentences(text: str) -> Iterator[str]:
         if block.lstrip().startswith("|"):
             block = ", ".join(cell.strip() for cell in block.split("|") if cell.strip())
         plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
-        plain = _EMPHASIS.sub(lambda match: match[2] or match[3], plain)
         plain = _NUMBER.sub(r"(\1)", plain)
         for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
             sentence = shorten(plain[start:end].strip(), MAX_CHARACTERS)
@@ -70,82 +59,56 @@ def sentences(text: str) -> Iterator[str]:
                 yield sentence
 
 
-class _Sentence(NamedTuple):
-    passage: NumberedPassage
-    text: str
-    terms: set[str]
-    worth: float
+class _Question:
+    """The terms of a question, weighted by their inverse document frequency as in BM25."""
 
-    def gain(self, said: set[str]) -> float:
-        """Return what the sentence adds to what has been said."""
-        return self.worth * (1 - NOVELTY * len(self.terms & said) / len(self.terms))
+    def __init__(self, text: str, index: Index) -> None:
+        self._index = index
+        counts = {term: index.keyword_lane.frequency(term) for term in sorted(self.terms(text))}
+        self._weights = {
+            term: math.log(1 + (index.chunk_count - count + 0.5) / (count + 0.5))
+            for term, count in counts.items()
+        }
+
+    def terms(self, text: str) -> set[str]:
+        return set(self._index.tokenizer.terms(text))
+
+    def coverage(self, terms: set[str]) -> float:
+        """Return the share of the question's weight that the terms hold, from 0 to 1."""
+        total = sum(self._weights.values())
+        held = sum(weight for term, weight in self._weights.items() if term in terms)
+        return held / total if total else 0.0
 
 
 def extract(
     question: str, passages: Sequence[NumberedPassage], index: Index
 ) -> list[tuple[NumberedPassage, str]]:
     """Return the best sentences, in the order of the passages; none if no passage is relevant."""
-    weights = _term_weights(question, index)
-    if not _is_found(weights, passages, index):
+    asked = _Question(question, index)
+    if not _is_answered(asked, passages):
         return []
-    found = list(_weighed_sentences(weights, passages, index))
-    chosen: list[_Sentence] = []
-    said: set[str] = set()
-    least = 0.0
-    while len(chosen) < min(MAX_SENTENCES, len(found)):
-        left = [sentence for sentence in found if sentence not in chosen]
-        best = max(left, key=lambda sentence: sentence.gain(said))
-        if best.gain(said) < least:
-            break
-        least = least or MIN_SHARE_OF_BEST * best.worth
-        chosen.append(best)
-        said |= best.terms
-    return [(sentence.passage, sentence.text) for sentence in found if sentence in chosen]
-
-
-def _is_found(
-    weights: Mapping[str, float], passages: Sequence[NumberedPassage], index: Index
-) -> bool:
-    """Tell whether any passage is about the question: a search by meaning always has results."""
-    texts = (f"{heading_of(passage.hit)}\n{passage.text}" for passage in passages)
-    coverage = max((_coverage(weights, _terms(text, index)) for text in texts), default=0.0)
-    cosines = [score for one in passages if (score := one.hit.scores.semantic) is not None]
-    return coverage + max(cosines) >= MIN_EVIDENCE if cosines else coverage >= MIN_COVERAGE
-
-
-def _weighed_sentences(
-    weights: Mapping[str, float], passages: Sequence[NumberedPassage], index: Index
-) -> Iterator[_Sentence]:
-    seen: set[str] = set()
+    worths: dict[str, tuple[float, NumberedPassage]] = {}
     best_score = max(passage.hit.score for passage in passages) or 1.0
     for passage in passages:
-        heading = _terms(heading_of(passage.hit), index)
+        heading = asked.terms(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
         for position, text in enumerate(sentences(passage.text), start=1):
-            terms = _terms(text, index)
-            if not terms or text in seen:
-                continue
-            seen.add(text)
-            own = _coverage(weights, terms)
-            of_heading = HEADING_SHARE * (_coverage(weights, terms | heading) - own)
-            worth = rank * (own + of_heading + OPENING_WORTH / position)
-            yield _Sentence(passage, text, terms, worth)
+            terms = asked.terms(text)
+            own, whole = asked.coverage(terms), asked.coverage(terms | heading)
+            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
+            worths.setdefault(text, (rank * worth, passage))
+    chosen = nlargest(MAX_SENTENCES, worths, key=lambda text: worths[text][0])
+    least = MIN_SHARE_OF_BEST * max((worth for worth, _ in worths.values()), default=0.0)
+    return [
+        (passage, text)
+        for text, (worth, passage) in worths.items()
+        if text in chosen and worth >= least
+    ]
 
 
-def _terms(text: str, index: Index) -> set[str]:
-    return set(index.tokenizer.terms(text))
-
-
-def _term_weights(question: str, index: Index) -> dict[str, float]:
-    """Return the inverse document frequency of the question's terms, as BM25 has it."""
-    frequencies = {term: index.keyword_lane.frequency(term) for term in _terms(question, index)}
-    return {
-        term: math.log(1 + (index.chunk_count - frequency + 0.5) / (frequency + 0.5))
-        for term, frequency in sorted(frequencies.items())
-    }
-
-
-def _coverage(weights: Mapping[str, float], terms: set[str]) -> float:
-    """Return the share of the question's weight that the terms hold, from 0 to 1."""
-    total = sum(weights.values())
-    return sum(weights[term] for term in weights if term in terms) / total if total else 0.0
+def _is_answered(asked: _Question, passages: Sequence[NumberedPassage]) -> bool:
+    """Return whether any passage is about the question: a search by meaning has always results."""
+    texts = [f"{heading_of(passage.hit)}\n{passage.text}" for passage in passages]
+    coverage = max((asked.coverage(asked.terms(text)) for text in texts), default=0.0)
+    cosines = [score for one in passages if (score := one.hit.scores.semantic) is not None]
+    return coverage + max(cosines) >= MIN_EVIDENCE if cosines else coverage >= MIN_COVERAGE

@@ -21,7 +21,7 @@ from ..web.requests import WHOLE
 from .answer import Chat, Conversation
 from .conversation import Turn
 from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
-from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, check_last_turn
+from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS
 from .safe_text import disarm, disarm_address
 
 MAX_WISHES_CHARACTERS = 8_000
@@ -120,8 +120,8 @@ class CompletionRequest(BaseModel):
 
     @model_validator(mode="after")
     def _check_turns(self) -> "CompletionRequest":
-        said = self._said()
-        check_last_turn(said[-1].role if said else None, said[-1].text if said else "")
+        if not self._said() or self._said()[-1].role != "user":
+            raise PydanticCustomError("last_turn", "the last message must be the user's")
         if len(self._wishes()) > MAX_WISHES_CHARACTERS:
             message = "messages: those of the system must have at most {most} characters"
             raise PydanticCustomError("wishes", message, {"most": MAX_WISHES_CHARACTERS})

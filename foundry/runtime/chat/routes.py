@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from fastapi.sse import format_sse_event
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError, to_json
 
 from ..index.served import current_index
@@ -57,24 +57,12 @@ class ChatRequest(RequestModel):
         """Return what is asked."""
         return Conversation([turn.turn() for turn in self.messages], self.top_k, self.filters)
 
-    @model_validator(mode="after")
-    def _check_last_turn(self) -> "ChatRequest":
-        check_last_turn(self.messages[-1].role, self.messages[-1].content)
-        return self
-
-
-def check_last_turn(role: str | None, content: str) -> None:
-    """Raise PydanticCustomError unless the last turn is a question that can be searched for."""
-    problem = None
-    if role != "user":
-        problem = "be the user's"
-    elif not content.strip():
-        problem = "not be empty"
-    elif len(content) > MAX_QUERY_LENGTH:
-        problem = f"have at most {MAX_QUERY_LENGTH} characters"
-    if problem:
-        message = "messages: the last message must {problem}"
-        raise PydanticCustomError("last_turn", message, {"problem": problem})
+    @field_validator("messages")
+    @classmethod
+    def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
+        if turns[-1].role != "user":
+            raise PydanticCustomError("last_turn", "the last message must be the user's")
+        return turns
 
 
 class _Described(JSONResponse):

@@ -49,17 +49,16 @@ class _Filter:
     def finish(self) -> str:
         """Return what was held back until the end of the text."""
         rest, self._held = self._held, ""
-        return self._pass(rest)
+        return self._pass(rest).rstrip(" \t")
 
     def _pass(self, text: str) -> str:
         raise NotImplementedError
 
 
 class CitationFilter(_Filter):
-    """Takes out the citations of passages that do not exist.
+    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`.
 
-    `[2]`, `[1, 3]` and `[1-3]` become `[2]`, `[1][3]` and `[1][2][3]`. A number of four digits or
-    more, such as a year, is no citation.
+    A number of four digits or more, such as a year, is no citation.
     """
 
     _growing = _GROWING_GROUP
@@ -67,12 +66,7 @@ class CitationFilter(_Filter):
     def __init__(self, passage_count: int) -> None:
         super().__init__()
         self.cited: list[int] = []
-        """The numbers that were cited, in the order of their first citation."""
         self._passage_count = passage_count
-
-    def finish(self) -> str:
-        """Return what was held back until the end of the text."""
-        return super().finish().rstrip(" \t")
 
     def _pass(self, text: str) -> str:
         return _GROUP.sub(self._check, text)

@@ -1,7 +1,4 @@
-"""Asks a language model: any endpoint with OpenAI's chat completions, streamed.
-
-Redirects are not followed, since the key would go with them.
-"""
+"""Asks a language model: any endpoint with OpenAI's chat completions, streamed."""
 
 import asyncio
 import json
@@ -23,15 +20,17 @@ CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.5
 MAX_ERROR_BYTES = 16_384
 MAX_EVENT_BYTES = 65_536
+# Generous: an event for one token takes some 200 to 400 bytes.
 BYTES_PER_TOKEN = 1_024
-"""Generous: an event for one token takes some 200 to 400 bytes."""
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _REFUSAL = re.compile(
     "unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|forbidden"
 )
+# Some endpoints refuse these; they can be left out, or have another name.
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
-"""Parameters that some endpoints refuse, and that can be left out or have another name."""
+
+_COUNTED = ("prompt_tokens", "completion_tokens")
 
 _logger = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class ModelChunk:
 
 
 def draw_fence() -> str:
-    """Return what lines around quoted text begin with, such that no text can close them."""
+    """Return the beginning of lines around quoted text: no text can know it, and close them."""
     return f"#{secrets.token_hex(8)}"
 
 
@@ -82,15 +81,16 @@ class LanguageModel:
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             # A call beyond this number waits for a connection.
             limits=httpx2.Limits(max_connections=self.settings.concurrency),
+            # The key would go with them.
+            follow_redirects=False,
         )
 
     async def complete(
         self, messages: list[Message], max_tokens: int, seconds: float, **options: object
     ) -> str:
         """Return the whole reply, within so many seconds. Raises ModelError."""
-        limit = asyncio.get_running_loop().time() + seconds
         chunks = self.stream(messages, max_tokens, **options)
-        async with _in_time(limit, "broke off"), aclosing(chunks):
+        async with _in_time(asyncio.get_running_loop().time() + seconds), aclosing(chunks):
             return "".join([chunk.text async for chunk in chunks])
 
     async def stream(
@@ -98,12 +98,13 @@ class LanguageModel:
     ) -> AsyncGenerator[ModelChunk, None]:
         """Yield the reply as it comes; closing the generator closes the connection.
 
-        `options` are parameters such as `temperature`; None leaves one out. A reply beyond its
-        limits is cut, and ends with the reason `length`. Raises ModelError: before the first text
-        if there is no answer to be had, later if it breaks off.
+        `options` such as `temperature` are left out if None. A reply that is too long is cut, and
+        ends with the reason `length`. Raises ModelError, also later if the reply breaks off.
         """
         import httpx2
 
+        if not self._budget.take_call():
+            raise BudgetSpentError("has no calls left today")
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds
         limit = min(clock() + self.settings.first_token_seconds, end)
@@ -117,12 +118,10 @@ class LanguageModel:
         }
         most_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
         has_begun, finish_reason, usage = False, None, None
-        if not self._budget.take_call():
-            raise BudgetSpentError("has no calls left today")
         async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
             while True:
-                async with _in_time(limit, "broke off"):
+                async with _in_time(limit):
                     event = await anext(events, None)
                 if event is None or event.data.strip() == "[DONE]":
                     break
@@ -144,30 +143,26 @@ class LanguageModel:
         yield ModelChunk("", finish_reason or "stop", usage)
 
     async def _send(self, parameters: Mapping[str, object], limit: float) -> "httpx2.Response":
-        """Return a reply that has begun with 200, by the loop's time `limit`. Raises ModelError.
-
-        There are two attempts; the second leaves out the parameters that the endpoint refused.
-        """
+        """Return a reply that has begun, at the second attempt if need be. Raises ModelError."""
         url = f"{self.settings.base_url.rstrip('/')}/chat/completions"
         for is_last in (False, True):
-            refused = self._refused
+            refused, is_retried = self._refused, True
             payload = {name: parameters[name] for name in parameters if name not in refused}
             if "max_tokens" in refused:
                 payload["max_completion_tokens"] = parameters["max_tokens"]
             request = self.client.build_request("POST", url, json=payload)
-            is_retried = True
             try:
-                async with _in_time(limit, "cannot be reached"):
+                async with _in_time(limit):
                     response = await self.client.send(request, stream=True)
                     if (status := response.status_code) == 200:
                         break
                     async with aclosing(response):
                         error_body = await anext(response.aiter_raw(MAX_ERROR_BYTES), b"")
-                    self._refused |= _refused_parameters(status, error_body, payload)
-                    # A service that says when to come back is not asked before.
-                    is_passing = status in _RETRIED and "retry-after" not in response.headers
-                    is_retried = is_passing or self._refused > refused
-                    raise ModelError(f"answered {status}")
+                self._refused |= _refused_parameters(status, error_body, payload)
+                # A service that says when to come back is not asked before.
+                is_passing = status in _RETRIED and "retry-after" not in response.headers
+                is_retried = is_passing or self._refused > refused
+                raise ModelError(f"answered {status}")
             except ModelError as error:
                 if is_last or not is_retried or asyncio.get_running_loop().time() >= limit:
                     raise
@@ -180,7 +175,7 @@ class LanguageModel:
 
 
 @asynccontextmanager
-async def _in_time(limit: float, failure: str) -> AsyncIterator[None]:
+async def _in_time(limit: float) -> AsyncIterator[None]:
     """Raise ModelError for an error of HTTP, or at the loop's time `limit`."""
     import httpx2
 
@@ -189,16 +184,17 @@ async def _in_time(limit: float, failure: str) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         raise ModelError("took too long") from None
+    except httpx2.ConnectError:
+        raise ModelError("cannot be reached") from None
     except httpx2.HTTPError as error:
-        raise ModelError(f"{failure} ({type(error).__name__})") from None
+        raise ModelError(f"broke off ({type(error).__name__})") from None
 
 
 def _refused_parameters(status: int, body: bytes, payload: Mapping[str, object]) -> set[str]:
     """Return the optional parameters of a request that its refusal says it does not know."""
     error = body.decode(errors="replace").lower()
-    if status not in (400, 422) or not _REFUSAL.search(error):
-        return set()
-    return {name for name in _OPTIONAL if name in payload and name in error}
+    is_refusal = status in (400, 422) and _REFUSAL.search(error)
+    return {name for name in _OPTIONAL if is_refusal and name in payload and name in error}
 
 
 def _read_event(data: str) -> ModelChunk:
@@ -212,8 +208,7 @@ def _read_event(data: str) -> ModelChunk:
         text = ((choice.get("delta") or {}).get("content") or "").encode(errors="replace").decode()
         reason = choice.get("finish_reason")
         used = payload.get("usage") or {}
-        names = ("prompt_tokens", "completion_tokens")
-        usage = {name: used[name] for name in names if type(used.get(name)) is int}
+        usage = {name: used[name] for name in _COUNTED if type(used.get(name)) is int}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise ModelError("sent what is no chat completion") from None
     usage = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else {}

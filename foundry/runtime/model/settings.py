@@ -24,11 +24,7 @@ _PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch"
 
 
 class ModelSettings(BaseModel):
-    """An OpenAI-compatible endpoint and the limits of its use: each is a variable LLM_*.
-
-    `first_token_seconds` count from the question, `pause_seconds` between two pieces of an answer,
-    `total_seconds` to its end. `daily_calls` are per UTC day; None is no limit.
-    """
+    """An OpenAI-compatible endpoint and the limits of its use: each is a variable LLM_*."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,7 +59,7 @@ class ModelSettings(BaseModel):
 
 
 class CallBudget:
-    """Counts calls of the model, from 0 each day by UTC; None is no limit."""
+    """Counts the calls of a day by UTC; None is no limit."""
 
     def __init__(self, daily_calls: int | None) -> None:
         self._daily_calls = daily_calls
