@@ -42,10 +42,9 @@ from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import (
+    Candidates,
     candidate_count,
     complete_lanes,
-    keyword_candidates,
-    semantic_candidates,
 )
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_linear import fuse_linear
@@ -99,11 +98,11 @@ class Bench:
         keyword = index.keyword_lane.search(terms, depth)
         by_keywords = lane == "keyword" or not vector.any()
         if by_keywords or (lane != "semantic" and is_identifier_query(query, tokens)):
-            found = keyword_candidates(keyword)
+            found = Candidates.by_keyword(keyword)
         else:
             semantic = index.dense_lane.search(vector, depth)
             if lane == "semantic":
-                found = semantic_candidates(semantic)
+                found = Candidates.by_meaning(semantic)
             else:
                 found = complete_lanes(
                     index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic

@@ -7,7 +7,6 @@ from foundry.runtime.retrieval.candidates import (
     Candidates,
     LaneHits,
     candidate_count,
-    keyword_candidates,
 )
 
 
@@ -65,7 +64,9 @@ def test_lanes_deliver_twice_what_is_wanted(top_k: int, count: int) -> None:
 
 
 def test_keywords_alone_are_measured_by_the_full_score() -> None:
-    found = keyword_candidates(LaneHits(np.array([5, 2]), np.array([3.0, 1.5]), missing_score=3.0))
+    found = Candidates.by_keyword(
+        LaneHits(np.array([5, 2]), np.array([3.0, 1.5]), missing_score=3.0)
+    )
     assert found.chunks.tolist() == [2, 5]
     assert found.scores.tolist() == [0.25, 0.5]
     assert found.keyword_ranks.tolist() == [2, 1]

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from foundry.runtime.retrieval.candidates import (
+    Candidates,
     LaneHits,
     complete_lanes,
-    keyword_candidates,
-    semantic_candidates,
 )
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
@@ -43,13 +42,13 @@ def test_every_candidate_has_both_scores() -> None:
 
 
 def test_one_lane_alone() -> None:
-    by_meaning = semantic_candidates(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
+    by_meaning = Candidates.by_meaning(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
     assert by_meaning.chunks.tolist() == [0, 1, 2]
     assert by_meaning.semantic is not None and by_meaning.keyword is None
     assert by_meaning.semantic.tolist() == by_meaning.scores.tolist() == [0.5, 0.0, 1.0]
     assert by_meaning.semantic_ranks.tolist() == [2, 3, 1]
     assert by_meaning.keyword_ranks.tolist() == [0, 0, 0]
-    by_words = keyword_candidates(LaneHits(np.array([3, 1]), np.array([6.0, 3.0])))
+    by_words = Candidates.by_keyword(LaneHits(np.array([3, 1]), np.array([6.0, 3.0])))
     assert by_words.chunks.tolist() == [1, 3]
     assert by_words.semantic is None and by_words.keyword is not None
     assert by_words.keyword.tolist() == by_words.scores.tolist() == [0.5, 1.0]

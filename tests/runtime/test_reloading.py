@@ -22,7 +22,8 @@ def test_files_that_vanish_while_they_are_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INDEX_DIR", str(tmp_path))
-    served = Served(lambda _: cast(Any, VanishingIndex()))
+    served = Served()
+    served.open_index = lambda _: cast(Any, VanishingIndex())
     served.load()
 
     def refuse(_: Path) -> Index:

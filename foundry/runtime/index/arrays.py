@@ -6,7 +6,6 @@ Opening one reads nothing but its header: the system pages in what a search touc
 import errno
 import hashlib
 import json
-import mmap
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -59,20 +58,12 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
 
 
 def open_bytes(path: Path, size: int) -> memoryview:
-    """Map a file of `size` bytes read-only.
-
-    Raises IndexUnusableError when the file is missing or has another size.
-    """
+    """Map `size` bytes of a file read-only. Raises IndexUnusableError if it has fewer."""
     try:
-        with path.open("rb") as file:
-            found = file.seek(0, 2)
-            # An empty file cannot be mapped.
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if found else b""
+        # An empty file cannot be mapped.
+        return np.memmap(path, np.uint8, "r", shape=(size,)).data if size else memoryview(b"")
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
-    if found != size:
-        raise IndexUnusableError(f"{path}: has {found} bytes, expected {size}")
-    return memoryview(mapped)
 
 
 def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
@@ -109,12 +100,12 @@ def hash_key(text: str) -> int:
 class Records:
     """Lines of JSON, found by number or by the hash of their id."""
 
-    def __init__(self, path: Path, offsets: NDArray[np.uint64], ids: NDArray[np.uint64]) -> None:
-        """Map the lines; `IndexLayout` describes the arrays. Raises IndexUnusableError."""
+    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
+        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
         self._path = path
-        self._offsets = offsets
-        self._keys, self._numbers = ids
-        self._bytes = open_bytes(path, int(offsets[-1]))
+        self._offsets = open_array(offsets, np.uint64, (count + 1,))
+        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
+        self._bytes = open_bytes(path, int(self._offsets[-1]))
 
     def read(self, number: int, make: Callable[[dict[str, Any]], Record]) -> Record:
         """Return what `make` makes of a record.

@@ -1,11 +1,4 @@
-"""Errors of a server, each with a hint that says what to do about it.
-
-ServerError
-├── IndexUnusableError      the index is missing, damaged, or of another format version
-├── ConfigurationError      settings.json or an environment variable has an impossible value
-├── HookError               a hook in custom.py returned what no search can answer with
-└── InvalidRequestError     a request cannot be answered as asked; names the field
-"""
+"""Errors of a server, each with a hint that says what to do about it."""
 
 REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
 

@@ -93,10 +93,10 @@ class KnownItem:
 class QueryFigures:
     """How queries are embedded, and how well that follows the documents' model.
 
-    `encoder` is `own` where documents and queries share one table, `distilled` for a table trained
-    after the model (on `taught` texts beside the chunks), `same` where the server asks the model.
-    On held-out texts, `agreement` is the mean cosine between encoder and model, and
-    `overlap_at_10` the mean share of their ten best chunks in common, corrected for chance.
+    `encoder` is `own` (documents and queries share one table), `distilled` (a table trained after
+    the model on `taught` texts beside the chunks) or `same` (the server asks the model). On
+    held-out texts, `agreement` is the mean cosine between encoder and model, and `overlap_at_10`
+    the mean share of their ten best chunks in common, corrected for chance.
     """
 
     encoder: str
@@ -110,10 +110,9 @@ class QueryFigures:
 class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
 
-    `revision` names the weights; the prefixes were put before each text. `candidates` chunks go
-    from the sketch to exact scoring, which found `recall_at_20` of what scoring all of them would.
-    `encoder_sha256` covers the files of the query encoder and is empty without one; `probe_vector`
-    is the embedding of `probe_text` as a query, rounded.
+    Exact scoring of `candidates` chunks from the sketch found `recall_at_20` of what scoring all
+    would. `encoder_sha256` is empty without a query encoder; `probe_vector` is the rounded vector
+    of the query `probe_text`.
     """
 
     provider: str
@@ -170,27 +169,28 @@ class Manifest:
         try:
             written = path.read_bytes()
             content = json.loads(written)
-        except FileNotFoundError:
-            raise IndexUnusableError(f"{path.parent}: not an index") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}") from None
-        found = content.get("format") if isinstance(content, dict) else None
-        if found != FORMAT_VERSION:
-            raise IndexUnusableError(
-                f"{path}: index format {found}, this server reads format {FORMAT_VERSION}",
-                hint="build the index again with the version that exported this server",
-            )
-        if written != manifest_bytes(content):
-            raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
-        try:
+            if content["format"] != FORMAT_VERSION:
+                raise IndexUnusableError(
+                    f"{path}: index format {content['format']}, this server reads"
+                    f" format {FORMAT_VERSION}",
+                    hint="build the index again with the version that exported this server",
+                )
+            if written != manifest_bytes(content):
+                raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
             del content["sha256"]
             if dense := content["dense"]:
                 dense["query"] = QueryFigures(**dense["query"])
                 content["dense"] = DenseManifest(**dense)
+            content["files"] = {
+                name: {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
+                for name, entry in content["files"].items()
+            }
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
-        except (TypeError, KeyError, AttributeError) as error:
-            raise IndexUnusableError(f"{path}: incomplete: {error}") from None
+        except FileNotFoundError:
+            raise IndexUnusableError(f"{path.parent}: not an index") from None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise IndexUnusableError(f"{path}: unreadable: {error!r}") from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
@@ -248,7 +248,6 @@ class IndexFiles:
         return findings
 
     def _find_damage(self, most_bytes: float = float("inf")) -> Iterator[str]:
-        """Compare sizes, and hashes of files that have at most `most_bytes`."""
         for name, entry in self.manifest.files.items():
             path = self.layout.root / name
             try:

@@ -53,15 +53,9 @@ class Index:
         self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
         document_lengths = np.diff(self.document_chunks).astype(np.int64)
         self.filters = FilterColumns(layout, manifest, document_lengths)
-        self._chunks = Records(
-            layout.chunks,
-            open_array(layout.chunk_offsets, np.uint64, (chunks + 1,)),
-            open_array(layout.chunk_ids, np.uint64, (2, chunks)),
-        )
+        self._chunks = Records(layout.chunks, layout.chunk_offsets, layout.chunk_ids, chunks)
         self._documents = Records(
-            layout.documents,
-            open_array(layout.document_offsets, np.uint64, (documents + 1,)),
-            open_array(layout.document_ids, np.uint64, (2, -1)),
+            layout.documents, layout.document_offsets, layout.document_ids, documents
         )
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self._parts_lock = threading.Lock()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, ClassVar, Self
 
 GOES_ON = "\u2026"
@@ -12,10 +11,6 @@ GOES_ON = "\u2026"
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
     """Return the title of a document, or nothing if it repeats the section, the text or the id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
-
-
-# Most values are of these types; `to_json` is called for each of them.
-_PLAIN = frozenset({str, int, float, bool, dict, type(None)})
 
 
 class Record:
@@ -30,22 +25,12 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as values that any writer of JSON takes."""
-        kind: Any = type(self)
+        record: Any = self
         return {
-            name: value if type(value) in _PLAIN else _to_json(value)
-            for attribute, name, default in _fields_of(kind)
-            if (value := getattr(self, attribute)) != default
+            one.metadata.get("alias", one.name): _to_json(value)
+            for one in fields(record)
+            if (value := getattr(self, one.name)) != one.default and not one.metadata.get("exclude")
         }
-
-
-@cache
-def _fields_of(kind: Any) -> tuple[tuple[str, str, object], ...]:
-    """Return attribute, name in JSON and default of each field."""
-    return tuple(
-        (one.name, one.metadata.get("alias", one.name), one.default)
-        for one in fields(kind)
-        if not one.metadata.get("exclude")
-    )
 
 
 def _to_json(value: Any) -> Any:

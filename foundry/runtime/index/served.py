@@ -36,10 +36,11 @@ class ServedState:
 
 
 class Served:
-    """Opens an index once and hands it out; a caller that asks once sees one version throughout."""
+    """Hands out the index that `open_index` opens, one version to a caller that asks once."""
 
-    def __init__(self, open_index: Callable[[Path], Index] | None = None) -> None:
-        self.open_index = open_index
+    open_index: Callable[[Path], Index]
+
+    def __init__(self) -> None:
         self.state = ServedState()
         self._directory = PACKAGED_INDEX
         self._index: Index | None = None
@@ -51,11 +52,10 @@ class Served:
         """Open an index and answer from it from now on.
 
         The default is the folder that INDEX_DIR names, or else the one in this package; `verify`
-        has its large files hashed meanwhile. Raises IndexUnusableError, and keeps the index that
-        was served before.
+        has its large files hashed meanwhile. Raises IndexUnusableError, and changes nothing then.
         """
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
-        index = self._open(directory)
+        index = self.open_index(directory)
         with self._lock:
             self._directory, self._index, self.state = directory, index, ServedState()
         if verify:
@@ -63,10 +63,7 @@ class Served:
         return index
 
     def current(self) -> Index:
-        """Return the served index, which the first call opens.
-
-        Raises IndexUnusableError, also once a file turns out to be damaged.
-        """
+        """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
         index = self._index
         if index is None:
             with self._lock:
@@ -112,7 +109,7 @@ class Served:
 
     def _reload(self) -> bool:
         try:
-            index = self._open(self._directory)
+            index = self.open_index(self._directory)
             if findings := index.verify():
                 raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
         except Exception as error:
@@ -125,10 +122,6 @@ class Served:
             self._index, self.state = index, ServedState(verified=True)
         _logger.info("serving index %s now", index.version)
         return True
-
-    def _open(self, directory: Path) -> Index:
-        assert self.open_index is not None, "the module `opening` has not been imported"
-        return self.open_index(directory)
 
     def _verify(self, index: Index) -> None:
         try:

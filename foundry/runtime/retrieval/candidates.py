@@ -1,11 +1,16 @@
 """The best chunks of each lane, and the candidates of a search that they are joined to."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.int64]
+Scores: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+Vector: TypeAlias = NDArray[np.float32]
 
 HALVINGS = 16
 SCORE_DIGITS = 6
@@ -19,8 +24,8 @@ class LaneHits:
     `missing_score` is what the best hit lacks to be all that was asked for.
     """
 
-    chunks: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    chunks: Numbers
+    scores: Scores
     missing_score: float = 0.0
 
     def __len__(self) -> int:
@@ -45,12 +50,10 @@ class LaneHits:
 class TermLane(Protocol):
     """The keyword lane of an index. A term that a query has twice counts twice."""
 
-    def search(
-        self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> LaneHits:
+    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the `count` chunks of highest BM25, of those `allowed` (n,) that have a term."""
 
-    def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
 
     def frequency(self, term: str) -> int:
@@ -60,22 +63,20 @@ class TermLane(Protocol):
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
 
-    def search(
-        self, vector: NDArray[np.float32], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> LaneHits:
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the `count` chunks of highest cosine, of those `allowed` (n,) that have a vector."""
 
-    def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) to given chunks (m,)."""
 
-    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
 
 class QueryEncoder(Protocol):
     """Embeds queries."""
 
-    def encode(self, text: str) -> NDArray[np.float32] | None:
+    def encode(self, text: str) -> Vector | None:
         """Return the unit vector (d,) of a query; None if it has none."""
 
 
@@ -90,24 +91,38 @@ class Candidates:
     not asked about the chunk. `keyword_worth` is the worth of the keyword lane's best hit.
     """
 
-    chunks: NDArray[np.int64]
-    semantic: NDArray[np.float64] | None
-    keyword: NDArray[np.float64] | None
-    semantic_ranks: NDArray[np.int64]
-    keyword_ranks: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    boosts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    rerank: NDArray[np.float64] | None = None
+    chunks: Numbers
+    semantic: Scores | None
+    keyword: Scores | None
+    semantic_ranks: Numbers
+    keyword_ranks: Numbers
+    scores: Scores
+    boosts: Mapping[str, Scores] = field(default_factory=dict)
+    rerank: Scores | None = None
     keyword_worth: float = 1.0
 
-    def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
+    @classmethod
+    def by_keyword(cls, hits: LaneHits) -> "Candidates":
+        """Return the keyword lane's hits, scored by keywords alone."""
+        order = np.argsort(hits.chunks)
+        scores = (hits.scores / hits.full_score)[order]
+        found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
+        return found.with_scores(scores)
+
+    @classmethod
+    def by_meaning(cls, hits: LaneHits) -> "Candidates":
+        """Return the dense lane's hits, scored by cosine alone."""
+        order = np.argsort(hits.chunks)
+        scores = np.maximum(hits.scores, 0.0)[order]
+        found = cls(hits.chunks[order], scores, None, order + 1, np.zeros_like(order), scores)
+        return found.with_scores(scores)
+
+    def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
+        clipped: Scores = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
-    def boosted(
-        self, name: str, factors: NDArray[np.float64], largest: float = 1.0
-    ) -> "Candidates":
+    def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Multiply each score by its factor (m,), and divide it by the `largest` possible one.
 
         The division keeps scores in [0, 1], and the same for a chunk whatever else was found.
@@ -115,19 +130,14 @@ class Candidates:
         scaled = self.with_scores(self.scores * (factors / largest))
         return replace(scaled, boosts={**self.boosts, name: factors})
 
-    def at(self, places: NDArray[np.int64]) -> "Candidates":
+    def at(self, places: Numbers) -> "Candidates":
         """Return the candidates at ascending `places` (k,) among these, and no others."""
-        return replace(
-            self,
-            chunks=self.chunks[places],
-            semantic=None if self.semantic is None else self.semantic[places],
-            keyword=None if self.keyword is None else self.keyword[places],
-            semantic_ranks=self.semantic_ranks[places],
-            keyword_ranks=self.keyword_ranks[places],
-            scores=self.scores[places],
-            boosts={name: factors[places] for name, factors in self.boosts.items()},
-            rerank=None if self.rerank is None else self.rerank[places],
-        )
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                values[name] = value[places]
+        values["boosts"] = {name: factors[places] for name, factors in self.boosts.items()}
+        return Candidates(**values)
 
 
 def candidate_count(top_k: int) -> int:
@@ -135,9 +145,7 @@ def candidate_count(top_k: int) -> int:
     return max(100, 2 * top_k)
 
 
-def best(
-    chunks: NDArray[np.integer], scores: NDArray[np.float64], count: int, *, repeated: int = 1
-) -> LaneHits:
+def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: int = 1) -> LaneHits:
     """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
 
     `chunks` may have one up to `repeated` times, always with the same score.
@@ -155,7 +163,7 @@ def best(
     return LaneHits(chunks[:count].astype(np.int64), scores[:count])
 
 
-def _threshold(scores: NDArray[np.float64], count: int) -> float:
+def _threshold(scores: Scores, count: int) -> float:
     """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal.
 
     Several times as fast as np.partition, which is slow where scores are equal, as they often are.
@@ -173,29 +181,11 @@ def _threshold(scores: NDArray[np.float64], count: int) -> float:
     return low
 
 
-def keyword_candidates(keyword: LaneHits) -> Candidates:
-    """Return the keyword lane's hits, scored by keywords alone."""
-    order = np.argsort(keyword.chunks)
-    scores = (keyword.scores / keyword.full_score)[order]
-    none = np.zeros_like(order)
-    found = Candidates(keyword.chunks[order], None, scores, none, order + 1, scores)
-    return found.with_scores(scores)
-
-
-def semantic_candidates(semantic: LaneHits) -> Candidates:
-    """Return the dense lane's hits, scored by cosine alone."""
-    order = np.argsort(semantic.chunks)
-    scores = np.maximum(semantic.scores, 0.0)[order]
-    none = np.zeros_like(order)
-    found = Candidates(semantic.chunks[order], scores, None, order + 1, none, scores)
-    return found.with_scores(scores)
-
-
 def complete_lanes(
     keyword_lane: TermLane,
     dense_lane: VectorLane,
     terms: Sequence[str],
-    vector: NDArray[np.float32],
+    vector: Vector,
     keyword: LaneHits,
     semantic: LaneHits,
 ) -> Candidates:
@@ -216,14 +206,14 @@ def complete_lanes(
     )
 
 
-def _first_of_equals(numbers: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _first_of_equals(numbers: NDArray[np.integer]) -> Mask:
     """Mark the first of each run of equal `numbers` (m,)."""
     is_first = np.ones(len(numbers), dtype=np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
     return is_first
 
 
-def _ranks_in(hits: LaneHits, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks_in(hits: LaneHits, chunks: Numbers) -> Numbers:
     """Return the rank (m,) of each of `chunks` (m,) among a lane's hits; 0 where it is none."""
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)

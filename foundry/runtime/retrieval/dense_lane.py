@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..index.arrays import exact_type, open_array, quantise
 from ..index.layout import IndexFiles, IndexLayout
-from .candidates import LaneHits, best
+from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best
 from .timing import stage
 
 EXACT_SCAN_LIMIT = 2_000
@@ -29,7 +29,7 @@ SKETCHES_AT_ONCE = 50_000
 
 
 class _Query(NamedTuple):
-    vector: NDArray[np.float32]
+    vector: Vector
     values: NDArray[np.floating]
     scale: float
     signs: NDArray[np.uint64]
@@ -64,9 +64,7 @@ class DenseLane:
         )
 
     @stage("semantic")
-    def search(
-        self, vector: NDArray[np.float32], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> LaneHits:
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the chunks of highest cosine."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
@@ -79,17 +77,17 @@ class DenseLane:
         pool = pool[self.scales[pool] > 0]
         return best(pool, self._cosines(query.values, query.scale, pool), count)
 
-    def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
         query = self._prepare(vector)
         return self._cosines(query.values, query.scale, chunks)
 
-    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
         return self._cosines(row, float(self.scales[chunk]), chunks)
 
-    def _prepare(self, vector: NDArray[np.float32]) -> _Query:
+    def _prepare(self, vector: Vector) -> _Query:
         # A search is followed by the scores of what the other lane found, for the same vector.
         last = self._last
         if last is not None and last.vector is vector:
@@ -100,18 +98,14 @@ class DenseLane:
         self._last = query = _Query(vector, values, float(scale[0]), signs)
         return query
 
-    def _cosines(
-        self, values: NDArray[np.floating], scale: float, chunks: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _cosines(self, values: NDArray[np.floating], scale: float, chunks: Numbers) -> Scores:
         rows = self.vectors.take(chunks, axis=0).astype(values.dtype)
         # A product for each row works in this thread; one for all would wake BLAS's pool of them,
         # which on a busy machine costs more than the product.
         products: NDArray[np.floating] = np.vecdot(rows, values)
         return products.astype(np.float64) * self.scales[chunks] * scale
 
-    def _nearest(
-        self, signs: NDArray[np.uint64], depth: int, pool: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+    def _nearest(self, signs: NDArray[np.uint64], depth: int, pool: Numbers | None) -> Numbers:
         sketch = self.sketch if pool is None else self.sketch[:, pool]
         distances = np.empty(sketch.shape[1], dtype=np.uint16)
         for start in range(0, len(distances), SKETCHES_AT_ONCE):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..index.arrays import Vocabulary, open_array
 from ..index.layout import IndexFiles, IndexLayout
-from .candidates import LaneHits, best
+from .candidates import LaneHits, Mask, Numbers, Scores, best
 from .timing import stage
 
 
@@ -50,9 +50,7 @@ class KeywordLane:
         )
 
     @stage("keyword")
-    def search(
-        self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> LaneHits:
+    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the chunks of highest BM25."""
         postings = [*self._postings(terms)]
         if not postings:
@@ -66,7 +64,7 @@ class KeywordLane:
             candidates = candidates[allowed[candidates]]
         return best(candidates, scores.take(candidates), count, repeated=len(postings))
 
-    def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
         # Of the postings' own type: a mixed search would first convert all of them.
