@@ -148,11 +148,10 @@ ROOMS = {
     "store": {"index", "retrieval"},
     "evaluation": {"index", "retrieval"},
     "printing": {"retrieval"},
-    "verification": {"index", "retrieval"},
     "web": {"index", "retrieval", "store"},
     "chat": {"index", "retrieval", "model", "web"},
     "mcp": {"index", "retrieval", "web"},
-    "cli": {"index", "retrieval", "evaluation", "printing", "verification"},
+    "cli": {"index", "retrieval", "evaluation", "printing"},
 }
 """What each room of a server may import of the others."""
 

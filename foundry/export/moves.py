@@ -21,7 +21,7 @@ _WENT = {
     "chat.prompt": "chat_prompt",
     "chat.routes": "web_chat",
     "chat.safe_text": "chat_citations chat_markup",
-    "cli": "commands",
+    "cli": "commands verification",
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
     ),
@@ -86,7 +86,6 @@ _WENT = {
     "store.qdrant_client": "store_qdrant_client",
     "store.settings": "store_settings",
     "store.store": "store store_versions",
-    "verification": "verification",
     "web.access": "web_access",
     "web.citations": "citation_paths citations",
     "web.connections": "web_protocol web_server",

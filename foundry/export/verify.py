@@ -63,8 +63,6 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, object]:
     except (ValueError, KeyError, TypeError):
         said = answer.stderr.strip() or answer.stdout.strip() or "no output"
         raise VerificationError(str(folder), [f"{package} verify: {said}"]) from None
-    # The server names what differs from its list, which has been told apart here.
-    findings = [said for said in findings if said.partition(": ")[0] not in differences.names()]
     if not findings and not missing:
         findings = list(find_unanswered(folder / package, _known_question(folder / package)))
     if findings:

@@ -18,9 +18,6 @@ from ..retrieval.results import FindPassage
 from ..retrieval.settings import settings
 from ..web.requests import AsyncSearch
 
-MCP_PATHS = ("/mcp", "/mcp/")
-"""Both answer, because a redirect would be built from the Host header."""
-
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 HEADER_MISMATCH = -32020
@@ -34,9 +31,8 @@ def mcp_routes(
     GET and DELETE are for sessions, of which there are none, and get 405.
     """
     endpoint = McpEndpoint(search, version, find_passage)
-    return [
-        McpRoute(path, endpoint, methods=["POST"], include_in_schema=False) for path in MCP_PATHS
-    ]
+    # Both paths answer, because a redirect would be built from the Host header.
+    return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
 
 
 class McpRoute(Route):

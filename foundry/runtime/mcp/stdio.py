@@ -28,7 +28,6 @@ FINISHING_SECONDS = 10.0
 """How long requests may still be answered after input has ended."""
 
 _POLL_SECONDS = 0.01
-_WAITING_LINES = 16
 
 
 def serve_stdio(
@@ -40,10 +39,7 @@ def serve_stdio(
     Raises IndexUnusableError, and ServerError if there is no input or output.
     """
     if sys.stdin is None or sys.stdout is None:
-        raise ServerError(
-            "standard input or output is closed",
-            hint="a client starts this command and talks to it; see README.md",
-        )
+        raise ServerError("standard input or output is closed; an MCP client opens both")
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
     with loading():
@@ -76,8 +72,8 @@ class _Lines:
     def __init__(self, output: int, max_bytes: int) -> None:
         self._output = output
         self._max_bytes = max_bytes
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue(_WAITING_LINES)
-        self._unanswered: set[object] = set()
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue(maxsize=16)
+        self._unanswered: set[str] = set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield the messages; ends when input has ended and all requests are answered."""
@@ -90,32 +86,28 @@ class _Lines:
                 if len(line) > self._max_bytes + 1:
                     too_long = f"A message may have {self._max_bytes} bytes."
                     raise MessageError(INVALID_REQUEST, too_long)
-                if line.strip():
-                    self._note(parse_message(line))
-                    yield line.decode()
+                if not line.strip():
+                    continue
+                match parse_message(line):
+                    case {"method": "notifications/cancelled", "params": {"requestId": cancelled}}:
+                        self._unanswered.discard(str(cancelled))
+                    case {"method": _, "id": asked}:
+                        self._unanswered.add(str(asked))
             except MessageError as error:
                 self._write(error.reply + b"\n")
+                continue
+            yield line.decode()
         deadline = loop.time() + FINISHING_SECONDS
         while self._unanswered and loop.time() < deadline:
             await asyncio.sleep(_POLL_SECONDS)
 
     async def write(self, line: str) -> None:
-        """Write one message of the server's."""
+        """Write one answer, or another message of the server."""
         self._write(line.encode())
-        self._unanswered.discard(json.loads(line).get("id"))
+        self._unanswered.discard(str(json.loads(line).get("id")))
 
     async def flush(self) -> None:
         """Do nothing: `write` does not buffer."""
-
-    def _note(self, message: dict[str, Any]) -> None:
-        match message:
-            case {
-                "method": "notifications/cancelled",
-                "params": {"requestId": str() | int() as id},
-            }:
-                self._unanswered.discard(id)
-            case {"method": _, "id": id}:
-                self._unanswered.add(id)
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)
