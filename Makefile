@@ -8,7 +8,7 @@ PARALLEL ?= -n 4 --dist loadfile
 # Tests start hundreds of processes, none of which should compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint golden docs locks clean
+.PHONY: demo test quick lint golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -36,13 +36,18 @@ golden: .venv/installed
 docs: .venv/installed
 	$(BIN)/python tools/write_references.py
 
+# The pages of docs/ as a site, in site/; a link that leads nowhere fails.
+site: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 # What exported servers depend on, resolved anew after a bound in their pyproject.toml has changed;
 # `make locks UPGRADE=--upgrade` takes what has been released since.
 locks: .venv/installed
 	$(BIN)/python tools/lock_templates.py $(UPGRADE)
 
 clean:
-	rm -rf .venv .demo examples/*/.foundry examples/*/dist
+	rm -rf .venv .demo site examples/*/.foundry examples/*/dist
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,28 @@
+"""Adds to the site of docs/ what its pages link to elsewhere in the repository.
+
+mkdocs calls these functions; see `hooks` in mkdocs.yml.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parent.parent
+OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg", "examples/page.png")
+CARD = "foundry/models/static-en/CARD.md"
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add pages and pictures from outside docs/ under their own paths, and the README in front."""
+    for path in (*OUTSIDE, CARD):
+        files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, "index.md", content=readme.replace("](docs/", "](")))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Lead links out of docs/ to where those files are on the site."""
+    return re.sub(r"\]\(\.\./(?=[a-z])", "](", markdown)
