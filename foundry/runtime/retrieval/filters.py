@@ -26,8 +26,7 @@ UNKNOWN_TIME = np.iinfo(np.int64).min
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
 
-MAX_FILTER_VALUES = 256
-"""Values that a request may give one filter."""
+MAX_FILTER_VALUES = 256  # Of one filter of a request.
 
 
 def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
@@ -129,10 +128,7 @@ class FilterColumns:
 
 
 def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:
-    """Read filters written as `field=value`, a field repeated or not.
-
-    Raises InvalidRequestError for one that has no `=`.
-    """
+    """Read filters written as `field=value`. Raises InvalidRequestError for one without `=`."""
     values: dict[str, list[str]] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

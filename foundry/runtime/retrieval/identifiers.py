@@ -23,9 +23,7 @@ from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]
 
-MAX_PATTERN_INPUT = 200
-"""Characters of a query that patterns are tried on, and for which chunks are read."""
-
+MAX_PATTERN_INPUT = 200  # Characters of a query; for a longer one no chunks are read either.
 READ_CHUNKS = 50  # For all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
@@ -75,9 +73,9 @@ def whole_terms(token: Token) -> tuple[str, ...]:
 def find_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that stand nowhere in the index, in the query's order.
+    """Return the identifiers of a query that stand nowhere in the index. Raises StoreError.
 
-    A number includes the acronym before it: `30 CFR 99.999`. Raises StoreError.
+    A number includes the acronym before it: `30 CFR 99.999`.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
@@ -87,10 +85,9 @@ def find_unknown_identifiers(
 def score_against_unknown(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str]
 ) -> LaneHits:
-    """Return the keyword lane's hits, none of which is worth 1 if identifiers are unknown.
+    """Raise the score that is worth 1 by what terms of unknown identifiers could have added.
 
-    Each query term that belongs to an unknown identifier and to no chunk raises the score that is
-    worth 1 by the idf of such a term, the most that it could have added.
+    That is the idf of a term of no chunk, for each of them.
     """
     if not unknown:
         return keyword
@@ -104,10 +101,7 @@ def score_against_unknown(
 def finds_identifier(
     keyword: LaneHits, index: Index, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
-    """Return whether one of the keyword lane's hits has an identifier of the query, not a part.
-
-    Raises StoreError.
-    """
+    """Return whether a hit has an identifier of the query, not just a part. Raises StoreError."""
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
     chunks = np.sort(keyword.chunks)
     scores = index.keyword_lane.scores

@@ -78,7 +78,7 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
 
 @contextmanager
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
-    """Read the JSON of an exported file; what is wrong with it within is a ConfigurationError."""
+    """Read the JSON of an exported file; errors within become ConfigurationErrors."""
     try:
         yield json.loads(file.read_bytes())
     except _UNUSABLE as error:

@@ -37,17 +37,19 @@ ENGLISH_STOP_WORDS = frozenset(
     " you your".split()
 )
 
-MAX_TOKEN_LENGTH = 128
-"""Characters; longer runs (encoded data, mostly) give no terms."""
+MAX_TOKEN_LENGTH = 128  # Longer runs (encoded data, mostly) give no terms.
+MAX_QUERY_TERMS = 64  # Distinct ones; of a longer query the beginning counts.
+MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of one.
+MAX_REMEMBERED_LENGTH = 32  # So that what queries bring stays small in memory.
+MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
 
-MAX_QUERY_TERMS = 64
-"""Distinct ones; of a longer query the beginning counts."""
+HEADING_MARK = "="
+"""Begins the term of a heading, and no term of a text."""
 
-MAX_QUERY_CHARACTERS = 2_000
-"""After NFKC, which makes up to 18 characters of one."""
+SURFACE_MARK = 2 * HEADING_MARK
+"""Begins the term of a name as it is written."""
 
-MAX_REMEMBERED_LENGTH = 32
-"""Characters of a token that is kept, so that what queries bring stays small."""
+_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -105,16 +107,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it stands in the text, and its index terms.
-
-    `is_identifier` marks a name or code (`D40`, `75.1725`, `max_connections`, `_open`,
-    `HTTPServer`); `may_accompany` marks a bare number or an acronym, which may be part of one.
-    """
+    """A token as it stands in the text, and its index terms."""
 
     text: str
     terms: tuple[str, ...]
-    is_identifier: bool = False
-    may_accompany: bool = False
+    is_identifier: bool = False  # Such as `D40`, `75.1725`, `max_connections`, `_open`.
+    may_accompany: bool = False  # A bare number or an acronym, which may be part of one.
 
 
 class Tokenizer:
@@ -234,33 +232,18 @@ def _bigrams(run: str) -> Token:
     return Token(run, tuple(run[i : i + 2] for i in range(max(1, len(run) - 1))))
 
 
-HEADING_MARK = "="
-"""Begins the term of a heading, and no term of a text."""
-
-SURFACE_MARK = 2 * HEADING_MARK
-"""Begins the term of a name as it is written."""
-
-MAX_HEADING_TERMS = 24
-"""A longer text is no heading, and a longer query names none."""
-
-_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
-
-
 def heading_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a heading as a whole, or of a query that says the same.
+    """Return the term of a heading as a whole, or of a query that names it.
 
-    `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
-    a question are left out. None if nothing is left, or too much.
+    `Safety Requirements` and `What are the safety requirements?` share it. None for tokens without
+    terms, or with too many.
     """
     terms = [term for token in _named(tokens) for term in token.terms]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a heading or a query of one word or identifier, as it is written.
-
-    It tells `_open` from `open`, and `Fd` from `FD`, which share all other terms.
-    """
+    """Return the term of a single word as it is written, which tells `_open` from `open`."""
     named = _named(tokens)
     return SURFACE_MARK + named[0].text if len(named) == 1 else None
 

@@ -17,10 +17,7 @@ class Weights(NamedTuple):
 
 @cache
 def weights(file: Path = SETTINGS_FILE) -> Weights:
-    """Read the weights of the environment, one of which is enough, or of a file, once.
-
-    Raises ConfigurationError.
-    """
+    """Read weights once, of a file unless the environment has one or both; ConfigurationError."""
     semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
     if semantic is None and keyword is not None:
         semantic = round(1 - keyword, 6)
