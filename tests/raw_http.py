@@ -86,7 +86,7 @@ def create_app():
         return StreamingResponse(pieces(), media_type="text/event-stream")
 
     app.include_router(health_routes())
-    app.include_router(metrics_routes())
+    app.include_router(metrics_routes)
     app.add_middleware(
         Middleware, policy=AccessPolicy(frozenset(), ()), limits=limits, max_body_bytes=262144
     )

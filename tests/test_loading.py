@@ -40,7 +40,7 @@ print(json.dumps({
 COMMAND = """
 import gc, json, os, signal, sys, threading, time
 sys.path.insert(0, {folder!r})
-from notes.web.loading import loading
+from notes.web.process import loading
 with loading():
     from notes import load
     load()
@@ -57,30 +57,6 @@ print(json.dumps({{
     "threads": os.environ["OPENBLAS_NUM_THREADS"],
     "running": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self") else 1,
 }}))
-"""
-DEFERRED = """
-import json
-from notes.web.loading import load_fastapi
-load_fastapi()
-from fastapi.openapi.models import OpenAPI
-from starlette.testclient import TestClient
-from notes.app import create_app
-from notes.web.requests import SearchRequest
-complete = [model.__pydantic_complete__ for model in (OpenAPI, SearchRequest)]
-with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
-    asked = [
-        client.get("/search", params={"q": "seal"}),
-        client.post("/search", json={"query": "seal"}),
-        client.post("/chat", json={"messages": [{"role": "user", "content": "seal"}]}),
-        client.post("/search", json={"query": 1}),
-        client.get("/openapi.json"),
-    ]
-print(json.dumps({
-    "framework": complete[0],
-    "server": complete[1],
-    "asked": [answer.status_code for answer in asked],
-    "framework afterwards": OpenAPI.__pydantic_complete__,
-}))
 """
 
 
@@ -157,20 +133,4 @@ def test_command_is_as_usual_when_it_has_loaded(
         "ignored": not heeded,
         "threads": threads,
         "running": 1,
-    }
-
-
-def test_validators_of_the_framework_wait_and_those_of_the_server_do_not(export: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-B", "-c", DEFERRED],
-        cwd=export,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {
-        "framework": False,
-        "server": True,
-        "asked": [200, 200, 200, 422, 200],
-        "framework afterwards": True,
     }

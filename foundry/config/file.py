@@ -189,8 +189,7 @@ class ServerOptions(Table):
         max_body_bytes: Of one request.
         max_connections: Connections open at a time.
         concurrent_searches: Searches worked on at a time; others wait a second at most.
-        concurrent_streams: Responses in pieces, such as whole documents, that are read at a time,
-            half of them by one caller.
+        concurrent_streams: Responses in pieces, such as whole documents, that are read at a time.
         requests_per_minute: Of one caller, chats aside; 0 for any number.
     """
 

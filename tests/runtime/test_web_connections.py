@@ -185,33 +185,27 @@ def test_answer_that_is_not_read_is_dropped(hasty: Server, fields: bytes) -> Non
 
 
 class Unread:
-    """A connection whose client has not read its answer."""
+    """A connection, and its transport, whose client does not read."""
 
     def __init__(self) -> None:
+        self.transport = self
         self.waits = True
 
-    def has_been_read(self) -> bool:
-        return not self.waits
-
-    def drop_unread(self) -> None:
+    def abort(self) -> None:
         self.waits = False
 
 
-def test_answers_that_nobody_reads_take_32_mib_at_most() -> None:
+def test_what_nobody_reads_takes_32_mib_at_most() -> None:
     state = Connections(1000)
     connections: list[Any] = [Unread() for _ in range(100)]
     for connection in connections:
         state.keep_unread(connection, 1 << 20)
     assert [connection.waits for connection in connections] == [False] * 68 + [True] * 32
-    # Who has read makes room without anybody's being dropped.
-    connections[70].drop_unread()
-    later: Any = Unread()
-    state.keep_unread(later, 1 << 20)
-    assert connections[68].waits and sum(state.unread.values()) == 1 << 25
     # One that is larger than all of it may still be read.
     largest: Any = Unread()
     state.keep_unread(largest, 1 << 26)
-    assert largest.waits and not later.waits and list(state.unread) == [largest]
+    assert largest.waits and not connections[-1].waits
+    assert list(state.unread) == [largest]
 
 
 def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
@@ -220,7 +214,8 @@ def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
         client.sendall(get("/large"))
         assert client.recv(1)
     lengths = [len(read_all(client)) for client in reversed(clients)]
-    assert lengths[0] >= 20_000_000 > max(lengths[1:])
+    # Two of them are less than 32 MiB, because the kernel keeps some of each.
+    assert lengths[0] >= 20_000_000 > max(lengths[2:])
     for client in clients:
         client.close()
 

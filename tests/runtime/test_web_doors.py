@@ -22,8 +22,7 @@ from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.limits import SECURITY_HEADERS
-from foundry.runtime.web.middleware import Middleware
+from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
 from foundry.runtime.web.problems import Problems
 from foundry.runtime.web.requests import in_event_loop
 from foundry.runtime.web.routes import DocumentContents, DocumentPage

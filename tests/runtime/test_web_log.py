@@ -15,13 +15,8 @@ from raw_http import Server, get, statuses
 
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.results import SearchResponse
-from foundry.runtime.web.log import (
-    DescriptorHandler,
-    JsonFormatter,
-    TextFormatter,
-    configure_logging,
-)
 from foundry.runtime.web.observing import observe_search
+from foundry.runtime.web.process import DescriptorHandler, JsonFormatter, configure_logging
 
 
 def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:
@@ -47,8 +42,6 @@ def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> 
     assert line.isascii() and line.isprintable()
     parsed = json.loads(line)
     assert (parsed["message"], parsed["route"]) == (text, field)
-    shown = TextFormatter().format(made)
-    assert shown.isascii() and (shown.isprintable() or not shown)
 
 
 def test_a_traceback_is_a_field() -> None:
@@ -64,7 +57,6 @@ def test_a_traceback_is_a_field() -> None:
 def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
     reader, writer = os.pipe()
     handler = DescriptorHandler(writer)
-    handler.setFormatter(JsonFormatter())
     # Ten times what a pipe holds.
     for number in range(5000):
         handler.emit(record("line %d %s", number, "x" * 80))
@@ -72,12 +64,10 @@ def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
     with os.fdopen(reader, "rb") as stream:
         before = stream.read()
         handler.emit(record("after"))
-        lines = stream.read().decode().split("\n")
+        after = stream.read()
     os.close(writer)
     assert before.startswith(b'{"time"') and len(before) < 100_000
-    lost = 5000 - before.count(b'"message":"line')
-    assert json.loads(lines[-3])["message"] == f"{lost} log lines lost"
-    assert json.loads(lines[-2])["message"] == "after"
+    assert json.loads(after)["message"] == "after"
 
 
 @pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
@@ -88,7 +78,6 @@ def test_a_log_that_cannot_be_written_is_no_error(kind: str) -> None:
         reader, descriptor = os.pipe()
         os.close(reader)
     handler = DescriptorHandler(descriptor)
-    handler.setFormatter(JsonFormatter())
     for _ in range(3):
         handler.emit(record("lost"))
     os.close(descriptor)

@@ -119,6 +119,9 @@ def test_nothing_is_bound_for_an_unusable_index(
 
 
 def test_answers_are_not_delayed_by_the_network() -> None:
-    with web_serving._listen(socket.AF_INET, ("127.0.0.1", 0), "127.0.0.1") as listener:
-        # asyncio sets TCP_NODELAY on sockets that name this protocol only.
-        assert listener.proto == socket.IPPROTO_TCP
+    with (
+        web_serving._listen(socket.AF_INET, "127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

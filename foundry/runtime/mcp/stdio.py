@@ -21,7 +21,7 @@ from ..index.errors import ServerError
 from ..index.served import load
 from ..retrieval.results import FindPassage, SearchResponse
 from ..retrieval.settings import settings
-from ..web.loading import loading
+from ..web.process import loading
 from .http import INVALID_REQUEST, MessageError, parse_message
 
 FINISHING_SECONDS = 10.0

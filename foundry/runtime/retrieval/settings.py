@@ -34,7 +34,7 @@ class Limits:
 
     connections: int  # Beyond them the one that is idle longest is closed.
     searches: int  # Also reading a chunk; more wait for a second at most, as chats and MCP calls.
-    streams: int  # Answers sent in pieces at a time, chats aside; one caller has half.
+    streams: int  # Answers sent in pieces at a time, chats aside.
     requests_per_minute: int  # Of one token, or address without tokens; 0 for any number.
     chats: int | None = None
     chat_requests_per_minute: int | None = None
