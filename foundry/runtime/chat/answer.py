@@ -159,14 +159,9 @@ class Chat:
             _logger.warning("the language model %s", error)
             yield Failed(f"The language model {error}.")
             return
-        yield Done(
-            mode="model",
-            reason="default",
-            notice=None,
-            cited=[passages[number - 1].source.cited() for number in citations.cited],
-            truncated=chunk.finish_reason == "length",
-            usage=chunk.usage,
-        )
+        cited = [passages[number - 1].source.cited() for number in citations.cited]
+        is_cut = chunk.finish_reason == "length"
+        yield Done("model", "default", None, cited, truncated=is_cut, usage=chunk.usage)
 
 
 def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:

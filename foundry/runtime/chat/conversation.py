@@ -100,8 +100,9 @@ ENGLISH = LanguageWords(
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
     """Return the kind of the last turn; without an earlier question it is always a question."""
     text = turns[-1].content.lower()
-    words = _WORD.findall(text[: MAX_QUERY_LENGTH + 1])
-    if not 0 < len(words) <= MAX_WORDS or all(turn.role != "user" for turn in turns[:-1]):
+    words = _WORD.findall(text)
+    is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH
+    if not is_short or all(turn.role != "user" for turn in turns[:-1]):
         return "question"
     is_polite = (language.thanks | language.polite).issuperset(words) and "?" not in text
     if is_polite and not language.thanks.isdisjoint(words):

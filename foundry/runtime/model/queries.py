@@ -1,8 +1,7 @@
-"""The language model that reads queries before they are searched for: asked in JSON, within a time.
+"""Asks the language model about queries before they are searched for, in JSON and in time.
 
-Any number of threads may ask. What it said is kept, so that a query asked again costs no call; a
-model that fails several times in a row is left alone for a while. What it says is checked by
-whoever asked.
+Any number of threads may ask. Replies are kept, so that a query asked again costs no call. A model
+that fails several times in a row is left alone for a while. Callers check what a reply says.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked about a query: instructions, and the JSON schema of the answer as text."""
+    """A query, what to do with it, and the JSON schema of the reply as text."""
 
     query: str
     instructions: str
@@ -55,7 +54,7 @@ class QueryModel:
         return self._kept(request, seconds)
 
     def close(self) -> None:
-        """Let go of connections and of the thread; nothing can be asked any more."""
+        """Close connections and end the thread; nothing can be asked any more."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:

@@ -64,7 +64,8 @@ class CallBudget:
     def __init__(self, daily_calls: int | None) -> None:
         self._daily_calls = daily_calls
         self._lock = threading.Lock()
-        self._day = self._calls = 0
+        self._day = 0
+        self._calls = 0
 
     def take_call(self) -> bool:
         """Count one call; False if the day has no more."""
