@@ -321,7 +321,6 @@ def test_nothing_is_answered_about_what_the_documents_do_not_mention(
         (conversation(QUESTION, top_k=21), "top_k"),
         (conversation(QUESTION, filters={"colour": "red"}), "filters.colour"),
         (conversation(QUESTION, filters={"source": "nowhere"}), "filters.source"),
-        (conversation("\ud800"), "messages.0.content"),
     ],
 )
 def test_impossible_request_names_its_field(
