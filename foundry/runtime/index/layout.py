@@ -111,8 +111,7 @@ class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
 
     Exact scoring of `candidates` chunks from the sketch found `recall_at_20` of what scoring all
-    would. `encoder_sha256` is empty without a query encoder; `probe_vector` is the rounded vector
-    of the query `probe_text`.
+    would. `probe_vector` is the rounded vector of the query `probe_text`.
     """
 
     provider: str

@@ -21,11 +21,9 @@ Part = TypeVar("Part")
 
 
 class Index:
-    """One published version of an index. Immutable, and safe to share between threads.
+    """One published version of an index. Immutable, and safe to share between threads."""
 
-    It has `dense_lane` and `encoder` only if it was opened with vectors.
-    """
-
+    # Only of an index that was opened with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
 

@@ -123,10 +123,7 @@ class Candidates:
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
-        """Multiply each score by its factor (m,), and divide it by the `largest` possible one.
-
-        The division keeps scores in [0, 1], and the same for a chunk whatever else was found.
-        """
+        """Multiply each score by its factor (m,), scaled by the `largest` one that there can be."""
         scaled = self.with_scores(self.scores * (factors / largest))
         return replace(scaled, boosts={**self.boosts, name: factors})
 

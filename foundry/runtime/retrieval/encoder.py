@@ -2,9 +2,8 @@
 
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
-sqrt(n) times, since a repeated word says little more than the first. A word is cut into the
-longest pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et
-al. 2019).
+sqrt(n) times. A word is cut into the longest pieces that the table has, from the left (WordPiece:
+Schuster and Nakajima 2012).
 
 The same text gives the same bytes on every machine, whatever order its processor adds in: rows and
 weights are integers whose products are summed in float64 far below 2**53, and all that follows is
@@ -167,11 +166,7 @@ class PieceEncoder:
     def open(
         cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
     ) -> "PieceEncoder":
-        """Map an encoder's folder; the table is paged in as it is used.
-
-        `language` replaces the one that the folder names; at most `remembered` words are kept.
-        Raises IndexUnusableError if a file is missing, damaged, or does not fit the others.
-        """
+        """Map an encoder's folder, read in `language` if it is given. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
             description = EncoderDescription(**json.loads(layout.description.read_bytes()))
@@ -194,10 +189,9 @@ class PieceEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (dimensions,) of a text.
+        """Return the unit vector (dimensions,) of a text, or None if pieces cover too little of it.
 
-        None when pieces cover less of its letters than `minimum_coverage`, as with a script that
-        the table was not made for: a vector of the few covered words would rank by chance.
+        A vector of the few covered words would rank by chance.
         """
         return self.encode_words(self.cut(text))
 

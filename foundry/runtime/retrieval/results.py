@@ -101,17 +101,13 @@ class Journal:
     """Notes while one query is answered: the time, unknown identifiers, what stages did."""
 
     def __init__(self) -> None:
-        self._started = time.perf_counter()
+        self.started = time.perf_counter()
         self.unknown_identifiers: tuple[str, ...] = ()
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
         """Tell what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
-
-    def milliseconds(self) -> float:
-        """Return the time since the start, to the microsecond."""
-        return round((time.perf_counter() - self._started) * 1000, 3)
 
 
 def check_request(query: str, top_k: int, mode: str) -> None:
@@ -166,8 +162,9 @@ def respond(
     """
     choose = choose or partial(merge_equal_texts, count=top_k)
     hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
-    unknown, took_ms = journal.unknown_identifiers, journal.milliseconds()
-    return SearchResponse(query, mode, reason, degraded, unknown, took_ms, journal.stages, hits)
+    unknown, stages = journal.unknown_identifiers, journal.stages
+    took_ms = round((time.perf_counter() - journal.started) * 1000, 3)
+    return SearchResponse(query, mode, reason, degraded, unknown, took_ms, stages, hits)
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
