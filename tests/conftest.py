@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,21 +101,26 @@ def formatted_once(shared_folder: Path) -> Iterator[None]:
     known.mkdir(exist_ok=True)
     run = formatting._run
 
-    def mark_of(path: Path, options: str) -> Path:
-        return known / hashlib.sha256(options.encode() + path.read_bytes()).hexdigest()
-
     def run_once(tool: str, arguments: Sequence[str], folder: Path) -> None:
         if tool != "black":
             run(tool, arguments, folder)
             return
         text = (folder / "pyproject.toml").read_text(encoding="utf-8")
-        options = text.partition("[tool.black]")[2].partition("\n[")[0]
-        paths = {name: folder / name for name in arguments if name.endswith(".py")}
-        new = {name: path for name, path in paths.items() if not mark_of(path, options).exists()}
+        options = text.partition("[tool.black]")[2].partition("\n[")[0].encode()
+        new = {}
+        for name in arguments[1:]:
+            path = folder / name
+            formatted = known / hashlib.sha256(options + path.read_bytes()).hexdigest()
+            if formatted.exists():
+                path.write_bytes(formatted.read_bytes())
+            else:
+                new[name] = formatted
         if new:
-            run(tool, [name for name in arguments if name not in paths or name in new], folder)
-        for path in new.values():
-            mark_of(path, options).touch()
+            run(tool, [arguments[0], *new], folder)
+        for name, formatted in new.items():
+            written = formatted.with_suffix(f".{os.getpid()}")
+            written.write_bytes((folder / name).read_bytes())
+            written.replace(formatted)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formatting, "_run", run_once)
