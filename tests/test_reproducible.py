@@ -19,6 +19,7 @@ FILES = {
     "page.html": "<title>Page</title><h1>Page</h1><p>Pumps &amp; seals",
     "tool.py": 'def max_connections():\n    """Set the limit."""\n',
     "empty.txt": "",
+    "ISPARTA.md": "# INDIGO IS IRIDESCENT\n\nID: III-1. The ISPARTA line.\n",
     "table.jsonl": '{"id": "1", "title": "One", "text": "First row", "tags": ["x", "y"]}\n',
 }
 TABLE = """
@@ -48,6 +49,19 @@ def index_and_export(project: Project) -> dict[str, str]:
     }
 
 
+def turkish_locale(folder: Path) -> dict[str, str]:
+    """Compile the locale where "I" has a dotless lower case and numbers have commas, if possible.
+
+    Returns the variables that choose it.
+    """
+    if shutil.which("localedef") is None:
+        return {}
+    compiled = ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"]
+    if subprocess.run(compiled, capture_output=True, check=False).returncode not in (0, 1):
+        return {}
+    return {"LOCPATH": str(folder), "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
+
+
 @pytest.mark.slow
 def test_other_world_gives_the_same_bytes_and_modes(
     make_project: MakeProject, tmp_path: Path
@@ -61,40 +75,17 @@ def test_other_world_gives_the_same_bytes_and_modes(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for project, world, umask, cwd in (
-        (first, "one", 0o077, None),
-        (second, "two", 0o000, elsewhere),
+        (first, WORLDS["one"], 0o077, None),
+        (second, {**WORLDS["two"], **turkish_locale(tmp_path)}, 0o000, elsewhere),
     ):
         for command in ("build", "export"):
-            done = foundry(command, project.root, umask=umask, cwd=cwd, variables=WORLDS[world])
+            done = foundry(command, project.root, umask=umask, cwd=cwd, variables=world)
             assert done.returncode == 0, done.stderr
     one, two = index_and_export(first), index_and_export(second)
     assert one == two
     assert len(one) > 80
     modes = {what.split()[0] for what in one.values()}
     assert modes == {"100644", "40755"}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("localedef") is None, reason="needs localedef")
-def test_turkish_machine_writes_the_same(make_project: MakeProject, tmp_path: Path) -> None:
-    # Where "I" has a dotless lower case, and commas stand in numbers.
-    compiled = ["localedef", "-i", "tr_TR", "-f", "UTF-8", tmp_path / "tr_TR.UTF-8"]
-    if subprocess.run(compiled, capture_output=True, check=False).returncode not in (0, 1):
-        pytest.skip("there is no Turkish locale to compile")
-    files = {**FILES, "ISPARTA.md": "# INDIGO IS IRIDESCENT\n\nID: III-1. The ISPARTA line.\n"}
-    first = make_project(files, config=CONFIG + TABLE, name="one")
-    second = make_project(files, config=CONFIG + TABLE, name="two")
-    turkish = {
-        "LOCPATH": str(tmp_path),
-        "LC_ALL": "tr_TR.UTF-8",
-        "LANG": "tr_TR.UTF-8",
-        "TZ": "Europe/Istanbul",
-    }
-    for project, world in ((first, {"LC_ALL": "C"}), (second, turkish)):
-        for command in ("build", "export"):
-            done = foundry(command, project.root, variables=world)
-            assert done.returncode == 0, done.stderr
-    assert index_and_export(first) == index_and_export(second)
 
 
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -162,14 +153,14 @@ def test_export_without_state_is_the_same(make_project: MakeProject) -> None:
     assert snapshot(project.export()) == exported
 
 
-@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
-def test_query_prints_utf_8_in_every_locale(locale: str, make_project: MakeProject) -> None:
+def test_query_prints_utf_8_in_every_locale(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")
-    variables = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    done = foundry("query", project.root, "Maß", "--json", variables=variables)
-    assert done.returncode == 0, done.stderr
-    assert '"title":"Größe"' in done.stdout
+    for locale in ("C", "en_US.ISO-8859-1"):
+        variables = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+        done = foundry("query", project.root, "Maß", "--json", variables=variables)
+        assert done.returncode == 0, done.stderr
+        assert '"title":"Größe"' in done.stdout
 
 
 def test_modes_do_not_open_more_than_needed(make_project: MakeProject) -> None:

@@ -282,6 +282,7 @@ def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_
         engine.search_vector("0" * 16, np.ones(4, np.int8), 0.5, 10, None)
 
 
+@pytest.mark.slow
 def test_a_server_does_not_start_on_an_index_that_was_not_published(
     place: Place, index: Path, other_index: Path, tmp_path: Path
 ) -> None:
@@ -295,6 +296,7 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_not_there(place: Place, index: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -307,6 +309,7 @@ def test_an_engine_that_is_not_there(place: Place, index: Path, tmp_path: Path) 
         check_unanswered(stored, "The search engine cannot be reached.")
 
 
+@pytest.mark.slow
 def test_an_engine_that_accepts_and_says_nothing(place: Place, index: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         scheme = "http" if place.kind == "qdrant" else "postgresql"

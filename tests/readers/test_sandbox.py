@@ -67,6 +67,7 @@ def test_a_worker_that_takes_too_long_costs_one_file() -> None:
         assert (result.reason, result.detail) == ("too much for its reader", "time")
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_for_each_file() -> None:
     with Sandbox(Limits(cpu=1)) as sandbox:
         for _ in range(2):
@@ -76,6 +77,7 @@ def test_processor_time_is_limited_for_each_file() -> None:
             assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
 
 
+@pytest.mark.slow
 def test_memory_is_limited() -> None:
     deep = b"<a>" + b"<b>x</b>" * 3_000_000 + b"</a>"
     with Sandbox(Limits(memory=350_000_000)) as sandbox:
