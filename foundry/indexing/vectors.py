@@ -102,6 +102,13 @@ class WrittenVectors:
         """(n, d)."""
         return self.sketch.shape[1], self.dimensions
 
+    def best_cosines(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosine (q,) of the nearest vector to each of `queries` (q, d)."""
+        best = np.full(len(queries), -1.0, dtype=np.float32)
+        for _, block in self.vectors.floats():
+            best = np.maximum(best, (block @ queries.T).max(axis=0, initial=-1.0))
+        return best
+
     def measure(self, queries: NDArray[np.float32]) -> SketchDepth:
         """Return how deep the sketch must be read for `queries` (q, d)."""
         return _measure(self.vectors, self.centre, self.sketch, queries)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
+from foundry.indexing.background import BACKGROUND_QUESTIONS, measure_background
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import encode_json, hash_files, write_array
@@ -181,7 +182,9 @@ class IndexWriter:
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
             write_expansion(self._layout, words, encoder.encode)
         samples = [PROBE_TEXT, *_spread(list(self._heading_chunks))]
-        queries = encoder.encode(samples)
+        queries, background = np.split(
+            encoder.encode([*samples, *BACKGROUND_QUESTIONS]), [len(samples)]
+        )
         # Without English words in the corpus, the usual probe may have no vector.
         probe = int(np.argmax(queries.any(axis=1)))
         measured = self._written.measure(queries[1:][queries[1:].any(axis=1)])
@@ -199,6 +202,7 @@ class IndexWriter:
             recall_at_20=measured.recall,
             probe_text=samples[probe],
             probe_vector=[round(float(value), 6) for value in queries[probe]],
+            background=measure_background(self._written, background),
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:

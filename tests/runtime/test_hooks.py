@@ -25,10 +25,12 @@ def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
     hits = tuple(hit(chr(ord("a") + n), score) for n, score in enumerate(scores))
 
     def search(query: str, top_k: int = 10, **_: Any) -> SearchResponse:
-        return SearchResponse(query, "hybrid", "default", False, (), 0.0, {}, ())
+        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
 
     def after(_: SearchRequest, response: SearchResponse) -> SearchResponse:
-        return SearchResponse(response.query, "hybrid", "default", False, (), 0.0, {}, hits)
+        return SearchResponse(
+            response.query, "hybrid", "default", False, "strong", (), 0.0, {}, hits
+        )
 
     return with_hooks(search, Hooks(after_search=after))
 

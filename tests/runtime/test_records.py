@@ -32,7 +32,9 @@ CHUNK = ChunkRecord(
 )
 CHUNK_VALUES = [getattr(CHUNK, one.name) for one in fields(CHUNK)]
 HIT = Hit(*CHUNK_VALUES, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2})
-RESPONSE = SearchResponse("seal", "hybrid", "default", False, ("D40",), 1.5, {"links": {}}, (HIT,))
+RESPONSE = SearchResponse(
+    "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)
+)
 
 
 def test_a_hit_is_its_chunk_with_scores() -> None:

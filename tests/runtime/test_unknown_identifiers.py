@@ -17,8 +17,8 @@ from foundry.runtime.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,
     finds_identifier,
-    score_against_unknown,
 )
+from foundry.runtime.retrieval.match import compare_with_terms
 from foundry.runtime.retrieval.tokens import query_terms
 
 NOTES = [
@@ -150,13 +150,13 @@ def test_the_best_hit_lacks_the_idf_of_each_missing_term(index: Index) -> None:
     query = "CVE-2024-0000"
     terms = query_terms(index.tokenizer.tokenize(query))
     hits = index.keyword_lane.search(terms, 10)
-    scored = score_against_unknown(hits, index, terms, [query])
+    scored = compare_with_terms(hits, index, terms, [query])
     # `cve20240000` and `0000` are in none of 6 chunks: ln(1 + 6.5 / 0.5) each.
     missing = 2 * math.log(14)
     assert index.chunk_count == 6
     assert scored.full_score == pytest.approx(hits.scores[0] + missing)
     assert scored.worth == pytest.approx(hits.scores[0] / (hits.scores[0] + missing))
-    assert score_against_unknown(hits, index, terms, []) is hits
+    assert compare_with_terms(hits, index, terms, []).full_score == hits.full_score
     assert (hits.full_score, hits.worth) == (hits.scores[0], 1)
     assert (LaneHits.none().full_score, LaneHits.none().worth) == (1, 0)
 
@@ -164,7 +164,7 @@ def test_the_best_hit_lacks_the_idf_of_each_missing_term(index: Index) -> None:
 def test_what_only_the_texts_tell_is_missing_as_one_term(index: Index) -> None:
     terms = query_terms(index.tokenizer.tokenize("--quick"))
     hits = index.keyword_lane.search(terms, 10)
-    scored = score_against_unknown(hits, index, terms, ["--quick"])
+    scored = compare_with_terms(hits, index, terms, ["--quick"])
     assert scored.missing_score == pytest.approx(math.log(14))
 
 

@@ -44,11 +44,13 @@ def search(
 ) -> SearchResponse:
     check_request(query, top_k, mode)
     if query == "nothing":
-        return SearchResponse(query, mode, "default", False, (), 0.1, {}, ())
+        return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, ())
     parsed = parse_filters(filters)
     degraded = parsed.get("source") == ("docs",) and parsed.get("tags") == ("a", "b")
     hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
-    return SearchResponse(query, mode, "default", degraded, (), 0.1, {}, (hit,) * min(top_k, 2))
+    return SearchResponse(
+        query, mode, "default", degraded, "strong", (), 0.1, {}, (hit,) * min(top_k, 2)
+    )
 
 
 def serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
@@ -189,7 +191,8 @@ def test_closed_pipe_is_no_traceback() -> None:
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
-        "    return SearchResponse('x' * 1_000_000, 'hybrid', 'default', False, (), 0, {}, ())\n"
+        "    return SearchResponse("
+        "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
         "sys.exit(cli.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
     )
     with subprocess.Popen(

@@ -117,7 +117,7 @@ class Search:
         if query == "raise":
             raise RuntimeError("a secret of the server")
         hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 0.1})
-        return SearchResponse(query, mode, "default", False, (), 0.1, {}, (hit,))
+        return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, (hit,))
 
 
 def make_client(search: Search) -> TestClient:

@@ -109,7 +109,7 @@ def test_closed_standard_error_is_no_error(monkeypatch: pytest.MonkeyPatch, own_
 
 
 def answer(query: str) -> SearchResponse:
-    return SearchResponse(query, "hybrid", "default", False, (), 0.1, {}, ())
+    return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.1, {}, ())
 
 
 def test_results_of_a_search_are_those_of_the_search_itself() -> None:

@@ -40,7 +40,7 @@ def test_searches_and_their_stages_are_counted() -> None:
 
     def search(query: str) -> SearchResponse:
         assert work(1) == 2
-        return SearchResponse(query, "keyword", "identifier", True, (), 0.1, {}, ())
+        return SearchResponse(query, "keyword", "identifier", True, "strong", (), 0.1, {}, ())
 
     observed = observe_search(search)
     key = ("searches_total", ("true", "keyword", "identifier"))

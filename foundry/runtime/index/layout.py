@@ -106,12 +106,17 @@ class QueryFigures:
     taught: int = 0
 
 
+DEFAULT_BACKGROUND = 0.5
+"""Of an index that was built before it was measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
 
     Exact scoring of `candidates` chunks from the sketch found `recall_at_20` of what scoring all
-    would. `probe_vector` is the rounded vector of the query `probe_text`.
+    would. `probe_vector` is the rounded vector of the query `probe_text`, `background` the median
+    cosine of the best chunk to questions about other matters.
     """
 
     provider: str
@@ -126,6 +131,7 @@ class DenseManifest:
     recall_at_20: float
     probe_text: str
     probe_vector: list[float]
+    background: float = DEFAULT_BACKGROUND
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,14 @@ SCORE_DIGITS = 6
 class LaneHits:
     """The best chunks of one lane: numbers (m,) and scores (m,), best first.
 
-    `missing_score` is what the best hit lacks to be all that was asked for.
+    `missing_score` is what the best hit lacks to be all that was asked for. `coverage` is the share
+    that it has of the query's terms, from 0 to 1; None for hits that were not found by terms.
     """
 
     chunks: Numbers
     scores: Scores
     missing_score: float = 0.0
+    coverage: float | None = None
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -88,7 +90,8 @@ class Candidates:
     query: None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count
     from 1 in a lane's own hits; 0 where the chunk is not among them. `boosts` are the factors by
     which stages multiplied scores; `rerank` is the score from a reranking model, NaN where it was
-    not asked about the chunk. `keyword_worth` is the worth of the keyword lane's best hit.
+    not asked about the chunk. `keyword_worth` is the worth of the keyword lane's best hit, and
+    `coverage` its share of the query's terms.
     """
 
     chunks: Numbers
@@ -100,6 +103,7 @@ class Candidates:
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
     keyword_worth: float = 1.0
+    coverage: float | None = None
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -107,7 +111,7 @@ class Candidates:
         order = np.argsort(hits.chunks)
         scores = (hits.scores / hits.full_score)[order]
         found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
-        return found.with_scores(scores)
+        return replace(found.with_scores(scores), coverage=hits.coverage)
 
     @classmethod
     def by_meaning(cls, hits: LaneHits) -> "Candidates":
@@ -200,6 +204,7 @@ def complete_lanes(
         keyword_ranks=_ranks_in(keyword, chunks),
         scores=np.zeros(len(chunks)),
         keyword_worth=keyword.worth,
+        coverage=keyword.coverage or 0.0,
     )
 
 

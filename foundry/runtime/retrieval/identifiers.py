@@ -7,11 +7,9 @@ index may have its parts and not the whole: `CVE-2024-0000`, where there are oth
 `--verbose`. `patterns` are the owner's own, of `identifier_patterns` in foundry.toml.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -80,22 +78,6 @@ def find_unknown_identifiers(
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
-
-
-def score_against_unknown(
-    keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str]
-) -> LaneHits:
-    """Raise the score that is worth 1 by what terms of unknown identifiers could have added.
-
-    That is the idf of a term of no chunk, for each of them.
-    """
-    if not unknown:
-        return keyword
-    theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
-    missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    rarest = math.log(1 + (index.chunk_count + 0.5) / 0.5)
-    # If no term is missing, reading has told that the identifier itself is.
-    return replace(keyword, missing_score=max(1, len(missing)) * rarest)
 
 
 def finds_identifier(

@@ -16,6 +16,7 @@ from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
 from .candidates import SCORE_DIGITS, Candidates
+from .match import Match, judge
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
@@ -76,14 +77,16 @@ class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of ids.
 
     `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
-    wanted but could not be had. `unknown_identifiers` are those of the query that no document has;
-    `stages` tells what optional stages changed, or why they failed.
+    wanted but could not be had. `match` is how good the best hit is: `none` where the hits are only
+    the nearest of documents that say nothing about the query. `unknown_identifiers` are those of
+    the query that no document has; `stages` tells what optional stages changed, or why they failed.
     """
 
     query: str
     mode: Mode
     reason: Reason
     degraded: bool
+    match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
@@ -162,9 +165,10 @@ def respond(
     """
     choose = choose or partial(merge_equal_texts, count=top_k)
     hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
+    match: Match = "strong" if reason == "identifier" else judge(index, candidates)
     unknown, stages = journal.unknown_identifiers, journal.stages
     took_ms = round((time.perf_counter() - journal.started) * 1000, 3)
-    return SearchResponse(query, mode, reason, degraded, unknown, took_ms, stages, hits)
+    return SearchResponse(query, mode, reason, degraded, match, unknown, took_ms, stages, hits)
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
