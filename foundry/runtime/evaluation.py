@@ -25,7 +25,7 @@ Grades = Mapping[str, float]
 
 Report = dict[str, Any]
 
-_HINT = 'name a file of lines like {"query": "...", "relevant": ["path"]} with --questions'
+_HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
@@ -33,13 +33,13 @@ def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
 
     The gain is the grade, the discount log2(rank + 1) (Jarvelin and Kekalainen 2002).
     """
-    gains = [max(0.0, grades.get(name, 0.0)) for name in ranked[:depth]]
-    ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:depth]
-    found, best = (
-        sum(gain / math.log2(rank + 1) for rank, gain in enumerate(each, 1))
-        for each in (gains, ideal)
+    found = [max(0.0, grades.get(name, 0.0)) for name in ranked]
+    ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
+    gained, best = (
+        sum(grade / math.log2(rank + 1) for rank, grade in enumerate(each[:depth], 1))
+        for each in (found, ideal)
     )
-    return found / best if best else 0.0
+    return gained / best if best else 0.0
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
@@ -147,12 +147,8 @@ def compare(report: Report, tolerance: float) -> tuple[str, list[str]]:
     if not FIGURES.exists():
         return "no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:
-        for key, what in (
-            ("questions_sha256", "other questions"),
-            ("index_version", "another index"),
-        ):
-            if recorded[key] != report[key]:
-                return f"not compared with the recorded figures, which are of {what}", []
+        if any(recorded[name] != report[name] for name in ("questions_sha256", "index_version")):
+            return "the recorded figures are of other questions or of another index", []
         return "compared with the recorded figures", [
             f"{name} of {mode} fell from {before:.4f} to {now[name]:.4f}"
             for mode, now in report["metrics"].items()
@@ -165,7 +161,5 @@ def describe(report: Report) -> str:
     """Lay a report out for people, with the `recorded` and `failures` of `compare`."""
     lines = [", ".join(f"{report[name]:,} {name}" for name in ("questions", "documents", "chunks"))]
     for mode, means in report["metrics"].items():
-        lines.append(
-            "  ".join([f"{mode:8}", *(f"{name} {mean:.4f}" for name, mean in means.items())])
-        )
+        lines.append(f"{mode:8}" + "".join(f"  {name} {mean:.4f}" for name, mean in means.items()))
     return "\n".join([*lines, report["recorded"], *map("FAILED: {}".format, report["failures"])])
