@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
@@ -37,7 +37,6 @@ _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
     "stop": ([],),
     "tools": ([],),
     "tool_choice": ("none", "auto"),
-    "functions": ([],),
     "response_format": ({"type": "text"},),
     "modalities": (["text"],),
     "logprobs": (False,),
@@ -75,8 +74,6 @@ class CompletionTurn(BaseModel):
 
 class CompletionRequest(BaseModel):
     """The body of POST /v1/chat/completions; parameters that change no answer are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     model: str
     messages: Annotated[
@@ -196,12 +193,8 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
                     raise HTTPException(502, event.message)
                 case Done():
                     done = event
-    message = {
-        "role": "assistant",
-        "content": text + legend(done.cited),
-        "refusal": None,
-        "annotations": _annotations(text, done.cited),
-    }
+    content, annotations = text + legend(done.cited), _annotations(text, done.cited)
+    message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
     choices = [_choice("message", message, done)]
     how = {"usage": done.usage, **searched, "mode": done.mode, "reason": done.reason}
     return {**head, "object": "chat.completion", "choices": choices, **how}
