@@ -31,7 +31,7 @@ SECURITY_HEADERS = (
 )
 """Set on every response that does not set them itself."""
 
-_REQUEST_ID = re.compile("[A-Za-z0-9._-]{1,64}")
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 _logger = logging.getLogger(__name__)
 
@@ -69,10 +69,10 @@ class Middleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = Headers(scope=scope).get("x-request-id", "")
+        request_id = dict(scope["headers"]).get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
-            request_id = secrets.token_hex(8)
-        with observed_request(scope, request_id) as outcome:
+            request_id = secrets.token_hex(8).encode()
+        with observed_request(scope, request_id.decode()) as outcome:
             answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
@@ -114,9 +114,9 @@ class Middleware:
 
     async def _receive_body(self, scope: Scope, receive: Receive) -> Receive | None:
         """Return what delivers the body to the application; None if the client went away."""
-        headers = Headers(scope=scope)
-        length = int(headers.get("content-length", 0))
-        if not length and "transfer-encoding" not in headers:
+        headers = dict(scope["headers"])
+        length = int(headers.get(b"content-length", 0))
+        if not length and b"transfer-encoding" not in headers:
             return receive
         body = bytearray()
         try:
@@ -166,7 +166,7 @@ class _Answer:
 
     is_head: bool
     send_on: Send
-    request_id: str
+    request_id: bytes
     outcome: Outcome
     streams: Slots | None = None
     held: Slots | None = None
@@ -205,7 +205,7 @@ class _Answer:
     def _headers(self) -> list[tuple[bytes, bytes]]:
         present = {name for name, _ in self.head["headers"]}
         missing = [header for header in SECURITY_HEADERS if header[0] not in present]
-        return [*self.head["headers"], *missing, (b"x-request-id", self.request_id.encode())]
+        return [*self.head["headers"], *missing, (b"x-request-id", self.request_id)]
 
 
 def _explain(error: Exception, scope: Scope) -> Problem:
