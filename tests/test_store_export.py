@@ -140,7 +140,8 @@ def test_other_query_encoders_go_with_an_engine(
     written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
     root = make_project(NOTES, config=written).root
     files = plan_server(load_config(root), QUERY_ENCODERS[encoder], None)
-    asked = b"ENGINE, EMBEDDER" if encoder == "openai" else b"ENGINE"
+    embedder = b", embedder=describe_embedder" if encoder == "openai" else b""
+    asked = b"engine=describe_engine" + embedder
     assert b"health_routes(" + asked + b")" in files["notes/app.py"]
     assert ("notes/web/embedder.py" in files) == (encoder == "openai")
 

@@ -108,11 +108,7 @@ async def sources() -> JsonResponse:
 
 
 def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
-    """GET /healthz and GET /readyz, which also asks the `parts` that a server needs.
-
-    Each describes its state. What it says as `detail` makes the server degraded, and what it raises
-    makes it unready.
-    """
+    """GET /healthz and GET /readyz; a `detail` of one of the `parts` makes the server degraded."""
     routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
 
     @routes.get("/healthz", response_model=dict[str, str])
