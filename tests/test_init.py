@@ -123,6 +123,9 @@ def test_a_table_is_read_by_the_columns_that_it_has(tmp_path: Path) -> None:
     assert "no column looks like the id" in said
     assert "no column looks like the text" in said
 
+    table.write_text("")
+    assert f"{table}: a table of no rows" in init(tmp_path / "r", table).stdout
+
 
 @pytest.mark.parametrize(
     ("project", "source", "written"),

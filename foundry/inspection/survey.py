@@ -22,6 +22,7 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped, Unchanged
 from foundry.sources import folder, tables
+from foundry.sources.names import printable
 
 FILES_READ = 40
 FILES_PARSED = 4
@@ -100,8 +101,11 @@ class Survey:
         return lines
 
     def _headline(self) -> str:
-        if self.columns:
-            return f"{self.written}: a table with the columns {', '.join(self.columns)}"
+        if self.settings["type"] == "records":
+            columns = (
+                f"with the columns {', '.join(self.columns)}" if self.columns else "of no rows"
+            )
+            return f"{self.written}: a table {columns}"
         files = sum(each.files for each in self.formats)
         readable = sum(each.files for each in self.formats if each.is_readable)
         return f"{self.written}: {_count(files, 'file')}, of which {readable:,} can be read"
@@ -232,7 +236,7 @@ def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]
             except OSError:
                 continue
             if len(content) <= MAX_BYTES:
-                document = read(RawDocument(source.name, path, path, content), sandbox)
+                document = read(RawDocument(source.name, path, printable(path), content), sandbox)
                 if isinstance(document, Document):
                     yield document
 
