@@ -134,12 +134,12 @@ def test_no_target_is_a_choice(make_project: MakeProject) -> None:
 
 
 def test_docker_is_the_default(make_project: MakeProject) -> None:
-    assert load_config(make_project(NOTE).root).targets == ("docker",)
+    assert load_config(make_project(NOTE).root).export.targets == ("docker",)
 
 
 def test_image_comes_with_what_runs_it(make_project: MakeProject) -> None:
     project = make_project(NOTE, config=config("fly", "systemd", "fly"))
-    assert load_config(project.root).targets == ("docker", "fly", "systemd")
+    assert load_config(project.root).export.targets == ("docker", "fly", "systemd")
 
 
 def test_unknown_target_is_refused(make_project: MakeProject) -> None:
