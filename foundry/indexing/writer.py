@@ -108,6 +108,7 @@ class IndexWriter:
         self._heading_terms.update(heading_frequencies(prepared.terms))
         if prepared.vectors is not None:
             self._add_vectors(prepared.vectors)
+        # In the order that `DocumentRecord.from_json` takes them in.
         line = encode_json(
             {
                 "id": document.id,
@@ -241,6 +242,7 @@ class IndexWriter:
             self._vectors.close()
 
     def _write_chunk(self, document: Document, chunk: Chunk) -> None:
+        # In the order of the fields of `ChunkRecord`: readers take them by place.
         line = encode_json(
             {
                 "id": chunk.id,

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
+from foundry.evaluation.in_server import rank_documents
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
 
@@ -91,7 +92,6 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
 
 
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
-    evaluation = importlib.import_module(f"{server.__name__}.evaluation")
     index = importlib.import_module(f"{server.__name__}.index.served").current_index()
     response = server.search_hybrid(WARNING, 10)
-    assert {"d0", "d1", "d3"} <= set(evaluation.rank_documents(index, response.hits))
+    assert {"d0", "d1", "d3"} <= set(rank_documents(index, response.hits))
