@@ -28,12 +28,7 @@ from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
 from foundry.runtime.index.arrays import hash_key
-from foundry.runtime.index.layout import (
-    DenseManifest,
-    IndexLayout,
-    KnownItem,
-    Manifest,
-)
+from foundry.runtime.index.layout import DenseManifest, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
