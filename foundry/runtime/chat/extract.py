@@ -4,13 +4,13 @@ A sentence is worth the share of the question's terms that it holds, weighted by
 index, times how well its passage ranked.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from itertools import pairwise
 
 from ..index.reader import Index
+from ..retrieval.match import term_weights
 from ..retrieval.sentences import find_sentence_ends
 from .events import NumberedPassage, heading_of, shorten
 
@@ -22,13 +22,6 @@ MIN_SHARE_OF_BEST = 0.45
 # Terms in the headings above a sentence count less; passages mostly say first what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 
-MIN_EVIDENCE = 0.75
-"""Of coverage and cosine together. With the built-in encoder, 59 of the 60 questions of an example
-corpus reach it, and 4 of 22 questions about something else."""
-
-# Where there is no cosine.
-MIN_COVERAGE = 0.3
-
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
 _HEADING_OR_RULE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
@@ -39,6 +32,8 @@ _BLOCK = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+# Bounded, or many marks that are never closed would take quadratic time.
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
 
@@ -52,6 +47,7 @@ def sentences(text: str) -> Iterator[str]:
         if block.lstrip().startswith("|"):
             block = ", ".join(cell.strip() for cell in block.split("|") if cell.strip())
         plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
+        plain = _EMPHASIS.sub(r"\2", plain)
         plain = _NUMBER.sub(r"(\1)", plain)
         for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
             sentence = shorten(plain[start:end].strip(), MAX_CHARACTERS)
@@ -60,15 +56,11 @@ def sentences(text: str) -> Iterator[str]:
 
 
 class _Question:
-    """The terms of a question, weighted by their inverse document frequency as in BM25."""
+    """The terms of a question, weighted by their rarity."""
 
     def __init__(self, text: str, index: Index) -> None:
         self._index = index
-        counts = {term: index.keyword_lane.frequency(term) for term in sorted(self.terms(text))}
-        self._weights = {
-            term: math.log(1 + (index.chunk_count - count + 0.5) / (count + 0.5))
-            for term, count in counts.items()
-        }
+        self._weights = term_weights(index, self.terms(text))
 
     def terms(self, text: str) -> set[str]:
         return set(self._index.tokenizer.terms(text))
@@ -83,12 +75,10 @@ class _Question:
 def extract(
     question: str, passages: Sequence[NumberedPassage], index: Index
 ) -> list[tuple[NumberedPassage, str]]:
-    """Return the best sentences, in the order of the passages; none if no passage is relevant."""
+    """Return the best sentences, in the order of the passages."""
     asked = _Question(question, index)
-    if not _is_answered(asked, passages):
-        return []
     worths: dict[str, tuple[float, NumberedPassage]] = {}
-    best_score = max(passage.hit.score for passage in passages) or 1.0
+    best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
     for passage in passages:
         heading = asked.terms(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
@@ -104,11 +94,3 @@ def extract(
         for text, (worth, passage) in worths.items()
         if text in chosen and worth >= least
     ]
-
-
-def _is_answered(asked: _Question, passages: Sequence[NumberedPassage]) -> bool:
-    """Return whether any passage is about the question: a search by meaning has always results."""
-    texts = [f"{heading_of(passage.hit)}\n{passage.text}" for passage in passages]
-    coverage = max((asked.coverage(asked.terms(text)) for text in texts), default=0.0)
-    cosines = [score for one in passages if (score := one.hit.scores.semantic) is not None]
-    return coverage + max(cosines) >= MIN_EVIDENCE if cosines else coverage >= MIN_COVERAGE

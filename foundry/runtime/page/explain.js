@@ -72,8 +72,9 @@ function explanationOf(answer) {
 }
 
 /** What a reader has to know before reading: what was not found, or could not be asked. */
-const noticesOf = ({ degraded, reason, unknown_identifiers: unknown }) =>
+const noticesOf = ({ degraded, match, reason, results, unknown_identifiers: unknown }) =>
   [
+    match === "none" && results.length ? "Nothing matches well; these passages are the nearest." : null,
     unknown.length
       ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,

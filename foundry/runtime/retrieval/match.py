@@ -20,7 +20,7 @@ Match = Literal["strong", "weak", "none"]
 COVERAGE_WEIGHT = 1.8
 """Of the coverage of terms beside the nearness of meaning; both are from 0 to 1."""
 
-STRONG, WEAK = 0.65, 0.4
+STRONG, WEAK = 0.65, 0.3
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12
 """Of a search that compared words alone."""
 
