@@ -160,6 +160,7 @@ def test_a_table_of_very_many_columns(make_project: MakeProject) -> None:
     assert json.loads(project.succeed("build", "--json").stdout)["documents"] == 1
 
 
+@pytest.mark.slow
 def test_a_table_of_one_endless_line_is_never_whole_in_memory(make_project: MakeProject) -> None:
     project = make_project({"data/rows.csv": "id,text\n1,"}, config=records_config("data/rows.csv"))
     with (project.root / "data/rows.csv").open("ab") as file:

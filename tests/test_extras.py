@@ -81,6 +81,7 @@ def everything_in(folder: Path) -> dict[Path, bytes | None]:
 
 
 @pytest.mark.parametrize(("module", "options", "commands"), CASES, ids=[case[0] for case in CASES])
+@pytest.mark.slow
 def test_missing_module_is_one_sentence(
     module: str, options: str, commands: list[list[str]], make_project: MakeProject
 ) -> None:
@@ -107,6 +108,7 @@ def test_missing_module_is_one_sentence(
         ("onnxruntime", RERANK, [["build", "--quiet"], EXPORT]),
     ],
 )
+@pytest.mark.slow
 def test_what_foundry_does_not_need_is_not_asked_for(
     module: str, options: str, commands: list[list[str]], make_project: MakeProject
 ) -> None:

@@ -197,6 +197,7 @@ def test_equal_headings_give_distinct_ids() -> None:
         "# a\n" * 20_000,
     ],
 )
+@pytest.mark.slow
 def test_large_texts_are_cut_in_reasonable_time(text: str) -> None:
     document = make_document(text)
     begin = time.process_time()

@@ -256,6 +256,7 @@ DEEP_MAIL = "".join(
     ],
     ids=["groups", "parts", "encoded", "comments", "quotes", "marks", "lists"],
 )
+@pytest.mark.slow
 def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
     assert isinstance(try_file(content.encode(), path, sandbox), Document | Skipped)
 
