@@ -19,6 +19,7 @@ HOSTILE = (
     "<img src='http://evil.example/i.png' onerror=\"fetch('http://evil.example')\">"
     "<script>document.title = 'taken'</script>"
 )
+LANES = {"meaning": "semantic", "words": "keyword"}
 BIDI = "invoice\u202efdp.exe"
 CONFIG = """
 [project]
@@ -202,6 +203,29 @@ def test_modes_are_marked(tab: Visit) -> None:
     tab.see("#status", "the query is an identifier, so words alone decide")
 
 
+def test_search_that_finds_nothing_offers_another(tab: Visit) -> None:
+    tab.go("/?q=lantern&mode=keyword")
+    tab.see("#status", "Nothing found for “lantern”.")
+    tab.page.click("text=Search by meaning and words")
+    tab.see("#results > li", "")
+    assert tab.path == "/?q=lantern"
+    assert tab.page.locator("#offers").is_hidden()
+    tab.go("/?q=lamp&tag=nowhere")
+    tab.page.click("text=Search without the filters")
+    tab.see("#results h2", "Lamps")
+    assert tab.path == "/?q=lamp"
+
+
+def test_first_result_is_explained(tab: Visit) -> None:
+    tab.go("/?q=how+long+does+a+lamp+burn")
+    tab.page.click("#explanation summary")
+    hit = get(f"{tab.address}/search?q=how+long+does+a+lamp+burn")["results"][0]
+    lanes = [f"the best by {name} ({hit['scores'][lane]:.2f})" for name, lane in LANES.items()]
+    tab.see("#explained", f"“Lamps” comes first: it is {lanes[0]} and {lanes[1]}.")
+    tab.page.check("[value=keyword]")
+    tab.see("#explained", "“Lamps” comes first: it is the best by words (")
+
+
 def test_more_results(tab: Visit) -> None:
     tab.go("/?q=ledger+account+settled")
     tab.count("#results > li", 10)
@@ -297,14 +321,35 @@ def test_document_is_shown_as_text_and_saved(tab: Visit) -> None:
     assert "[the rule](https://rules.example/)" in text
 
 
+def test_document_leads_to_its_parts_and_back(tab: Visit) -> None:
+    tab.go("/?q=zq3&mode=keyword")
+    tab.page.click("#results h2 a")
+    tab.see("#heading", "Ledger")
+    tab.page.click("#contents summary")
+    tab.count("#contents li", 150)
+    tab.page.click("#contents >> text=Entry 149")
+    playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("zq149")
+    tab.page.click("text=Back to the results for “zq3”")
+    tab.see("#results h2", "Ledger")
+    assert tab.path == "/?q=zq3&mode=keyword"
+    lamps = get(f"{tab.address}/search?q=lamp")["results"][0]["document_id"]
+    tab.go(f"/d/{lamps}")
+    assert tab.page.locator("#contents").is_hidden()
+
+
 def test_document_that_is_not_there(tab: Visit) -> None:
     tab.go("/d/nowhere")
     tab.see("[role=alert]", "There is no document with this id.")
+    tab.page.get_by_label("Search the documents").fill("lamp")
+    tab.page.keyboard.press("Enter")
+    tab.see("#results h2", "Lamps")
+    assert tab.path == "/?q=lamp"
     hit = get(f"{tab.address}/search?q=cave")["results"][0]
     tab.go(f"/d/{hit['document_id']}.md#nowhere")
     tab.see("#heading", "Cave")
     tab.see("#notice", "not in the document any more")
-    link = tab.page.locator("#facts a")
+    tab.see("#facts", "https://cave.example/x")
+    link = tab.page.locator("#original")
     assert link.get_attribute("href") == "https://cave.example/x"
     assert link.get_attribute("rel") == "noreferrer"
 
@@ -349,7 +394,7 @@ def test_address_that_is_none_of_the_web_is_no_link(tab: Visit, url: str) -> Non
     tab.page.route("**/chunks*", lambda route: route.fulfill(json=found))
     tab.page.click("#results h2 a")
     tab.see("#facts", url)
-    assert tab.page.locator("#facts a").count() == 0
+    assert tab.page.locator("#original").is_hidden()
 
 
 def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
@@ -385,6 +430,35 @@ def test_chat_without_a_model(tab: Visit) -> None:
     tab.see(".turn .text", "A lamp burns for nine hours.")
     tab.page.click("text=New conversation")
     tab.count(".turn", 0)
+
+
+def test_conversation_is_kept_and_copied(tab: Visit) -> None:
+    tab.go("/chat")
+    tab.page.fill("#question", "How long does a lamp burn?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    tab.page.reload()
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    tab.page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    tab.page.click("text=Copy the conversation")
+    tab.see("#copied", "Copied.")
+    copied = tab.page.evaluate("copied")
+    assert copied.startswith("## How long does a lamp burn?\n\nA lamp burns for nine hours. [1]")
+    assert f"[1] Lamps: {tab.address}/d/" in copied
+    tab.page.click(".turn .text .cite")
+    tab.page.click("text=Back to the conversation")
+    tab.see(".turn .text", "A lamp burns for nine hours.")
+    # One that a reload broke off can be asked again.
+    held: list[Any] = []
+    tab.page.route(
+        "**/chat",
+        lambda route: held.append(route) if route.request.post_data else route.continue_(),
+    )
+    tab.page.fill("#question", "Why?")
+    tab.page.keyboard.press("Enter")
+    tab.see(".turn:last-child", "Searching")
+    tab.page.reload()
+    tab.see(".turn:last-child", "The answer broke off.")
 
 
 def test_follow_up_says_what_was_searched_for(tab: Visit) -> None:
@@ -530,4 +604,4 @@ def test_server_without_pages(served: Served, tmp_path: Path) -> None:
     assert not (export / "tests" / "test_page.py").exists()
     with serving(in_checkout(export)) as address, visit(served.running, address) as tab:
         tab.page.goto(address + "/")
-        assert "There is nothing at this path." in tab.page.content()
+        assert '"status":404' in tab.page.content()

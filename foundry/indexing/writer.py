@@ -23,6 +23,7 @@ from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import encode_json, hash_files, write_array
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
+from foundry.indexing.suggestions import choose_suggestions
 from foundry.indexing.terms import MAX_CHUNK_PLACES, document_names, heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.prepared import ChunkVectors, PreparedDocument, unpack
@@ -278,7 +279,7 @@ class IndexWriter:
         offsets = offsets_of(self._chunk_lengths)
         items = []
         with self._layout.chunks.open("rb") as file:
-            for heading in _spread(found, KNOWN_ITEMS):
+            for heading in _spread(choose_suggestions(found), KNOWN_ITEMS):
                 file.seek(int(offsets[self._heading_chunks[heading]]))
                 items.append(KnownItem(heading, json.loads(file.readline())["id"]))
         return items

@@ -60,12 +60,30 @@ function sentencesOf(name, { failed, ...details }) {
   return [`${readable(name)}: ${JSON.stringify(details)}`];
 }
 
-/** What the whole answer says about itself: one sentence for the mode, and some for each stage. */
+/** Why the first result comes first, in a sentence. */
+function firstInWords([hit]) {
+  const inLane = (name, score, rank) => {
+    if (score === null || score === undefined) return null;
+    if (rank === 1) return `the best by ${name} (${score.toFixed(2)})`;
+    if (rank) return `number ${rank} by ${name} (${score.toFixed(2)})`;
+    return score > 0 ? `further down by ${name} (${score.toFixed(2)})` : `not found by ${name}`;
+  };
+  const lanes = [
+    inLane("meaning", hit.scores.semantic, hit.ranks.semantic),
+    inLane("words", hit.scores.keyword, hit.ranks.keyword),
+  ].filter(Boolean);
+  const read = hit.scores.rerank === undefined
+    ? "" : `, and a model that read it gave it ${hit.scores.rerank.toFixed(2)}`;
+  return `${quote(hit.title)} comes first: it is ${lanes.join(" and ")}${read}.`;
+}
+
+/** What the whole answer says about itself: the mode, its first result, and each stage. */
 function explanationOf(answer) {
   const stages = Object.entries(answer.stages);
   const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts).length > 0);
   return [
     `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.`,
+    answer.results.length ? firstInWords(answer.results) : null,
     ...stages.flatMap(([name, details]) => sentencesOf(name, details)),
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
   ].filter(Boolean);
