@@ -41,14 +41,11 @@ from foundry.indexing.published import open_index
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.candidates import (
-    Candidates,
-    candidate_count,
-    complete_lanes,
-)
+from foundry.runtime.retrieval.candidates import Candidates, candidate_count
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_linear import fuse_linear
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
+from foundry.runtime.retrieval.hybrid import complete_lanes
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 

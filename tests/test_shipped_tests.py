@@ -13,7 +13,8 @@ ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF, LINEAR = "tests/retrieval/test_fusion_rrf.py", "tests/retrieval/test_fusion_linear.py"
 CITATIONS = "tests/chat/test_citations.py"
-OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "weights")}
+SENTENCES = "tests/retrieval/test_sentences.py"
+OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
 
 
 def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:
@@ -33,7 +34,7 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
     ("options", "missing"),
     [
         ("", {RRF}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {LINEAR, CITATIONS}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {LINEAR, CITATIONS, SENTENCES}),
         ('[embedding]\nprovider = "none"', {LINEAR, RRF, *OF_VECTORS}),
     ],
 )

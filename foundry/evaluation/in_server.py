@@ -79,7 +79,7 @@ def ask_server(
     }
     for weight in weights:
         os.environ |= {"SEMANTIC_WEIGHT": str(weight), "KEYWORD_WEIGHT": str(rest(weight))}
-        import_module(f"{package}.retrieval.weights").weights.cache_clear()
+        import_module(f"{package}.retrieval.hybrid").weights.cache_clear()
         responses[f"hybrid {weight:g}"] = [search(each.query, MAX_TOP_K) for each in asked]
     report["runs"] = {
         name: [rank_documents(index, response.hits) for response in run]

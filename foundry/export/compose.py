@@ -27,7 +27,7 @@ from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.stages.expansion import ExpansionWords
+from foundry.runtime.retrieval.stages.expansion import open_words
 from foundry.runtime.store.store import HELD_FILES
 from foundry.storage.files import templates_folder
 
@@ -129,7 +129,7 @@ def _check_search_options(config: Config, index: Index) -> None:
             hint=f"build it again: {config.build_command}",
         )
     if "expansion" in config.stages:
-        index.part(ExpansionWords.open)
+        open_words(index)
 
 
 def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, bytes]:

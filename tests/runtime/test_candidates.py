@@ -8,6 +8,9 @@ from foundry.runtime.retrieval.candidates import (
     LaneHits,
     candidate_count,
 )
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.boosting import boost
+from foundry.runtime.retrieval.stages.minimum_score import require_score
 
 
 def candidates(*scores: float) -> Candidates:
@@ -25,37 +28,35 @@ def test_scores_have_six_decimal_places_from_0_to_1() -> None:
 
 def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     found = candidates(0.8, 0.5)
-    once = found.boosted("age", np.array([0.5, 1.0]))
+    once = boost(found, "age", np.array([0.5, 1.0]))
     assert once.scores.tolist() == [0.4, 0.5]
-    twice = once.boosted("anchors", np.array([1.5, 1.0]), 2.0)
+    twice = boost(once, "anchors", np.array([1.5, 1.0]), 2.0)
     assert twice.scores.tolist() == [0.3, 0.25]
     factors = {name: values.tolist() for name, values in twice.boosts.items()}
     assert factors == {"age": [0.5, 1.0], "anchors": [1.5, 1.0]}
     assert found.boosts == {}
 
 
-def test_candidates_at_places_keep_all_that_is_known_of_them() -> None:
-    whole = candidates(0.8, 0.5, 0.2).boosted("age", np.array([1.0, 0.5, 0.25]))
-    kept = whole.at(np.array([0, 2]))
+def test_candidates_that_are_left_keep_all_that_is_known_of_them() -> None:
+    whole = boost(candidates(0.8, 0.5, 0.9), "age", np.array([1.0, 0.5, 0.75]))
+    kept = require_score(whole, Journal(), minimum=0.5)
     assert kept.chunks.tolist() == [10, 30]
-    assert kept.semantic is not None and kept.semantic.tolist() == [0.4, 0.1]
-    assert kept.keyword is not None and kept.keyword.tolist() == [0.2, 0.05]
+    assert kept.semantic is not None and kept.semantic.tolist() == [0.4, 0.45]
+    assert kept.keyword is not None and kept.keyword.tolist() == [0.2, 0.225]
     assert kept.semantic_ranks.tolist() == [1, 3]
     assert kept.keyword_ranks.tolist() == [3, 1]
-    assert kept.scores.tolist() == [0.8, 0.05]
-    assert kept.boosts["age"].tolist() == [1.0, 0.25]
+    assert kept.scores.tolist() == [0.8, 0.675]
+    assert kept.boosts["age"].tolist() == [1.0, 0.75]
     assert kept.rerank is None
-    assert kept.keyword_worth == 1.0
 
 
 def test_lanes_and_models_that_were_not_asked_stay_so() -> None:
-    ranks, scores = np.array([1, 2]), np.array([0.5, 0.25])
+    ranks, scores = np.array([1, 2]), np.array([0.25, 0.5])
     given = np.array([np.nan, 0.75])
-    found = Candidates(ranks, None, None, ranks, ranks, scores, {}, given, 0.5)
-    kept = found.at(np.array([1]))
+    found = Candidates(ranks, None, None, ranks, ranks, scores, {}, given)
+    kept = require_score(found, Journal(), minimum=0.3)
     assert kept.semantic is None and kept.keyword is None
     assert kept.rerank is not None and kept.rerank.tolist() == [0.75]
-    assert kept.keyword_worth == 0.5
 
 
 @pytest.mark.parametrize(("top_k", "count"), [(1, 100), (50, 100), (51, 102), (200, 400)])

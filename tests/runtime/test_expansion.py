@@ -1,7 +1,7 @@
 """Vocabulary expansion: which words are kept, and which are added to a query."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,11 @@ from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.results import Journal
-from foundry.runtime.retrieval.stages.expansion import ExpansionWords, expand_query
+from foundry.runtime.retrieval.stages.expansion import (
+    ExpansionWords,
+    expand_query,
+    open_words,
+)
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
@@ -41,11 +45,14 @@ class Encoder:
         return vector if vector.any() else None
 
 
+@dataclass(frozen=True)
+class FakeIndex:
+    layout: IndexLayout
+
+
 def make_index(root: Path) -> Any:
     write_expansion(IndexLayout(root), list(PLACES), embed)
-    index = SimpleNamespace(layout=IndexLayout(root))
-    index.part = lambda open_part: open_part(index)
-    return index
+    return FakeIndex(IndexLayout(root))
 
 
 def expand(root: Path, query: str, **options: Any) -> tuple[NDArray[np.float32], Journal]:
@@ -99,9 +106,9 @@ def test_identifiers_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
-    index: Any = SimpleNamespace(layout=IndexLayout(tmp_path))
+    index: Any = FakeIndex(IndexLayout(tmp_path))
     with pytest.raises(IndexUnusableError, match="expands queries by it"):
-        ExpansionWords.open(index)
+        open_words(index)
 
 
 def test_frequent_words() -> None:

@@ -18,7 +18,7 @@ def test_rrf_scores_are_shares_of_the_largest(
 ) -> None:
     semantic, keyword = (np.array(lane, np.int64) for lane in zip(*[*ranks, (1, 1)], strict=True))
     lanes = np.zeros(len(semantic))
-    found = Candidates(np.arange(len(lanes)), lanes, lanes, semantic, keyword, lanes)
+    found = Candidates(np.arange(len(lanes)), lanes, lanes + 1, semantic, keyword, lanes)
     scores = fuse_rrf(found, *weights, k=k).scores
     assert ((scores >= 0) & (scores <= 1)).all()
     assert scores[-1] == 1

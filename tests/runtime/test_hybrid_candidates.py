@@ -8,8 +8,8 @@ import numpy as np
 from foundry.runtime.retrieval.candidates import (
     Candidates,
     LaneHits,
-    complete_lanes,
 )
+from foundry.runtime.retrieval.hybrid import complete_lanes
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
 IMPACTS = np.array([0.0, 3.0, 1.0, 6.0])
@@ -38,7 +38,6 @@ def test_every_candidate_has_both_scores() -> None:
     assert found.semantic_ranks.tolist() == [3, 0, 1, 2]
     assert found.keyword_ranks.tolist() == [0, 2, 0, 1]
     assert found.scores.tolist() == [0.0] * 4
-    assert found.keyword_worth == 0.75
 
 
 def test_one_lane_alone() -> None:

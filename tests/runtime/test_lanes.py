@@ -53,12 +53,12 @@ def test_frequencies_are_counts_of_chunks(tmp_path: Path) -> None:
 def test_what_the_best_hit_is_worth() -> None:
     chunks, scores = np.array([3, 1]), np.array([4.0, 2.0])
     whole, part = LaneHits(chunks, scores), LaneHits(chunks, scores, missing_score=12.0)
-    assert (whole.full_score, whole.worth, len(whole)) == (4.0, 1.0, 2)
-    assert (part.full_score, part.worth) == (16.0, 0.25)
+    assert (whole.full_score, len(whole)) == (4.0, 2)
+    assert part.full_score == 16.0
     nothing = LaneHits.none()
-    assert (nothing.full_score, nothing.worth, len(nothing)) == (1.0, 0.0, 0)
+    assert (nothing.full_score, len(nothing)) == (1.0, 0)
     lacking = LaneHits(nothing.chunks, nothing.scores, missing_score=2.0)
-    assert (lacking.full_score, lacking.worth) == (2.0, 0.0)
+    assert lacking.full_score == 2.0
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from small_indexes import Note, write_notes
 from foundry.indexing.published import open_index
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal, best_places
+from foundry.runtime.retrieval.stages import links
 from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
 
 
@@ -25,16 +26,20 @@ class FakeIndex:
     def __init__(self, *links: list[int]) -> None:
         offsets = np.cumsum([0, *(len(targets) for targets in links)]).astype(np.uint64)
         flat = np.array([target for targets in links for target in targets], dtype=np.uint32)
-        self._graph = LinkGraph.of(offsets, flat)
-
-    def part(self, _open: Any) -> LinkGraph:
-        return self._graph
-
-    def document_numbers(self, chunks: Any) -> Any:
-        return chunks // 2
+        self.graph = LinkGraph.of(offsets, flat)
 
     def chunk(self, number: int) -> SimpleNamespace:
         return SimpleNamespace(id=f"c{99 - number}")
+
+
+@pytest.fixture(autouse=True)
+def _graph_of_a_fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_graph = links.open_graph
+
+    def find_graph(index: Any) -> LinkGraph:
+        return index.graph if isinstance(index, FakeIndex) else open_graph(index)
+
+    monkeypatch.setattr(links, "open_graph", find_graph)
 
 
 def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
@@ -104,7 +109,7 @@ def test_what_links_to_a_result_comes_as_well() -> None:
 
 
 def test_neighbours_come_from_both_directions_in_turn() -> None:
-    graph = FakeIndex([5, 4, 1], [0, 5], [0], [0, 2], [], [])._graph
+    graph = FakeIndex([5, 4, 1], [0, 5], [0], [0, 2], [], []).graph
     assert graph.neighbours(0, 10) == [5, 1, 4, 2, 3]
     assert graph.neighbours(0, 3) == [5, 1, 4]
     assert graph.neighbours(0, 1) == [5]
@@ -114,7 +119,7 @@ def test_neighbours_come_from_both_directions_in_turn() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 5), unique=True), min_size=6, max_size=6))
 def test_neighbours_are_all_that_a_link_joins(links: list[list[int]]) -> None:
-    graph = FakeIndex(*links)._graph
+    graph = FakeIndex(*links).graph
     for number in range(6):
         joined = {*links[number], *(other for other in range(6) if number in links[other])}
         assert set(graph.neighbours(number, 12)) == joined
@@ -139,7 +144,7 @@ def test_a_document_without_chunks_is_passed_over() -> None:
 def test_links_are_read_from_an_index(tmp_path: Path) -> None:
     notes = [Note("A", ("one",), (1, 2)), Note("B", ("two",), (2,)), Note("C", ("three",))]
     with_links = open_index(write_notes(tmp_path / "index", notes, vectors=False))
-    graph = LinkGraph.open(with_links)
+    graph = links.open_graph(with_links)
     assert [graph.neighbours(number, 10) for number in range(3)] == [[1, 2], [2, 0], [0, 1]]
 
 

@@ -15,6 +15,7 @@ from foundry.runtime.retrieval.tokens import (
     MAX_QUERY_CHARACTERS,
     MAX_QUERY_TERMS,
     Tokenizer,
+    remember,
 )
 
 english = Tokenizer("english")
@@ -90,7 +91,7 @@ def test_a_run_without_spaces_is_cut_within() -> None:
 
 
 def _vocabulary_finder() -> Callable[[str], object]:
-    return Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)).find
+    return remember(Vocabulary(memoryview(b"ab"), np.array([0, 1, 2], dtype=np.uint64)).find)
 
 
 @pytest.mark.serial  # what is traced is that of all threads, those of other tests too

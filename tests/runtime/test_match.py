@@ -61,8 +61,8 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -
         # (cosine - 0.5) / 0.5 + 1.8 coverage, for a background of 0.5.
         (0.6, 0.2501, "strong"),
         (0.6, 0.2499, "weak"),
-        (0.5, 0.2223, "weak"),
-        (0.5, 0.2222, "none"),
+        (0.5, 0.1667, "weak"),
+        (0.5, 0.1666, "none"),
         (0.1, 0.3612, "strong"),
         (0.1, 0.361, "weak"),
         (None, 0.18, "strong"),

@@ -248,7 +248,7 @@ def test_nothing_found_asks_no_model() -> None:
 FORKING = """
 import os, signal, sys, time
 from foundry.runtime.retrieval.stages import rerank
-rerank.read_model = lambda section, variable: sys.argv[1]
+rerank.read_model = lambda: sys.argv[1]
 
 def score():
     return list(rerank.reranker().score("fans", ["fans", "air"] * 50, seconds=30))

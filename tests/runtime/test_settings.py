@@ -1,30 +1,40 @@
 """Files that an export is told about itself by, whole, damaged and overridden."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_model, reading, settings
+from foundry.runtime.retrieval.embedding import local
+from foundry.runtime.retrieval.settings import reading, settings
+from foundry.runtime.retrieval.stages import rerank
 
-SECTIONS = [("embedding", "EMBEDDING_MODEL"), ("rerank", "RERANK_MODEL")]
+MODELS = [
+    (local.read_model, "embedding", "EMBEDDING_MODEL"),
+    (rerank.read_model, "rerank", "RERANK_MODEL"),
+]
 
 
-@pytest.mark.parametrize(("section", "variable"), SECTIONS)
+@pytest.mark.parametrize(("read_model", "section", "variable"), MODELS)
 def test_model_may_lie_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str, variable: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read_model: Callable[[Path], str],
+    section: str,
+    variable: str,
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({section: {"model": "a/published-model"}}))
     monkeypatch.delenv(variable, raising=False)
-    assert read_model(section, variable, file) == "a/published-model"
+    assert read_model(file) == "a/published-model"
     monkeypatch.setenv(variable, " /models/words ")
-    assert read_model(section, variable, file) == "/models/words"
+    assert read_model(file) == "/models/words"
     file.write_text("{}")
     monkeypatch.delenv(variable)
     with pytest.raises(ConfigurationError, match="unusable"):
-        read_model(section, variable, file)
+        read_model(file)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"7", b'{"a": ', b'{"a": null}'])

@@ -71,6 +71,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),
+        manifest=SimpleNamespace(dense=None),
     )
 
 

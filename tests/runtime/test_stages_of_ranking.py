@@ -1,11 +1,11 @@
 """Stages that multiply scores, by numbers worked out by hand."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from foundry.runtime.index.arrays import Vocabulary
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
@@ -13,6 +13,7 @@ from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 from foundry.runtime.retrieval.stages.anchors import boost_anchors
+from foundry.runtime.retrieval.stages.boosting import boost
 from foundry.runtime.retrieval.stages.recency import boost_by_decay, boost_by_tiers, today
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -112,12 +113,10 @@ def keyword_lane(**postings: list[int]) -> KeywordLane:
     """A lane of four chunks, all of whose impacts are 1."""
     terms = sorted(postings)
     flat = [chunk for term in terms for chunk in postings[term]]
+    ends = np.cumsum([0, *(len(postings[term]) for term in terms)]).tolist()
+    ranges = dict(zip(terms, pairwise(ends), strict=True))
     return KeywordLane(
-        Vocabulary(
-            memoryview("".join(terms).encode()),
-            np.cumsum([0, *(len(term) for term in terms)]).astype(np.uint64),
-        ),
-        np.cumsum([0, *(len(postings[term]) for term in terms)]).astype(np.uint64),
+        lambda term: ranges.get(term, (0, 0)),
         np.array(flat, dtype=np.uint32),
         np.ones(len(flat), dtype=np.float32),
         4,
@@ -226,7 +225,7 @@ def test_reference_date(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_boosts_of_several_stages_multiply() -> None:
-    found = candidates(0.5, 0.5).boosted("a", np.array([1.5, 1.0]), 1.5)
-    found = found.boosted("b", np.array([1.0, 1.2]), 1.2)
+    found = boost(candidates(0.5, 0.5), "a", np.array([1.5, 1.0]), 1.5)
+    found = boost(found, "b", np.array([1.0, 1.2]), 1.2)
     assert found.scores == pytest.approx([0.5 / 1.2, 0.5 / 1.5], abs=1e-6)
-    assert found.at(np.array([1])).boosts["b"] == pytest.approx([1.2])
+    assert found.boosts["b"] == pytest.approx([1.0, 1.2])

@@ -155,10 +155,10 @@ def test_the_best_hit_lacks_the_idf_of_each_missing_term(index: Index) -> None:
     missing = 2 * math.log(14)
     assert index.chunk_count == 6
     assert scored.full_score == pytest.approx(hits.scores[0] + missing)
-    assert scored.worth == pytest.approx(hits.scores[0] / (hits.scores[0] + missing))
+    assert scored.full_score == pytest.approx(hits.scores[0] + missing)
     assert compare_with_terms(hits, index, terms, []).full_score == hits.full_score
-    assert (hits.full_score, hits.worth) == (hits.scores[0], 1)
-    assert (LaneHits.none().full_score, LaneHits.none().worth) == (1, 0)
+    assert hits.full_score == hits.scores[0]
+    assert LaneHits.none().full_score == 1
 
 
 def test_what_only_the_texts_tell_is_missing_as_one_term(index: Index) -> None:

@@ -5,8 +5,8 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from raw_http import Server, get
 
+from foundry.runtime.retrieval.candidates import stage
 from foundry.runtime.retrieval.results import SearchResponse
-from foundry.runtime.retrieval.timing import stage
 from foundry.runtime.web.observing import REGISTRY, STAGE_SECONDS, observe_search
 
 

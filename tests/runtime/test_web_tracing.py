@@ -9,7 +9,7 @@ PROGRAM = """
 import json, sys, time
 from fastapi import FastAPI, Response
 from starlette.testclient import TestClient
-from foundry.runtime.retrieval.timing import stage
+from foundry.runtime.retrieval.candidates import stage
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.middleware import Middleware

@@ -21,10 +21,6 @@ from .layout import IndexLayout
 MAX_HEADER_BYTES = 4096
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
-REMEMBERED_TERMS = 8_192
-MAX_REMEMBERED_CHARACTERS = 64
-"""Longer terms are not kept, so that queries cannot fill the memory."""
-
 SEPARATOR = b"\x1f"
 _AFTER_ALL = b"\xff"
 """Greater than every byte of UTF-8."""
@@ -132,7 +128,6 @@ class Vocabulary(Sequence[bytes]):
     def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
         self._terms = terms
         self._offsets = offsets
-        self._remembered: dict[str, int | None] = {}
 
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
@@ -148,19 +143,12 @@ class Vocabulary(Sequence[bytes]):
 
     def find(self, term: str) -> int | None:
         """Return the number of `term`, or None."""
-        # The same words are asked for again and again, and several times for each query.
-        number = self._remembered.get(term, -1)
-        if number != -1:
-            return number
-        encoded = term.encode("utf-8", "replace")
-        number = bisect_left(self, encoded)
-        if number == len(self) or self[number] != encoded:
-            number = None
-        if len(term) <= MAX_REMEMBERED_CHARACTERS:
-            if len(self._remembered) >= REMEMBERED_TERMS:
-                self._remembered.clear()
-            self._remembered[term] = number
-        return number
+        return self.find_bytes(term.encode("utf-8", "replace"))
+
+    def find_bytes(self, term: bytes) -> int | None:
+        """Return the number of a term in UTF-8, or None."""
+        number = bisect_left(self, term)
+        return number if number < len(self) and self[number] == term else None
 
 
 class ValueTable:
@@ -181,8 +169,7 @@ class ValueTable:
         """Return which documents (m,) have one of these values."""
         mask = np.zeros(self._document_count, dtype=np.bool_)
         for key in {encode_value(field, value) for value in values}:
-            place = bisect_left(self._keys, key)
-            if place < len(self._keys) and self._keys[place] == key:
+            if (place := self._keys.find_bytes(key)) is not None:
                 self._mark(mask, place, place + 1)
         return mask
 

@@ -1,12 +1,10 @@
 """An opened index: its records and filters, mapped from disk, and the lanes that search it."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.filters import FilterColumns
@@ -17,7 +15,6 @@ from .layout import IndexFiles
 from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
 
 Made = TypeVar("Made")
-Part = TypeVar("Part")
 
 
 class Index:
@@ -55,8 +52,6 @@ class Index:
         self._documents = Records(
             layout.documents, layout.document_offsets, layout.document_ids, documents
         )
-        self._parts: dict[Callable[[Any], Any], Any] = {}
-        self._parts_lock = threading.Lock()
 
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest; return the findings."""
@@ -73,19 +68,6 @@ class Index:
     def document(self, number: int) -> DocumentRecord:
         """Return the document with a number from 0 to `document_count` - 1."""
         return self._documents.read(number, DocumentRecord.from_json)
-
-    def document_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers (m,) of the documents that chunks (m,) belong to."""
-        ends = self.document_chunks[1:]
-        return np.searchsorted(ends, chunks.astype(np.uint64), side="right").astype(np.int64)
-
-    def part(self, open_part: Callable[["Index"], Part]) -> Part:
-        """Return the data of an optional stage, which `open_part` opens once for this index."""
-        with self._parts_lock:
-            if open_part not in self._parts:
-                self._parts[open_part] = open_part(self)
-            opened: Part = self._parts[open_part]
-            return opened
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""

@@ -1,8 +1,13 @@
-"""The best chunks of each lane, and the candidates of a search that they are joined to."""
+"""What the stages of a search pass on: the best chunks of each lane, then candidates.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol, TypeAlias
+Each stage is timed, for metrics and traces.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +21,45 @@ HALVINGS = 16
 SCORE_DIGITS = 6
 """Decimal places of a score: what callers see is also what results are ordered by."""
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+Observer = Callable[[str, int, int], None]
+"""Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
+
+_observers: list[Observer] = []
+
+
+def observe_stages(observer: Observer) -> None:
+    """Tell `observer` of every stage from now on, in whichever thread it ran."""
+    if observer not in _observers:
+        _observers.append(observer)
+
+
+def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Decorate a function that is a stage of a search."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def timed(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+            begun = time.perf_counter_ns()
+            try:
+                return function(*arguments, **options)
+            finally:
+                for observer in _observers:
+                    observer(name, begun, time.perf_counter_ns())
+
+        return timed
+
+    return decorate
+
 
 @dataclass(frozen=True, slots=True)
 class LaneHits:
     """The best chunks of one lane: numbers (m,) and scores (m,), best first.
 
-    `missing_score` is what the best hit lacks to be all that was asked for. `coverage` is the share
-    that it has of the query's terms, from 0 to 1; None for hits that were not found by terms.
+    `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
+    share of the query's terms that it has; None for hits that were not found by terms.
     """
 
     chunks: Numbers
@@ -37,11 +74,6 @@ class LaneHits:
     def full_score(self) -> float:
         """The score that is worth 1: the highest one plus what it lacks; never 0."""
         return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
-
-    @property
-    def worth(self) -> float:
-        """The worth of the best hit, from 0 to 1: 1 if nothing is missing."""
-        return float(self.scores[0]) / self.full_score if len(self.scores) else 0.0
 
     @classmethod
     def none(cls) -> "LaneHits":
@@ -88,10 +120,9 @@ class Candidates:
 
     `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the full score of the
     query: None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count
-    from 1 in a lane's own hits; 0 where the chunk is not among them. `boosts` are the factors by
-    which stages multiplied scores; `rerank` is the score from a reranking model, NaN where it was
-    not asked about the chunk. `keyword_worth` is the worth of the keyword lane's best hit, and
-    `coverage` its share of the query's terms.
+    from 1 in a lane's own hits; 0 where the chunk is not among them. `boosts` are the factors of
+    stages; `rerank` is a model's score, NaN where it was not asked. `coverage` is the keyword
+    lane's.
     """
 
     chunks: Numbers
@@ -102,7 +133,6 @@ class Candidates:
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
-    keyword_worth: float = 1.0
     coverage: float | None = None
 
     @classmethod
@@ -126,20 +156,6 @@ class Candidates:
         clipped: Scores = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
-    def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
-        """Multiply each score by its factor (m,), scaled by the `largest` one that there can be."""
-        scaled = self.with_scores(self.scores * (factors / largest))
-        return replace(scaled, boosts={**self.boosts, name: factors})
-
-    def at(self, places: Numbers) -> "Candidates":
-        """Return the candidates at ascending `places` (k,) among these, and no others."""
-        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                values[name] = value[places]
-        values["boosts"] = {name: factors[places] for name, factors in self.boosts.items()}
-        return Candidates(**values)
-
 
 def candidate_count(top_k: int) -> int:
     """Return how many chunks each lane delivers for `top_k` results."""
@@ -159,7 +175,7 @@ def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: i
     chunks, scores = chunks[order], scores[order]
     if repeated > 1:
         # The same chunk follows itself, since its score is the same each time.
-        is_first = _first_of_equals(chunks)
+        is_first = first_of_equals(chunks)
         chunks, scores = chunks[is_first], scores[is_first]
     return LaneHits(chunks[:count].astype(np.int64), scores[:count])
 
@@ -182,41 +198,8 @@ def _threshold(scores: Scores, count: int) -> float:
     return low
 
 
-def complete_lanes(
-    keyword_lane: TermLane,
-    dense_lane: VectorLane,
-    terms: Sequence[str],
-    vector: Vector,
-    keyword: LaneHits,
-    semantic: LaneHits,
-) -> Candidates:
-    """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
-
-    A chunk's score then never depends on how deep a lane was read.
-    """
-    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
-    chunks = found[_first_of_equals(found)]
-    return Candidates(
-        chunks=chunks,
-        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
-        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
-        semantic_ranks=_ranks_in(semantic, chunks),
-        keyword_ranks=_ranks_in(keyword, chunks),
-        scores=np.zeros(len(chunks)),
-        keyword_worth=keyword.worth,
-        coverage=keyword.coverage or 0.0,
-    )
-
-
-def _first_of_equals(numbers: NDArray[np.integer]) -> Mask:
+def first_of_equals(numbers: NDArray[np.integer]) -> Mask:
     """Mark the first of each run of equal `numbers` (m,)."""
     is_first = np.ones(len(numbers), dtype=np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
     return is_first
-
-
-def _ranks_in(hits: LaneHits, chunks: Numbers) -> Numbers:
-    """Return the rank (m,) of each of `chunks` (m,) among a lane's hits; 0 where it is none."""
-    ranks = np.zeros(len(chunks), dtype=np.int64)
-    ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
-    return ranks

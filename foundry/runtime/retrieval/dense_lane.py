@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..index.arrays import exact_type, open_array, quantise
 from ..index.layout import IndexFiles, IndexLayout
-from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best
-from .timing import stage
+from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
 EXACT_SCAN_LIMIT = 2_000
 """Chunks up to which a full scan costs no more than a sketch pass and its rescoring."""

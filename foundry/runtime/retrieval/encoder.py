@@ -15,8 +15,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -26,8 +27,9 @@ from numpy.typing import NDArray
 from ..index.arrays import open_array
 from ..index.errors import IndexUnusableError
 from ..index.layout import IndexFiles
+from .candidates import Vector, stage
 from .spelling import american
-from .timing import stage
+from .tokens import remember
 
 FORMAT_VERSION = 1
 CONTINUATION = "##"
@@ -35,10 +37,6 @@ CONTINUATION = "##"
 
 MAX_WORD_LENGTH = 128
 """Characters; a longer run is encoded data rather than a word, and counts as not covered."""
-
-# Bounds on what a cutter keeps of queries.
-REMEMBERED_WORDS = 8_192
-MAX_REMEMBERED_LENGTH = 32
 
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
@@ -104,53 +102,42 @@ def split_words(text: str) -> list[str]:
 
 
 class PieceCutter:
-    """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
+    """Cuts folded words into the rows of their pieces, and keeps the last `remembered` of them."""
 
     def __init__(
-        self, pieces: Sequence[str], language: str = "none", remembered: int = REMEMBERED_WORDS
+        self, pieces: Sequence[str], language: str = "none", remembered: int = 8_192
     ) -> None:
-        self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
-        self._longest = max(map(len, pieces), default=0)
-        self._is_english = language == "english"
-        self._remembered = remembered
-        self._words: dict[str, Word] = {}
+        numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        longest = max(map(len, pieces), default=0)
+        self.cut_word = remember(
+            partial(_cut_word, numbers, longest, language == "english"), remembered
+        )
 
     def cut(self, text: str) -> list[Word]:
         """Cut the words of a text, in order."""
-        return [self._words.get(word) or self._remember(word) for word in split_words(text)]
+        return [*map(self.cut_word, split_words(text))]
 
-    def cut_word(self, text: str) -> Word:
-        """Cut one folded word: the longest piece first, from the left.
 
-        A character that begins no piece is passed over.
-        """
-        if self._is_english:
-            text = american(text)
-        covered = [False] * len(text)
-        rows: list[int] = []
-        start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
-        while start < len(text):
-            prefix = CONTINUATION if start else ""
-            stop = min(len(text), start + self._longest)
-            while stop > start and (row := self._numbers.get(prefix + text[start:stop])) is None:
-                stop -= 1
-            if stop > start:
-                assert row is not None
-                rows.append(row)
-                covered[start:stop] = [True] * (stop - start)
-            start = max(stop, start + 1)
-        known = [*zip(map(str.isalpha, text), covered, strict=True)]
-        letters = [is_covered for is_letter, is_covered in known if is_letter]
-        digits = [is_covered for is_letter, is_covered in known if not is_letter]
-        return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
-
-    def _remember(self, text: str) -> Word:
-        word = self.cut_word(text)
-        if len(text) <= MAX_REMEMBERED_LENGTH:
-            if len(self._words) >= self._remembered:
-                self._words.clear()
-            self._words[text] = word
-        return word
+def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: str) -> Word:
+    """Cut off the longest piece, from the left, and pass over what begins none."""
+    if is_english:
+        text = american(text)
+    covered = [False] * len(text)
+    rows: list[int] = []
+    start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
+    while start < len(text):
+        prefix = CONTINUATION if start else ""
+        stop = min(len(text), start + longest)
+        while stop > start and (row := numbers.get(prefix + text[start:stop])) is None:
+            stop -= 1
+        if stop > start:
+            assert row is not None
+            rows.append(row)
+            covered[start:stop] = [True] * (stop - start)
+        start = max(stop, start + 1)
+    letters = [known for known, one in zip(covered, text, strict=True) if one.isalpha()]
+    digits = [known for known, one in zip(covered, text, strict=True) if not one.isalpha()]
+    return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
 
 
 @dataclass(slots=True)
@@ -164,7 +151,7 @@ class PieceEncoder:
 
     @classmethod
     def open(
-        cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
+        cls, directory: Path, language: str | None = None, remembered: int = 8_192
     ) -> "PieceEncoder":
         """Map an encoder's folder, read in `language` if it is given. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
@@ -188,7 +175,7 @@ class PieceEncoder:
         return self.description.dimensions
 
     @stage("encode")
-    def encode(self, text: str) -> NDArray[np.float32] | None:
+    def encode(self, text: str) -> Vector | None:
         """Return the unit vector (dimensions,) of a text, or None if pieces cover too little of it.
 
         A vector of the few covered words would rank by chance.
@@ -199,7 +186,7 @@ class PieceEncoder:
         """Cut a text into words, as `encode_words` takes them."""
         return self.pieces.cut(text[:MAX_CHARACTERS])
 
-    def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
+    def encode_words(self, words: Sequence[Word]) -> Vector | None:
         """Return the same as `encode` for a text of these words."""
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
@@ -231,7 +218,7 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     return encoder
 
 
-def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:
+def _unit(total: NDArray[np.float64], common: float) -> Vector | None:
     """Scale exact integers (d,) to length one, a common part included; None for zero."""
     largest = np.abs(total).max()
     if largest == 0:

@@ -5,7 +5,7 @@
 (Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
 Rank Learning Methods.) A lane that did not deliver a chunk adds nothing to its score. The factor
 k + 1 changes no order: it scales scores to [0, 1], and only what is first in both lanes has 1. A
-keyword lane whose best hit is worth less than 1, see `LaneHits`, counts for as much less.
+keyword lane whose best hit scores less than 1, see `LaneHits`, counts for as much less.
 """
 
 import numpy as np
@@ -18,9 +18,10 @@ def fuse_rrf(
     candidates: Candidates, semantic_weight: float, keyword_weight: float, *, k: int
 ) -> Candidates:
     """Score candidates by their ranks; weights are not negative and not both 0, `k` is positive."""
+    assert candidates.keyword is not None
+    worth = min(1.0, float(candidates.keyword.max(initial=0.0)))
     scores = semantic_weight * _reciprocal(candidates.semantic_ranks, k)
-    keyword = _reciprocal(candidates.keyword_ranks, k)
-    scores += keyword_weight * candidates.keyword_worth * keyword
+    scores += keyword_weight * worth * _reciprocal(candidates.keyword_ranks, k)
     return candidates.with_scores(scores / (semantic_weight + keyword_weight))
 
 

@@ -10,24 +10,24 @@ computes all but the sum, so that a query adds up the postings of its terms and 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.arrays import Vocabulary, open_array
 from ..index.layout import IndexFiles, IndexLayout
-from .candidates import LaneHits, Mask, Numbers, Scores, best
-from .timing import stage
+from .candidates import LaneHits, Mask, Numbers, Scores, best, stage
+from .tokens import remember
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeywordLane:
     """BM25 search over the postings of one index; see `TermLane`."""
 
-    vocabulary: Vocabulary
-    offsets: NDArray[np.uint64]
+    find: Callable[[str], tuple[int, int]]  # The begin and end of the postings of a term.
     chunks: NDArray[np.uint32]
     impacts: NDArray[np.float32]
     chunk_count: int
@@ -41,9 +41,11 @@ class KeywordLane:
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
         """Map the files of an index of so many chunks, terms and postings."""
+        vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
+        offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         return cls(
-            Vocabulary.open(layout.terms, layout.term_offsets, terms),
-            open_array(layout.posting_offsets, np.uint64, (terms + 1,)),
+            # The same words are looked up again and again, and several times for each query.
+            remember(partial(_find, vocabulary, offsets)),
             open_array(layout.posting_chunks, np.uint32, (postings,)),
             open_array(layout.posting_impacts, np.float32, (postings,)),
             chunks,
@@ -77,7 +79,7 @@ class KeywordLane:
 
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
-        start, end = self._range(term)
+        start, end = self.find(term)
         return end - start
 
     def _postings(
@@ -86,15 +88,13 @@ class KeywordLane:
         """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
-            start, end = self._range(term)
+            start, end = self.find(term)
             if start < end:
                 impacts = self.impacts[start:end]
                 repeated = impacts if times == 1 else impacts * np.float64(times)
                 yield self.chunks[start:end], repeated
 
-    def _range(self, term: str) -> tuple[int, int]:
-        number = self.vocabulary.find(term)
-        if number is None:
-            return 0, 0
-        start, end = self.offsets[number : number + 2].tolist()
-        return start, end
+
+def _find(vocabulary: Vocabulary, offsets: NDArray[np.uint64], term: str) -> tuple[int, int]:
+    number = vocabulary.find(term)
+    return (0, 0) if number is None else (int(offsets[number]), int(offsets[number + 1]))

@@ -88,12 +88,6 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
         ) from None
 
 
-def read_model(section: str, variable: str, file: Path = SETTINGS_FILE) -> str:
-    """Return the name or folder of a model, of a variable or a section; ConfigurationError."""
-    with reading(file) as values:
-        return read_variable(variable) or str(values[section]["model"])
-
-
 def read_variable(name: str) -> str | None:
     """Return the value of a variable; None if it is unset or blank."""
     return os.environ.get(name, "").strip() or None

@@ -19,9 +19,10 @@ Text is compared after NFKC and case folding; accents are kept.
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -40,7 +41,7 @@ ENGLISH_STOP_WORDS = frozenset(
 MAX_TOKEN_LENGTH = 128  # Longer runs (encoded data, mostly) give no terms.
 MAX_QUERY_TERMS = 64  # Distinct ones; of a longer query the beginning counts.
 MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of one.
-MAX_REMEMBERED_LENGTH = 32  # So that what queries bring stays small in memory.
+MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
 MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
 
 HEADING_MARK = "="
@@ -104,6 +105,14 @@ _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
+Value = TypeVar("Value")
+
+
+def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
+    """Cache the last `entries` values of a function of a word, those of long words aside."""
+    cached = lru_cache(entries)(function)
+    return lambda word: (cached if len(word) <= MAX_REMEMBERED_LENGTH else function)(word)
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -126,7 +135,7 @@ class Tokenizer:
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
-        self._remembered = lru_cache(remembered)(self._analyse)
+        self._token = remember(self._analyse, remembered)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
@@ -165,10 +174,6 @@ class Tokenizer:
     def terms(self, text: str) -> list[str]:
         """Return the index terms of `text`, in order and with repetitions."""
         return [term for token in self.tokenize(text) for term in token.terms]
-
-    def _token(self, surface: str) -> Token:
-        is_short = len(surface) <= MAX_REMEMBERED_LENGTH
-        return self._remembered(surface) if is_short else self._analyse(surface)
 
     def _analyse(self, surface: str) -> Token:
         if len(surface) > MAX_TOKEN_LENGTH:

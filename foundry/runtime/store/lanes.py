@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ..index.arrays import Vocabulary, open_array, quantise
 from ..index.layout import IndexFiles
-from ..retrieval.candidates import LaneHits
-from ..retrieval.timing import stage
+from ..retrieval.candidates import LaneHits, stage
+from ..retrieval.tokens import remember
 from .store import Store, VersionMissingError
 
 
@@ -23,7 +23,7 @@ class StoredKeywordLane:
     def __init__(self, files: IndexFiles, store: Store) -> None:
         """Map the files that the server has. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
-        self._find = Vocabulary.open(layout.terms, layout.term_offsets, terms).find
+        self._find = remember(Vocabulary.open(layout.terms, layout.term_offsets, terms).find)
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         self._store = store
 

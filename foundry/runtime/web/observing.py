@@ -17,8 +17,8 @@ from opentelemetry import trace
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
+from ..retrieval.candidates import observe_stages
 from ..retrieval.results import SearchResponse
-from ..retrieval.timing import observe_stages
 from .access import OPEN_PATHS
 from .process import COUNTS_VARIABLE
 

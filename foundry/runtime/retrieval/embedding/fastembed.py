@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles
-from ..settings import read_model
-from .local import LocalQueryEncoder, find_folder, unusable
+from .local import LocalQueryEncoder, find_folder, read_model, unusable
 from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
@@ -148,6 +147,6 @@ def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     cannot be loaded; ConfigurationError.
     """
     dense = require_model(files, "fastembed")
-    name = read_model("embedding", "EMBEDDING_MODEL")
+    name = read_model()
     model = FastEmbedEmbeddings(name, install="pip install fastembed")
     return LocalQueryEncoder(model, files.layout, dense)

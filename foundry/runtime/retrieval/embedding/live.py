@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ...index.errors import ConfigurationError, IndexUnusableError
 from ...index.layout import DenseManifest, IndexFiles, IndexLayout
 from ..calls import CircuitBreaker, call_within
+from ..candidates import stage
 from ..settings import ADDRESS, SETTINGS_FILE, reading
-from ..timing import stage
 from .probe import find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

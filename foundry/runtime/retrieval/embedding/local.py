@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ...index.errors import IndexUnusableError
 from ...index.layout import DenseManifest, IndexLayout
-from ..timing import stage
+from ..candidates import stage
+from ..settings import SETTINGS_FILE, read_variable, reading
 from .probe import find_difference
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
@@ -64,6 +65,12 @@ class LocalQueryEncoder:
             vectors = self._model.embed([self._query_prefix + text], "query")
         vector: NDArray[np.float32] = vectors[0]
         return vector
+
+
+def read_model(file: Path = SETTINGS_FILE) -> str:
+    """Return the name or folder of the model that embeds queries. Raises ConfigurationError."""
+    with reading(file) as values:
+        return read_variable("EMBEDDING_MODEL") or str(values["embedding"]["model"])
 
 
 def find_folder(model: str) -> Path | None:

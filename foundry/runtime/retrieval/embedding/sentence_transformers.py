@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles
-from ..settings import read_model
-from .local import LocalQueryEncoder, find_folder, unusable
+from .local import LocalQueryEncoder, find_folder, read_model, unusable
 from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
@@ -81,7 +80,7 @@ def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     """
     dense = require_model(files, "sentence-transformers")
     model = SentenceTransformersEmbeddings(
-        read_model("embedding", "EMBEDDING_MODEL"),
+        read_model(),
         install="pip install sentence-transformers",
         revision=dense.revision or None,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from ..candidates import Candidates, TermLane
 from ..identifiers import find_identifiers, whole_terms
 from ..tokens import Token
+from .boosting import boost
 
 
 def boost_anchors(
@@ -18,7 +19,7 @@ def boost_anchors(
     *,
     factor: float,
 ) -> Candidates:
-    """Multiply the scores of candidates that contain an anchor; see `Candidates.boosted`.
+    """Multiply the scores of candidates that contain an anchor; see `boost`.
 
     A chunk contains what stands in its text, headings or tags. Without anchors in the query
     nothing changes.
@@ -30,4 +31,4 @@ def boost_anchors(
     for anchor in anchors:
         scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
         found |= np.all(scores, axis=0)
-    return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)
+    return boost(candidates, "anchors", np.where(found, factor, 1.0), factor)

@@ -5,6 +5,7 @@ Only the semantic lane sees them. The words and their vectors are made when the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from ...index.arrays import exact_type, open_array, quantise
 from ...index.errors import IndexUnusableError
 from ...index.reader import Index
+from ..candidates import stage
 from ..results import Journal
-from ..timing import stage
 from ..tokens import Token
 
 
@@ -57,20 +58,6 @@ class ExpansionWords:
     vectors: NDArray[np.floating]
     scales: NDArray[np.float32]
 
-    @classmethod
-    def open(cls, index: Index) -> "ExpansionWords":
-        """Map the words of an index. Raises IndexUnusableError if it was built without."""
-        layout = ExpansionLayout(index.layout.expansion)
-        try:
-            words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
-        except (OSError, ValueError) as error:
-            raise IndexUnusableError(
-                f"{layout.words}: unreadable: {error}; this server expands queries by it"
-            ) from None
-        rows = open_array(layout.vectors, np.int8, (len(words), -1))
-        vectors = rows.astype(exact_type(rows.shape[1]))
-        return cls(words, vectors, open_array(layout.scales, np.float32, (len(words),)))
-
     def nearest(
         self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
     ) -> list[str]:
@@ -84,6 +71,21 @@ class ExpansionWords:
         order = near[np.lexsort((near, -cosines[near]))]
         new = (self.words[number] for number in order if self.words[number] not in known)
         return list(islice(new, count))
+
+
+@lru_cache(maxsize=1)
+def open_words(index: Index) -> ExpansionWords:
+    """Map the words of the served index, once. Raises IndexUnusableError if it has none."""
+    layout = ExpansionLayout(index.layout.expansion)
+    try:
+        words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
+    except (OSError, ValueError) as error:
+        raise IndexUnusableError(
+            f"{layout.words}: unreadable: {error}; this server expands queries by it"
+        ) from None
+    rows = open_array(layout.vectors, np.int8, (len(words), -1))
+    scales = open_array(layout.scales, np.float32, (len(words),))
+    return ExpansionWords(words, rows.astype(exact_type(rows.shape[1])), scales)
 
 
 @stage("expand")
@@ -106,7 +108,7 @@ def expand_query(
     if any(token.is_identifier for token in tokens):
         return vector
     known = {token.text.casefold() for token in tokens}
-    words = index.part(ExpansionWords.open).nearest(vector, terms, minimum_cosine, known)
+    words = open_words(index).nearest(vector, terms, minimum_cosine, known)
     expanded = encoder.encode(" ".join([query, *words])) if words else None
     if expanded is None:
         return vector

@@ -6,6 +6,7 @@ results.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 
 import numpy as np
@@ -33,13 +34,6 @@ class LinkGraph:
     sources: NDArray[np.uint32]
 
     @classmethod
-    def open(cls, index: Index) -> "LinkGraph":
-        """Map the graph of an index. Raises IndexUnusableError."""
-        offsets = open_array(index.layout.link_offsets, np.uint64, (index.document_count + 1,))
-        targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
-        return cls.of(offsets, targets)
-
-    @classmethod
     def of(cls, offsets: NDArray[np.uint64], targets: NDArray[np.uint32]) -> "LinkGraph":
         """Return the graph with these links; those in the other direction are worked out."""
         count = len(offsets) - 1
@@ -62,6 +56,14 @@ class LinkGraph:
         return [*found][:count]
 
 
+@lru_cache(maxsize=1)
+def open_graph(index: Index) -> LinkGraph:
+    """Map the graph of the served index, once. Raises IndexUnusableError."""
+    offsets = open_array(index.layout.link_offsets, np.uint64, (index.document_count + 1,))
+    targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
+    return LinkGraph.of(offsets, targets)
+
+
 def add_linked(
     candidates: Candidates,
     index: Index,
@@ -81,8 +83,9 @@ def add_linked(
     seed_places = best_places(index, candidates, seeds)
     if not len(seed_places):
         return candidates
-    graph = index.part(LinkGraph.open)
-    documents = index.document_numbers(candidates.chunks)
+    graph = open_graph(index)
+    ends = index.document_chunks[1:]
+    documents = np.searchsorted(ends, candidates.chunks.astype(np.uint64), "right")
     ceiling = max(0.0, float(candidates.scores[seed_places[-1]]) - _STEP)
     reached: dict[int, float] = {}
     for place in seed_places:

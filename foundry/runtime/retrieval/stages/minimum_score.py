@@ -1,9 +1,11 @@
 """Minimum scores: what is too weak is no hit, even if nothing else was found."""
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..candidates import Candidates
+from ..candidates import Candidates, Numbers
 from ..results import Journal
 
 STAGE = "minimum_score"
@@ -46,4 +48,14 @@ def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> 
             journal.note(STAGE, dropped=dropped)
         else:
             journal.note(STAGE, dropped=dropped, best_dropped=float(candidates.scores.max()))
-    return candidates.at(np.flatnonzero(kept))
+    return _take(candidates, np.flatnonzero(kept))
+
+
+def _take(candidates: Candidates, places: Numbers) -> Candidates:
+    """Return the candidates at ascending `places` (k,), and no others."""
+    values = {one.name: getattr(candidates, one.name) for one in fields(candidates)}
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            values[name] = value[places]
+    values["boosts"] = {name: factors[places] for name, factors in candidates.boosts.items()}
+    return Candidates(**values)

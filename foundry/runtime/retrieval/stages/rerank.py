@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -18,10 +19,9 @@ from numpy.typing import NDArray
 from ...index.errors import ConfigurationError
 from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
-from ..candidates import SCORE_DIGITS, Candidates
+from ..candidates import SCORE_DIGITS, Candidates, stage
 from ..results import Journal, best_places
-from ..settings import read_model
-from ..timing import stage
+from ..settings import SETTINGS_FILE, read_variable, reading
 from .cross_encoder import CrossEncoder
 
 STAGE = "rerank"
@@ -109,6 +109,12 @@ class Reranker:
             _logger.warning("hits are not reranked: %s", detail)
 
 
+def read_model(file: Path = SETTINGS_FILE) -> str:
+    """Return the name or folder of the model that reranks. Raises ConfigurationError."""
+    with reading(file) as values:
+        return read_variable("RERANK_MODEL") or str(values["rerank"]["model"])
+
+
 def reranker() -> Reranker:
     """Return the reranker of this process."""
     return _reranker_of(os.getpid())
@@ -118,7 +124,7 @@ def reranker() -> Reranker:
 def _reranker_of(_process: int) -> Reranker:
     # A worker has its own: the threads that run a model do not survive a fork, and to free the
     # parent's would wait for them for ever.
-    return Reranker(lambda: CrossEncoder(read_model("rerank", "RERANK_MODEL")))
+    return Reranker(lambda: CrossEncoder(read_model()))
 
 
 def warm_if_wanted() -> None:

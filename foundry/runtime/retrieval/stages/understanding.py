@@ -16,11 +16,11 @@ from ...index.reader import Index
 from ...model.client import ModelError
 from ...model.queries import QueryModel, Request
 from ...model.settings import ModelSettings
+from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import is_identifier_query
 from ..results import Journal
 from ..settings import settings
-from ..timing import stage
 
 _INSTRUCTIONS = """\
 You prepare a query for a search engine. The query stands between lines that begin with {{fence}};

@@ -38,7 +38,7 @@ def test_rrf_with_another_constant() -> None:
 
 
 def test_ranks_3_and_9_sum_as_published() -> None:
-    semantic, keyword = np.zeros(1), np.zeros(1)
+    semantic, keyword = np.zeros(1), np.ones(1)
     found = Candidates(
         np.zeros(1, np.int64), semantic, keyword, np.array([3]), np.array([9]), np.zeros(1)
     )

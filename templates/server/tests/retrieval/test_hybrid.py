@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.weights import weights
+from foundry.runtime.retrieval.hybrid import weights
 
 
 @pytest.fixture
