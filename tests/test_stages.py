@@ -1,6 +1,5 @@
 """Optional stages in rendered servers: what holds for every search, whatever is chosen."""
 
-import asyncio
 import importlib
 import math
 from collections.abc import Iterator
@@ -175,10 +174,12 @@ def test_every_door_gives_the_same(
         parameters += [("filter", f"{name}={entry}") for entry in values]
     assert without_time(client.get("/search", params=parameters).json()) == expected
 
-    tools = importlib.import_module(f"{server.__name__}.mcp.tools")
-    requests = importlib.import_module(f"{server.__name__}.web.requests")
-    search = requests.in_event_loop(server.search_hybrid)
-    described = asyncio.run(tools.find_passages(search, body))
+    call = {"name": "search", "arguments": body}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    described = client.post("/mcp", json=message, headers=accepted).json()["result"][
+        "structuredContent"
+    ]
     assert described["stages"] == expected["stages"]
     for passage, result in zip(described["results"], expected["results"], strict=True):
         for name in ("id", "score", "scores", "boosts"):
