@@ -122,7 +122,7 @@ def test_target_brings_its_own_files_and_its_section(
     readme = files["README.md"].decode()
     chosen = {target, "docker"} if image else {target}
     assert {key for key, heading in HEADINGS.items() if f"\n## {heading}\n" in readme} == chosen
-    rows = readme.partition("## What is here")[2]
+    rows = readme.partition("| File | Content |")[2]
     missing = {name for name in FILES[target] - {".dockerignore"} if f"`{name}`" not in rows}
     assert not missing
 
@@ -130,7 +130,7 @@ def test_target_brings_its_own_files_and_its_section(
 def test_no_target_is_a_choice(make_project: MakeProject) -> None:
     files = render(make_project)
     assert not files.keys() & ALL_FILES
-    assert "docker" not in files["README.md"].decode().partition("## Check it")[2].lower()
+    assert "docker" not in files["README.md"].decode().partition("## Deploy")[2].lower()
 
 
 def test_docker_is_the_default(make_project: MakeProject) -> None:

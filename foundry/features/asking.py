@@ -56,7 +56,7 @@ what `failed`. After three failures in a row the model is left alone for a while
             imports,
             "understood = understand_query(index, query, filters, journal, query_model(),"
             f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
-            "asked, query, filters = query, understood.query, understood.filters",
+            "rewritten, filters = understood.query, understood.filters",
             said="A language model reads the query first: see"
             " [Understanding queries](#understanding-queries).",
         )

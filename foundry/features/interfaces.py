@@ -47,7 +47,7 @@ class Mcp(Interface):
     name = "mcp"
     keys = _McpKeys
     files = ("server.json", "tests/test_mcp.py")
-    contents = (("{package}/mcp/", "MCP: tools, both transports"),)
+    contents = (("{package}/mcp/", "MCP: tools and transports"),)
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     section = """
@@ -55,9 +55,8 @@ class Mcp(Interface):
 
 <!-- mcp-name: com.example/{name} -->
 
-Over the Model Context Protocol (MCP) an assistant gets the tools `search`, `fetch` and
-`list_sources`, which only read. `{name} mcp` answers the client that starts it, `{name} serve` at
-`/mcp`, with a token if it has any:
+Over the Model Context Protocol (MCP), assistants get the read-only tools `search`, `fetch` and
+`list_sources`. They start `{name} mcp` themselves, or connect to `/mcp` of a server:
 
 ```sh
 claude mcp add {name} -- {name} mcp
@@ -65,18 +64,11 @@ claude mcp add --transport http {name} https://docs.example.com/mcp \\
   --header "Authorization: Bearer $API_TOKENS"
 ```
 
-Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take this; VS Code
-(`.vscode/mcp.json`) has `servers` in place of `mcpServers`. A command that is not found needs its
-full path, which `which {name}` prints.
-
-```json
-{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}
-```
-
-Over HTTP they take `"url": "https://docs.example.com/mcp"` and `"headers": {{"Authorization":
-"Bearer ..."}}`; ChatGPT and Claude on the web ask for the same two in their settings of connectors.
-Before you publish `server.json` in the MCP registry, replace `com.example` in it and in the comment
-above by a namespace that is yours.
+Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take
+`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`; VS Code (`.vscode/mcp.json`)
+has `servers` in place of `mcpServers`. If a client does not find the command, give it the path that
+`which {name}` prints. To publish `server.json` in the MCP registry, replace `com.example` there and
+in this file by your namespace.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
@@ -113,7 +105,7 @@ class Chat(Interface):
     name = "chat"
     keys = _ChatKeys
     files = ("tests/test_chat.py",)
-    contents = (("{package}/chat/", "the chat: prompt, language model, citations, extracts"),)
+    contents = (("{package}/chat/", "the chat: prompt, citations, extracts"),)
     dependencies = (HTTPX,)
     settings = ("chat_instructions",)
     limits: ClassVar = {
@@ -140,16 +132,12 @@ curl -sN http://127.0.0.1:{port}/chat -H 'Content-Type: application/json' \\
   -d '{{"messages": [{{"role": "user", "content": "your question"}}]}}'
 ```
 
-The answer comes as server-sent events: `sources`, the numbered passages; `delta`, a piece of text,
-in which `[2]` cites passage 2; and `done`, or `error` if it broke off. A question that follows up
-("and who wrote it?") is searched for with the one that it refers to.
+The response is a stream of server-sent events: `sources` (the numbered passages), `delta` (a piece
+of text, in which `[2]` cites passage 2), then `done`, or `error` if the answer breaks off.
 
-Answers are extracts from the passages, unless `LLM_BASE_URL`, `LLM_MODEL` and, if it wants a key,
-`LLM_API_KEY` name a language model before the start: any service that answers like OpenAI's chat
-completions. The question, the conversation and the passages are then sent there. If it fails before
-the first word, the answer is an extract and says why. Nothing that the model writes is carried out
-or fetched, or is a link, an image or HTML to a client that shows Markdown; citations of passages
-that do not exist are taken out.
+Answers are extracts from the passages, unless `LLM_BASE_URL`, `LLM_MODEL` and `LLM_API_KEY` name a
+language model with an OpenAI-compatible API. It receives the conversation and the passages. Links,
+images and HTML that it writes become plain text, and citations of other passages are removed.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
@@ -193,10 +181,9 @@ class OpenAi(Interface):
     section = """
 ## For OpenAI's clients
 
-Programs that speak OpenAI's chat completions get the answers of the chat from
-`http://127.0.0.1:{port}/v1`, with the model `{name}` and, as the key, one of `API_TOKENS`. System
-messages are wishes for the form of an answer. Parameters that would change an answer in a way that
-this server cannot, such as `tools`, are refused; others that it does not know have no effect.
+Clients of OpenAI's chat completions reach the chat at `http://127.0.0.1:{port}/v1`, with the model
+`{name}` and one of `API_TOKENS` as the key. System messages may ask for a form of the answer.
+Parameters that this server cannot honour, such as `tools`, are refused; unknown ones are ignored.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
@@ -222,7 +209,7 @@ class Page(Interface):
     name = "page"
     keys = _PageKeys
     files = ("tests/test_page.py",)
-    contents = (("{package}/page/", "the pages for browsers, without a build step: edit them"),)
+    contents = (("{package}/page/", "the pages for browsers: HTML, CSS and scripts, without a build step"),)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""

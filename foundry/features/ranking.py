@@ -92,7 +92,7 @@ class Anchors(Stage):
             Place.BOOST,
             {"retrieval.stages.anchors": ("boost_anchors",)},
             "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
-            " settings().identifier_patterns, factor={factor})",
+            " patterns, factor={factor})",
             said="Passages that contain an identifier of the query count {factor} times.",
         )
 

@@ -23,7 +23,8 @@ class Place(Enum):
     """
 
     READ = ("search", "read")
-    """Before tokenizing: `index`, `query`, `filters`, `journal`; a step sets `asked` as well."""
+    """Before tokenizing: `index`, `query`, `filters`, `journal`, `patterns`; a step sets
+    `rewritten`, the query to search for, and `filters`."""
 
     EMBED = ("search", "embed")
     """With the `vector` of the query: `searched`, `tokens`, `index`, `journal`."""
@@ -35,8 +36,8 @@ class Place(Enum):
     """After fusion of both lanes alone: `candidates`, `index`."""
 
     BOOST = ("search", "boost")
-    """Whatever was found, first: `candidates`, `index`, `query`, `journal`, `tokens`, `allowed`,
-    `mode`, `reason`, as at the next three."""
+    """In every mode: `candidates`, `index`, `query`, `journal`, `tokens`, `patterns`, `allowed`,
+    `reason`, as at the next three."""
 
     SIFT = ("search", "sift")
     RERANK = ("search", "rerank")

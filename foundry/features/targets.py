@@ -29,7 +29,7 @@ class Docker(Target):
     """A container image."""
 
     name = "docker"
-    platform = "runs as a user without rights, from a read-only file system"
+    platform = "runs as an unprivileged user, from a read-only file system"
     files = ("Dockerfile", ".dockerignore")
     contents = (("Dockerfile", "the container image"),)
     section = """
@@ -41,8 +41,7 @@ docker run --rm --read-only -p 127.0.0.1:{port}:{port} -e API_TOKENS {name}
 docker run --rm {name} search "your question"
 ```
 
-The image runs as a user without rights, reports its health, and stops within 30 seconds of SIGTERM.
-`--build-arg PYTHON=python:3.12-slim@sha256:...` pins its base.
+The image runs as an unprivileged user, from a read-only file system, and reports its health.
 """
 
 

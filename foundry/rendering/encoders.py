@@ -94,9 +94,9 @@ def encode_snippet(value: object) -> Encoded:
     return Encoded(value.text.format(**{key: encode_literal(value.values[key]) for key in wanted}))
 
 
-def encode_lines(value: object) -> Encoded:
-    """A snippet of Python that stands in a function."""
-    return Encoded(textwrap.indent(encode_snippet(value), "    "))
+def encode_lines(value: object, depth: int = 4) -> Encoded:
+    """A snippet of Python in a function, indented by `depth` spaces."""
+    return Encoded(textwrap.indent(encode_snippet(value), " " * depth))
 
 
 def encode_entry(value: object) -> Encoded:
@@ -113,7 +113,7 @@ def encode_import(value: object) -> Encoded:
     return Encoded(f"from .{module} import {', '.join(names)}")
 
 
-ENCODERS: dict[str, Callable[[object], Encoded]] = {
+ENCODERS: dict[str, Callable[..., Encoded]] = {
     "slug": encode_slug,
     "variable": encode_variable,
     "number": encode_number,

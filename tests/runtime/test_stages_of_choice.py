@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores, respond
+from foundry.runtime.retrieval.results import (
+    Hit,
+    Journal,
+    LaneRanks,
+    LaneScores,
+    rank_hits,
+    respond,
+)
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
 from foundry.runtime.retrieval.stages.heuristics import find_entities, rerank_heuristically
 from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, require_score
@@ -142,13 +149,14 @@ def test_capped_response_is_full_while_others_are_left() -> None:
     records = [record(f"c{n:02}", document="big" if n < 60 else f"d{n}") for n in range(65)]
     found = candidates([0.9 - n / 100 for n in range(65)])
     journal = Journal()
+    index = index_of(records)
     response = respond(
-        index_of(records),
+        index,
         "q",
         5,
         journal,
         found,
-        lambda ranked: cap_documents(ranked, journal, most=2),
+        cap_documents(rank_hits(index, found, 5), journal, most=2),
         mode="hybrid",
         reason="default",
     )

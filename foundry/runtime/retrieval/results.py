@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
@@ -147,28 +147,35 @@ def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.
     return chosen[order[:count]].astype(np.int64)
 
 
+def rank_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
+    """Yield every candidate as a hit, best first; only the `first` are sorted at once."""
+    done, count = 0, first
+    while done < len(candidates.scores):
+        places = best_places(index, candidates, count)
+        for place in places[done:].tolist():
+            yield _hit(index, candidates, place)
+        done, count = len(places), 4 * count
+
+
 def respond(
     index: Index,
     query: str,
     top_k: int,
     journal: Journal,
     candidates: Candidates,
-    choose: Callable[[Iterator[Hit]], Iterator[Hit]] | None = None,
+    hits: Iterator[Hit],
     *,
     mode: Mode,
     reason: Reason,
     degraded: bool = False,
 ) -> SearchResponse:
-    """Read the best `top_k` candidates from the index, in order, each text once.
-
-    `choose` may pick from all candidates, best first, instead.
-    """
-    choose = choose or partial(merge_equal_texts, count=top_k)
-    hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
+    """Return the first `top_k` hits, with what is known of the whole search."""
+    # Stages that choose among hits write to the journal while these are read.
+    results = tuple(islice(hits, top_k))
     match: Match = "strong" if reason == "identifier" else judge(index, candidates)
     unknown, stages = journal.unknown_identifiers, journal.stages
     took_ms = round((time.perf_counter() - journal.started) * 1000, 3)
-    return SearchResponse(query, mode, reason, degraded, match, unknown, took_ms, stages, hits)
+    return SearchResponse(query, mode, reason, degraded, match, unknown, took_ms, stages, results)
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
@@ -205,16 +212,6 @@ class _Text:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Text) and self.words == other.words
-
-
-def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
-    """Yield all candidates, best first; those after the `first` are ordered only when asked for."""
-    done, count = 0, first
-    while done < len(candidates.scores):
-        places = best_places(index, candidates, count)
-        for place in places[done:].tolist():
-            yield _hit(index, candidates, place)
-        done, count = len(places), 4 * count
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
