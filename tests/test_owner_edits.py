@@ -1,0 +1,205 @@
+"""Three edits that owners of exports make: each in one place, working, and kept by an update."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from browsers import browser, visit
+from click.testing import CliRunner
+from conftest import MakeProject
+from servers import get, in_checkout, post, run_tool, serving
+
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.export.compose import compose_export
+from foundry.export.write import write_export
+
+pytestmark = pytest.mark.slow
+
+NOTES = {
+    "pumps.md": "# Pumps\n\nA seal keeps the water in.\n",
+    "seals.md": "# Seals\n\nReplace every seal yearly.\n",
+}
+
+Edits = Mapping[str, tuple[tuple[str, str], ...]]
+"""By file of the package: texts that occur once in it, and what replaces them."""
+
+BOOST: Edits = {
+    "search.py": (
+        (
+            "    hits = rank_hits(",
+            "    candidates = boost_titles(candidates, index, terms)\n    hits = rank_hits(",
+        ),
+        (
+            "\n\ndef search_hybrid(",
+            '''
+
+def boost_titles(candidates: Candidates, index: Index, terms: Iterable[str]) -> Candidates:
+    """Count chunks 1.1 times whose title has a word of the query."""
+    titles = [index.chunk(int(number)).title for number in candidates.chunks]
+    words = [query_terms(index.tokenizer.tokenize(title)) for title in titles]
+    has_word = [not set(terms).isdisjoint(of_title) for of_title in words]
+    return candidates.boosted("title", np.where(has_word, 1.1, 1.0), largest=1.1)
+
+
+def search_hybrid(''',
+        ),
+        (
+            "from .opening import",
+            """from collections.abc import Iterable
+
+import numpy as np
+
+from .index.reader import Index
+from .opening import""",
+        ),
+    ),
+}
+ENDPOINTS: Edits = {
+    "custom.py": (
+        (
+            "from .retrieval.hooks import Hooks\n\nHOOKS = Hooks()\n",
+            '''from fastapi import FastAPI
+
+from .retrieval.hooks import Hooks
+
+
+def add_routes(app: FastAPI) -> None:
+    """Tell when we are here."""
+
+    @app.get("/opening-hours")
+    def opening_hours() -> dict[str, str]:
+        return {"monday": "9 to 17"}
+
+
+HOOKS = Hooks(add_routes=add_routes)
+''',
+        ),
+    ),
+    "app.py": (
+        (
+            "    app.add_middleware(\n",
+            '''
+    @app.get("/version")
+    def version() -> dict[str, str]:
+        """Return the version of this server."""
+        return {"version": __version__}
+
+    app.add_middleware(
+''',
+        ),
+    ),
+}
+LAYOUT: Edits = {
+    "page/search.html": (
+        ("    <main>\n", '    <main>\n      <p class="hours">Open from 9 to 17.</p>\n'),
+    ),
+    "page/page.css": (("  max-width: 52rem;\n  min-height", "  max-width: 40rem;\n  min-height"),),
+    "page/search.css": (("", "\n.hours {\n  text-align: right;\n}\n"),),
+}
+OTHER: Edits = {
+    "search.py": (('"""How this server searches', '"""How another version searched'),),
+    "app.py": (('"""The HTTP application', '"""The app of another version'),),
+    "custom.py": (('"""Your own code', '"""Your code'),),
+    "page/search.html": (("<title>Search<", "<title>Search of another version<"),),
+    "page/page.css": (("/* The style of", "/* Another version of"),),
+    "page/search.css": (),
+}
+"""What another version of Foundry wrote otherwise."""
+
+
+@pytest.fixture
+def export(make_project: MakeProject) -> Path:
+    """An export as another version of Foundry wrote it, unedited."""
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    written = compose_export(load_config(project.root), trust=False, stale=False)
+    files = dict(written.files)
+    for name, changes in OTHER.items():
+        files[f"notes/{name}"] = apply(files[f"notes/{name}"].decode(), changes).encode()
+    folder = project.root / "dist" / "notes"
+    write_export(folder, replace(written, files=files), force=False)
+    return folder
+
+
+def apply(text: str, changes: tuple[tuple[str, str], ...]) -> str:
+    for old, new in changes:
+        if old:
+            assert text.count(old) == 1, (old, text)
+        text = text.replace(old, new) if old else text + new
+    return text
+
+
+def edit(export: Path, edits: Edits) -> None:
+    for name, changes in edits.items():
+        path = export / "notes" / name
+        path.write_text(apply(path.read_text(encoding="utf-8"), changes), encoding="utf-8")
+
+
+def run(command: str, export: Path) -> str:
+    result = CliRunner().invoke(main, [command, str(export)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def check_named(export: Path, edits: Edits) -> None:
+    """Verify the export, which must name every edited file."""
+    said = run("verify", export)
+    for name in edits:
+        assert f": notes/{name}\n" in said, said
+    assert said.count("edited") == len(edits), said
+
+
+def check_edit(export: Path, edits: Edits) -> None:
+    """Edit, verify, update to the templates of today, and verify again."""
+    edit(export, edits)
+    run_tool(export, "ruff", "check", "--no-cache", ".")
+    run_tool(export, "black", "--check", "-q", ".")
+    check_named(export, edits)
+    said = run("update", export)
+    for name in edits:
+        kept = "kept as you edited it" if name in ("custom.py", "page/search.css") else "merged"
+        assert f"notes/{name}: {kept}\n" in said, said
+    check_named(export, edits)
+    for name in {"search.py", "app.py", "page/page.css"}:
+        assert "nother version" not in (export / "notes" / name).read_text(encoding="utf-8")
+
+
+def test_boost_is_one_more_step_of_the_search(export: Path) -> None:
+    with serving(in_checkout(export)) as address:
+        before = post(f"{address}/search", {"query": "seal"})["results"]
+    check_edit(export, BOOST)
+    with serving(in_checkout(export)) as address:
+        for mode in ("hybrid", "keyword", "semantic"):
+            results = post(f"{address}/search", {"query": "seal", "mode": mode})["results"]
+            boosts = {hit["path"]: hit["boosts"] for hit in results}
+            assert boosts == {"seals.md": {"title": 1.1}, "pumps.md": {}}
+        results = post(f"{address}/search", {"query": "seal"})["results"]
+    scores = [{hit["path"]: hit["score"] for hit in hits} for hits in (before, results)]
+    assert scores[1]["seals.md"] == pytest.approx(scores[0]["seals.md"], abs=1e-5)
+    assert scores[1]["pumps.md"] == pytest.approx(scores[0]["pumps.md"] / 1.1, abs=1e-5)
+
+
+def test_endpoints_are_added_by_the_hook_and_in_the_application(export: Path) -> None:
+    check_edit(export, ENDPOINTS)
+    with serving(in_checkout(export)) as address:
+        assert get(f"{address}/opening-hours") == {"monday": "9 to 17"}
+        assert get(f"{address}/version") == {"version": "0.1.0"}
+        assert {"/opening-hours", "/version"} <= get(f"{address}/openapi.json")["paths"].keys()
+
+
+def test_layout_of_a_page_is_html_and_css(export: Path) -> None:
+    check_edit(export, LAYOUT)
+    with (
+        browser() as running,
+        serving(in_checkout(export)) as address,
+        visit(running, address) as tab,
+    ):
+        tab.go("/?q=seal")
+        tab.see("p.hours", "Open from 9 to 17.")
+        tab.count("#results > li", 2)
+        style = "(element) => getComputedStyle(element)"
+        page = tab.page
+        assert page.eval_on_selector("body", f"{style}.maxWidth") == "640px"
+        assert page.eval_on_selector("p.hours", f"{style}.textAlign") == "right"
