@@ -75,7 +75,6 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
     return SimpleNamespace(
         chunk=records.__getitem__,
         read_chunk=lambda number, make: make(asdict(records[number])),
-        manifest=SimpleNamespace(dense=None),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),
