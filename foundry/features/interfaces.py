@@ -65,10 +65,10 @@ claude mcp add --transport http {name} https://docs.example.com/mcp \\
 ```
 
 Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take
-`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`; VS Code (`.vscode/mcp.json`)
-has `servers` in place of `mcpServers`. If a client does not find the command, give it the path that
-`which {name}` prints. To publish `server.json` in the MCP registry, replace `com.example` there and
-in this file by your namespace.
+`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`, VS Code
+(`.vscode/mcp.json`) the same with `servers` in place of `mcpServers`. If a client does not find the
+command, give it the path that `which {name}` prints. To publish `server.json` in the MCP registry,
+replace `com.example` there and in this file by your namespace.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
@@ -209,7 +209,7 @@ class Page(Interface):
     name = "page"
     keys = _PageKeys
     files = ("tests/test_page.py",)
-    contents = (("{package}/page/", "the pages for browsers: HTML, CSS and scripts, without a build step"),)
+    contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
