@@ -1,8 +1,7 @@
-"""Who may talk to the server: allow-lists of Host and Origin, bearer tokens.
+"""Decides which requests may enter, by Host, Origin and bearer token.
 
-Loopback names and the literal address that a connection came in on are always hosts of this
-server. No other name is unless it is listed, so a web page that points its own name at this
-machine (DNS rebinding) is refused.
+Hosts are loopback names, the address that a connection came in on, and those that are listed. So a
+web page that points its own name at this machine (DNS rebinding) is refused.
 """
 
 import os
@@ -23,7 +22,7 @@ MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Paths that need no token, for load balancers and supervisors."""
+"""Health checks need no token."""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -32,8 +31,8 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 class AccessPolicy:
     """Which hosts the server answers for, and the SHA-256 of each token that opens it.
 
-    A host is listed as `name` (any port) or `name:port`. Without tokens everybody may ask; with
-    them, `is_open` says which requests beside those for OPEN_PATHS need none.
+    A host is listed as `name` (any port) or `name:port`. Without tokens all requests may enter;
+    with them, those for OPEN_PATHS and those that `is_open` need none.
     """
 
     allowed_hosts: frozenset[str]
@@ -44,9 +43,9 @@ class AccessPolicy:
     def from_environment(
         cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] = lambda _scope: False
     ) -> "AccessPolicy":
-        """Read ALLOWED_HOSTS, in addition to `allowed_hosts`, and API_TOKENS: comma separated.
+        """Read ALLOWED_HOSTS, which adds to `allowed_hosts`, and API_TOKENS: comma separated.
 
-        Raises ConfigurationError for a host that is not one and for a token that is too short.
+        Raises ConfigurationError for what is no host, and for a token that is too short.
         """
         hosts = frozenset(host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS")))
         if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
@@ -60,7 +59,7 @@ class AccessPolicy:
         return cls(hosts, tuple(sha256(token.encode()).digest() for token in tokens), is_open)
 
     def check(self, scope: Scope) -> None:
-        """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may go on."""
+        """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may enter."""
         if len(scope["headers"]) > MAX_HEADERS:
             raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
         hosts = _values(scope, b"host")

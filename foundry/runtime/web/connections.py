@@ -1,7 +1,6 @@
-"""Uvicorn, with limits for connections, request heads and clients that do not read.
+"""Uvicorn, with the limits that it lacks and that middleware runs too late for.
 
-Uvicorn has no such limits: it waits for ever for the end of a head and for a client to read, and
-keeps in memory whatever is not read. Middleware runs too late and ends too early to help.
+It waits for ever for the end of a head and for a client to read, and keeps in memory what is unread.
 """
 
 import asyncio
@@ -25,14 +24,8 @@ from .problems import Problem
 HEAD_SECONDS = 10.0
 MAX_HEAD_BYTES = 65_536
 READING_SECONDS = 30.0
-"""For a client to read what has been written: a whole response, or a piece of one."""
-
 MAX_UNREAD_BYTES = 1 << 25
-"""Of what clients have not read; the connection that has waited longest is dropped first."""
-
-IDLE_SECONDS = 1.0
-"""When the server stops, an open connection has this time for a request that is on its way."""
-
+DRAINING_SECONDS = 1.0
 MIN_CONNECTIONS = 4
 SPARE_FILES = 56
 """Files that are not connections: two indexes during a reload, and calls to other services."""
@@ -41,7 +34,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Connections(ServerState):
-    """The state that connections share: those that are idle, and bytes that await their reader."""
+    """The state that connections share: which are idle, and how many bytes each has unread."""
 
     def __init__(self, max_connections: int) -> None:
         super().__init__()
@@ -51,7 +44,7 @@ class Connections(ServerState):
         self.draining = False
 
     def keep_unread(self, connection: "BoundedHttpProtocol", size: int) -> None:
-        """Count what waits to be read; drop the oldest connections if it is too much."""
+        """Count what waits to be read; if it is too much, drop what has waited longest."""
         self.unread[connection] = size
         while len(self.unread) > 1 and sum(self.unread.values()) > MAX_UNREAD_BYTES:
             oldest = next(iter(self.unread))
@@ -71,7 +64,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect a request; if there are too many connections, close an idle one or this one."""
         super().connection_made(transport)
-        # `pause_writing` is called whenever a client has to read, and not just from 64 KiB on.
+        # Without it, `pause_writing` is not called before 64 KiB are unread.
         transport.set_write_buffer_limits(high=0)
         self._expect_head()
         if len(self.connections) > self._shared.max_connections:
@@ -109,13 +102,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
-        """Expect another request, unless one has been sent already."""
+        """Become idle, unless another request has been sent already."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self._shared.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Give the client its time to read."""
+        """Give the client READING_SECONDS to read what has been written."""
         super().pause_writing()
         self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
         self._shared.keep_unread(self, self.transport.get_write_buffer_size())
@@ -176,7 +169,7 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            # So many are accepted in a row, before they are counted.
+            # This many are accepted in a row, before they are counted.
             backlog=max(MIN_CONNECTIONS, self._connections.max_connections // 8),
             timeout_graceful_shutdown=30,
         )
@@ -184,12 +177,12 @@ class Server(uvicorn.Server):
         self.server_state = self._connections
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer the requests that are on their way, which uvicorn alone would cut off; stop."""
-        shared, until = self._connections, time.monotonic() + IDLE_SECONDS
+        """Stop, but first answer requests that arrive within DRAINING_SECONDS."""
+        shared, until = self._connections, time.monotonic() + DRAINING_SECONDS
         shared.draining = True
         for connection in shared.connections - shared.idle.keys():
             connection.shutdown()
-        # The kernel makes no further connections; those that it has made are accepted.
+        # The kernel makes no more connections, and those that it has made are accepted.
         for listener in sockets or []:
             listener.listen(0)
         while select.select(sockets or [], [], [], 0)[0] and time.monotonic() < until:

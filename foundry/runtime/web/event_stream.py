@@ -1,7 +1,7 @@
-"""Server-sent events, for as long as somebody listens.
+"""Server-sent events, for as long as the client is connected.
 
-FastAPI's own begin with status 200 before anything has been done. Here the first event is waited
-for, so that a request which cannot be answered gets its proper status.
+FastAPI's own begin with status 200 at once. These wait for the first event, so that a request which
+cannot be answered gets its proper status.
 """
 
 import asyncio
@@ -16,8 +16,6 @@ from starlette.types import Receive, Scope, Send
 Result = TypeVar("Result")
 
 KEEP_ALIVE_SECONDS = 15.0
-SEND_SECONDS = 30.0
-"""How long a client may leave an event unread."""
 
 
 class EventStream(StreamingResponse):
@@ -40,17 +38,16 @@ class EventStream(StreamingResponse):
     async def _send_events(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         async with aclosing(self._events) as events:
-            event: bytes | None = await anext(events)
+            first = await anext(events)
             await send(start)
             keep_alive = asyncio.create_task(_keep_alive(send))
             try:
-                while event is not None:
-                    if not await _is_read(send, event):
-                        return
-                    event = await anext(events, None)
+                await _send_piece(send, first)
+                async for event in events:
+                    await _send_piece(send, event)
             finally:
                 keep_alive.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await _send_piece(send, b"", is_last=True)
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
@@ -74,14 +71,8 @@ async def _disconnection(receive: Receive) -> None:
 async def _keep_alive(send: Send) -> None:
     while True:
         await asyncio.sleep(KEEP_ALIVE_SECONDS)
-        await _is_read(send, KEEPALIVE_COMMENT)
+        await _send_piece(send, KEEPALIVE_COMMENT)
 
 
-async def _is_read(send: Send, piece: bytes) -> bool:
-    """Send a piece, and return whether the client took it in time."""
-    try:
-        async with asyncio.timeout(SEND_SECONDS):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-    except TimeoutError:
-        return False
-    return True
+async def _send_piece(send: Send, piece: bytes, *, is_last: bool = False) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": not is_last})

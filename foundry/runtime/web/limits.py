@@ -1,8 +1,4 @@
-"""How much a server takes on: how often a caller may ask, and how many requests work at once.
-
-Under overload requests wait in order of arrival, and are refused when they have waited too long:
-what is accepted is answered in bounded time, and a refusal costs almost nothing.
-"""
+"""Limits how often a caller may ask, and how many requests work at once."""
 
 import asyncio
 import time
@@ -12,18 +8,14 @@ from collections.abc import Callable
 from .observing import REQUESTS_WORKING
 
 MAX_CALLERS = 10_000
-"""Callers whose rates are remembered; the one who was away longest is forgotten first."""
+"""Callers whose rates are remembered; the one that was away longest is forgotten first."""
 
 WAIT_SECONDS = 1.0
 MAX_WAITING = 1024
 
 
 class RateLimit:
-    """Allows each caller `per_minute` requests at once, and then one every 60 / `per_minute` s.
-
-    Each caller has a token bucket. `clock` is monotonic, in seconds, so that setting the time of
-    day neither opens nor closes it.
-    """
+    """A token bucket for each caller, of `per_minute` requests; `clock` is monotonic, in seconds."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = float(per_minute)
@@ -43,7 +35,7 @@ class RateLimit:
 
 
 class BusyError(Exception):
-    """No slot became free in time."""
+    """Too many requests wait, or this one has waited too long."""
 
 
 class Slots:

@@ -1,7 +1,6 @@
 """The one middleware: everything between a client and the routes, in the order of a request."""
 
 import asyncio
-import logging
 import math
 import re
 import secrets
@@ -15,9 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
 from .access import OPEN_PATHS, AccessPolicy
-from .limits import BusyError, RateLimit, Slots
+from .limits import RateLimit, Slots
 from .observing import Outcome, observed_request
-from .problems import Problem, Problems
+from .problems import Problems
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
@@ -32,8 +31,6 @@ SECURITY_HEADERS = (
 """Set on every response that does not set them itself."""
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-
-_logger = logging.getLogger(__name__)
 
 
 class Middleware:
@@ -76,29 +73,24 @@ class Middleware:
             answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
+            except _DoneError:
+                pass
             except Exception as error:
                 if answer.has_begun:
                     raise
-                response = self._problems.response(scope["path"], _explain(error, scope))
+                response = self._problems.response(scope, error)
                 await response(scope, receive, answer.send)
             finally:
                 answer.give_back()
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        """Check, wait for a turn, and call the application. Raises HTTPException, BusyError."""
-        try:
-            self._policy.check(scope)
-            if self._authorise is not None and scope["path"] not in OPEN_PATHS:
-                headers = dict(Headers(scope=scope))
-                if not self._authorise(Caller(scope["method"], scope["path"], headers)):
-                    raise HTTPException(403, "This caller may not pass.")
-            receive_body = await self._receive_body(scope, receive)
-        except HTTPException as refusal:
-            # The rest of the body is not read, and must not be taken for a request.
-            refusal.headers = {**(refusal.headers or {}), "Connection": "close"}
-            raise
-        if receive_body is None:
-            return
+        self._policy.check(scope)
+        if self._authorise is not None and scope["path"] not in OPEN_PATHS:
+            caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
+            if not self._authorise(caller):
+                raise HTTPException(403, "This caller may not pass.")
+        receive = await self._receive_body(dict(scope["headers"]), receive)
+        answer.is_last = False
         if kind := self.kind_of_work(scope):
             self._check_rate(kind, scope)
             await answer.take(self._slots[kind])
@@ -106,15 +98,12 @@ class Middleware:
             answer.streams = None if kind == "chat" else self._streams
         inner = {**scope, "method": "GET"} if answer.is_head else scope
         try:
-            await self._app(inner, receive_body, answer.send)
-        except _HeadOnlyError:
-            pass
+            await self._app(inner, receive, answer.send)
         finally:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
-    async def _receive_body(self, scope: Scope, receive: Receive) -> Receive | None:
-        """Return what delivers the body to the application; None if the client went away."""
-        headers = dict(scope["headers"])
+    async def _receive_body(self, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        """Return what delivers the body to the application, whole."""
         length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
             return receive
@@ -124,7 +113,7 @@ class Middleware:
                 for _ in range(MAX_BODY_MESSAGES if length <= self._max_body_bytes else 0):
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        return None
+                        raise _DoneError
                     body += message.get("body", b"")
                     if len(body) > self._max_body_bytes:
                         break
@@ -152,8 +141,8 @@ class Middleware:
             raise HTTPException(429, detail, {"Retry-After": str(wait)})
 
 
-class _HeadOnlyError(Exception):
-    """The application need not go on, because the request was HEAD."""
+class _DoneError(Exception):
+    """There is nothing more to do: the request was HEAD, or its client has left."""
 
 
 @dataclass(slots=True)
@@ -171,6 +160,8 @@ class _Answer:
     streams: Slots | None = None
     held: Slots | None = None
     has_begun: bool = False
+    # What is left of a body that was not read must not be taken for a request.
+    is_last: bool = True
     head: Message = field(default_factory=dict)
 
     async def take(self, slots: Slots) -> None:
@@ -200,22 +191,13 @@ class _Answer:
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)
         if self.is_head and is_more:
-            raise _HeadOnlyError
+            raise _DoneError
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
         present = {name for name, _ in self.head["headers"]}
         missing = [header for header in SECURITY_HEADERS if header[0] not in present]
-        return [*self.head["headers"], *missing, (b"x-request-id", self.request_id)]
-
-
-def _explain(error: Exception, scope: Scope) -> Problem:
-    if isinstance(error, HTTPException):
-        return Problem(error.status_code, error.detail, headers=error.headers or {})
-    if isinstance(error, BusyError):
-        detail = "The server has more requests than it can answer now; try again later."
-        return Problem(503, detail, headers={"Retry-After": "1"})
-    _logger.error("%s %a failed", scope["method"], scope["path"], exc_info=error)
-    return Problem(500, "The server failed.")
+        close = [(b"connection", b"close")] if self.is_last else []
+        return [*self.head["headers"], *missing, (b"x-request-id", self.request_id), *close]
 
 
 def _replay(message: Message, receive: Receive) -> Receive:

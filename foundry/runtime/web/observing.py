@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, wraps
-from typing import Any
+from functools import cache, partial, wraps
+from typing import Any, TypeVar
 
 import prometheus_client as prometheus
 from fastapi import APIRouter, Response
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
@@ -25,28 +26,26 @@ from .process import COUNTS_VARIABLE
 REGISTRY = prometheus.CollectorRegistry()
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
+# If an SDK of OpenTelemetry is set up, it gets a span for each request.
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
-"""What FastAPI sends to OpenTelemetry, if an SDK is set up: a span for each request."""
 
-# When each series began would double their number.
+# They would double the number of series.
 prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-# A metric is called with the values of its labels. They are kept, because to look them up takes 10
-# microseconds of every search.
-def _counter(name: str, meaning: str, *labels: str) -> Callable[..., prometheus.Counter]:
-    return cache(prometheus.Counter(name, meaning, labels, registry=REGISTRY).labels)
+Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
 
-def _histogram(name: str, meaning: str, *labels: str) -> Callable[..., prometheus.Histogram]:
-    options: dict[str, Any] = {"registry": REGISTRY, "buckets": BUCKETS_SECONDS}
-    return cache(prometheus.Histogram(name, meaning, labels, **options).labels)
+def _labelled(
+    kind: Callable[..., Metric], name: str, meaning: str, *labels: str
+) -> Callable[..., Metric]:
+    # Cached, because looking labels up takes 10 microseconds of every search.
+    return cache(kind(name, meaning, labels, registry=REGISTRY).labels)
 
 
-def _gauge(name: str, meaning: str, *labels: str) -> Callable[..., prometheus.Gauge]:
-    options: dict[str, Any] = {"registry": REGISTRY, "multiprocess_mode": "livesum"}
-    return cache(prometheus.Gauge(name, meaning, labels, **options).labels)
-
+_counter = partial(_labelled, prometheus.Counter)
+_histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
+_gauge = partial(_labelled, partial(prometheus.Gauge, multiprocess_mode="livesum"))
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
@@ -115,20 +114,19 @@ def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     span = trace.get_current_span()
     if span.is_recording():
         observe_stages(_trace_stage)
-        # It may hold a query, which FastAPI has put there.
+        # FastAPI sets it, and it may hold what somebody searches for.
         span.set_attribute("url.query", "")
     try:
         yield outcome
     finally:
         seconds = time.perf_counter() - begun
-        method, route, status = scope["method"], outcome.route, outcome.status
-        REQUESTS(method, route, str(status)).inc()
-        REQUEST_SECONDS(route).observe(seconds)
+        REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
+        REQUEST_SECONDS(outcome.route).observe(seconds)
         client = scope.get("client")
         fields = {
-            "method": method,
-            "route": route,
-            "status": status,
+            "method": scope["method"],
+            "route": outcome.route,
+            "status": outcome.status,
             "duration_ms": round(seconds * 1000, 3),
             "bytes": outcome.sent_bytes,
             "request_id": request_id,

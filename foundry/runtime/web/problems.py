@@ -11,10 +11,13 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from ..index.errors import InvalidRequestError, ServerError
 from ..index.records import Record
 from .json import JsonResponse
+from .limits import BusyError
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 _logger = logging.getLogger(__name__)
@@ -22,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProblemDocument(Record):
-    """A problem document (RFC 9457); each of `errors` has a `field` and a `message`."""
+    """A problem document; each of `errors` has a `field` and a `message`."""
 
     type: Literal["about:blank"]
     title: str
@@ -37,12 +40,12 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
         "content": {PROBLEM_MEDIA_TYPE: {"schema": TypeAdapter(ProblemDocument).json_schema()}},
     }
 }
-"""What the OpenAPI document says about every response that is not a success."""
+"""What the OpenAPI document has for every response that is not a success."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a request was refused or failed; each of `errors` has a `field` and a `message`."""
+    """Why a request was refused or failed, and the headers of the response."""
 
     status: int
     detail: str
@@ -71,33 +74,51 @@ class Problems:
         """The exception handlers of the application."""
         return dict.fromkeys((HTTPException, RequestValidationError, ServerError), self._answer)
 
-    def response(self, path: str, problem: Problem) -> Response:
-        """Return the response to a request for a path."""
+    def response(self, scope: Scope, error: Exception) -> Response:
+        """Return the response to a request that failed with this error."""
+        problem = _describe(scope, error)
         for beginning, shape in self.shapes.items():
-            if path.startswith(beginning):
+            if scope["path"].startswith(beginning):
                 return shape(problem)
         return problem.response()
 
     async def _answer(self, request: Request, error: Exception) -> Response:
-        return self.response(request.scope["path"], _describe(request, error))
+        return self.response(request.scope, error)
 
 
-def _describe(request: Request, error: Exception) -> Problem:
+def _describe(scope: Scope, error: Exception) -> Problem:
     match error:
+        case HTTPException(status_code=405):
+            return Problem(405, error.detail, headers={"Allow": _allowed_methods(scope)})
         case HTTPException():
             return Problem(error.status_code, error.detail, headers=error.headers or {})
+        case BusyError():
+            detail = "The server has more requests than it can answer now; try again later."
+            return Problem(503, detail, headers={"Retry-After": "1"})
         case RequestValidationError():
             return _unprocessable([_describe_field(found) for found in error.errors()])
         case InvalidRequestError():
-            # A query string has the filters beside the query, a body has them in an object.
-            prefix = "filters." if request.method == "GET" else ""
+            # A query string has the filters next to the query, a body has them in an object.
+            prefix = "filters." if scope["method"] == "GET" else ""
             return _unprocessable([(error.field.removeprefix(prefix), error.message)])
         case ServerError():
             # The message names files or machines, which is for the owner alone.
             _logger.error("%s (%s)", error.message, error.hint)
             headers = {"Retry-After": "5"} if error.http_status == 503 else {}
             return Problem(error.http_status, error.reason, headers=headers)
-    raise error
+    _logger.error("%s %a failed", scope["method"], scope["path"], exc_info=error)
+    return Problem(500, "The server failed.")
+
+
+def _allowed_methods(scope: Scope) -> str:
+    # Starlette names those of the first route that matches, and not of all (RFC 9110, 15.5.6).
+    methods = {
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for route in scope["app"].routes
+        if route.matches({**scope, "method": method})[0] is Match.FULL
+    }
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
 def _unprocessable(errors: Sequence[tuple[str, str]]) -> Problem:

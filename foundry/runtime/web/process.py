@@ -1,4 +1,4 @@
-"""The process of a command: how it loads, where it logs, and where its workers count."""
+"""Sets up the process of a command: how it loads, where it logs, where workers add up metrics."""
 
 import gc
 import json
@@ -20,12 +20,12 @@ LEVELS = ("debug", "info", "warning", "error")
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Load modules and an index within this, in the main thread of a command, not of a library.
+    """Load modules and an index, in the main thread of a command.
 
-    SIGINT ends the process: a KeyboardInterrupt during an import may become another error. What was
-    loaded stays, so the garbage collector leaves it alone, and workers go on sharing its memory.
-    OpenBLAS starts no threads by itself: a search is too small for them, and idle ones spin.
+    SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
+    The garbage collector leaves alone what was loaded, so that workers go on sharing its memory.
     """
+    # A search is too small for threads of OpenBLAS, and idle ones spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     handler = signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     gc.disable()
@@ -39,7 +39,7 @@ def loading() -> Iterator[None]:
 
 @contextmanager
 def shared_counts(workers: int) -> Iterator[None]:
-    """Give several workers a folder to count in, before prometheus-client is imported."""
+    """Give several workers a folder for metrics, before prometheus-client is imported."""
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         yield
         return
@@ -47,7 +47,7 @@ def shared_counts(workers: int) -> Iterator[None]:
         folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     except OSError as error:
         raise ServerError(
-            f"several workers need a folder to count in: {error}",
+            f"several workers need a folder for their metrics: {error}",
             hint="set TMPDIR to a writable folder, or serve with one worker",
         ) from None
     with folder as os.environ[COUNTS_VARIABLE]:

@@ -1,4 +1,4 @@
-"""Running the application: which addresses are safe to bind, and in how many processes."""
+"""Runs the application on an address that is safe to bind, in one process or several."""
 
 import ipaddress
 import logging
@@ -25,7 +25,7 @@ MAX_WORKERS = 256
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
-# With a level of its own it is not bound to LOG_LEVEL: programs wait for the address.
+# LOG_LEVEL does not silence it: programs wait for the address.
 _address_logger = _logger.getChild("address")
 _address_logger.setLevel(logging.INFO)
 
@@ -38,10 +38,10 @@ def serve(
     workers: int = 1,
     insecure_no_auth: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
+    """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
-    Port 0 is any free port. Raises ConfigurationError, as for an address that other machines can
-    reach without a token unless `insecure_no_auth`, ServerError and IndexUnusableError.
+    Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
+    that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
     family, address = _resolve(host, port)
@@ -91,10 +91,9 @@ def _run(app: FastAPI, listener: socket.socket) -> None:
 
 
 def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
-    """Keep `count` forked processes at work until SIGTERM or SIGINT, replacing those that die.
+    """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
 
-    They share the memory of what is loaded. Those of uvicorn's own supervisor do not, and are left
-    behind when it is killed.
+    They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
     """
     signals = {*_STOP_SIGNALS, signal.SIGCHLD}
     # Without a handler, some systems drop the signal although it is waited for.
@@ -129,7 +128,7 @@ def _fork(app: FastAPI, listener: socket.socket) -> int:
     if pid := os.fork():
         return pid
     try:
-        # Opened again, because what an index holds open, such as connections, is for one process.
+        # Opened again, because connections that an index holds are for one process.
         load(verify=False)
         threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
         _run(app, listener)
@@ -137,7 +136,7 @@ def _fork(app: FastAPI, listener: socket.socket) -> int:
     except BaseException:
         _logger.exception("a worker failed")
     finally:
-        # Not further up: what the parent does when it ends is not for a worker to do.
+        # Not by an exception, which would run what the parent does when it ends.
         os._exit(1)
 
 
@@ -157,7 +156,7 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
             f"{host!r} is not an address of this machine: {error}",
             hint="use --host 127.0.0.1, or the address of a network interface",
         ) from None
-    # A name may have addresses of both families. IPv4 is preferred: every container has it.
+    # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return family, str(address[0])
 
@@ -171,6 +170,6 @@ def _listen(family: socket.AddressFamily, address: str, port: int) -> socket.soc
             f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}",
             hint="stop what uses the port, or choose another one with --port",
         ) from None
-    # Connections inherit it; without it, every second response on one waits 40 ms.
+    # Connections inherit it. Without it, every second response on one waits for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
