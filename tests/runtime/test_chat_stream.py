@@ -14,18 +14,15 @@ from foundry.runtime.web.event_stream import EventStream
 class Client:
     """The other end of one response."""
 
-    def __init__(self, *, reads: bool = True) -> None:
+    def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.gone = asyncio.Event()
-        self._reads = reads
 
     async def receive(self) -> dict[str, Any]:
         await self.gone.wait()
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:
-        if not self._reads and self.sent:
-            await asyncio.Event().wait()
         self.sent.append(message)
 
     @property
@@ -93,17 +90,6 @@ def test_events_are_closed_when_the_client_leaves() -> None:
             await asyncio.sleep(0.01)
         client.gone.set()
         await serving
-        assert events.closed
-
-    asyncio.run(check())
-
-
-def test_events_are_closed_when_the_client_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_event_stream, "SEND_SECONDS", 0.05)
-
-    async def check() -> None:
-        client, events = Client(reads=False), Events(0, 0, 60)
-        await serve(client, events.stream())
         assert events.closed
 
     asyncio.run(check())

@@ -274,7 +274,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
 @pytest.mark.parametrize(
     ("body", "media_type", "status"),
     [
-        (b"", "application/json", 400),
+        (b"{}{}", "application/json", 400),
         (b" ", "application/json", 400),
         (b"{", "application/json", 400),
         (b"query", "application/json", 400),
@@ -305,6 +305,13 @@ def test_query_missing(client: TestClient) -> None:
     refused(client.get("/search"), 422, "q")
     refused(client.get("/search?q="), 422, "q")
     refused(client.get("/search?q=%20"), 422, "q")
+    refused(post_raw(client, b""), 422, "body")
+
+
+def test_parameters_that_are_no_lists_are_given_once(client: TestClient) -> None:
+    refused(client.get("/search?q=a&q=b"), 422, "q")
+    refused(client.get("/search?q=a&top_k=3&top_k=3"), 422, "top_k")
+    assert client.get("/search?q=a&tag=a&tag=b&source=docs&source=c").status_code == 200
 
 
 def test_query_too_long(client: TestClient) -> None:
@@ -455,10 +462,12 @@ def test_paths_that_lead_nowhere(client: TestClient, path: str) -> None:
 
 def test_wrong_method(client: TestClient) -> None:
     for method in ("PUT", "DELETE", "PATCH", "TRACE"):
-        refused(client.request(method, "/search"), 405)
+        response = client.request(method, "/search")
+        refused(response, 405)
+        assert response.headers["allow"] == "GET, HEAD, POST"
     response = client.post("/sources")
     refused(response, 405)
-    assert response.headers["allow"] == "GET"
+    assert response.headers["allow"] == "GET, HEAD"
 
 
 def test_options_from_a_foreign_origin_allows_nothing(client: TestClient) -> None:

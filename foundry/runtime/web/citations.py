@@ -8,15 +8,14 @@ from ..index.records import ChunkRecord, DocumentRecord
 from ..retrieval.settings import settings
 
 HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()
-"""Whether documents are shown to browsers; else citations lead to their JSON."""
+"""Whether browsers are shown documents; else citations lead to their JSON."""
 
 _served_at = ""
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the source's own url, else where this server shows the record.
+    """Return the source's own url, else where this server shows the record, else its path.
 
-    Its path is all there is in a process that listens nowhere, unless PUBLIC_URL names an address.
     Raises ConfigurationError for settings that cannot be used.
     """
     if record.url:
@@ -35,15 +34,12 @@ def record_path(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def public_url() -> str:
-    """Return where clients reach this server, without a slash at its end; empty if nowhere.
-
-    PUBLIC_URL, else where this process listens.
-    """
+    """Return PUBLIC_URL, else where this process listens; empty if it listens nowhere."""
     return settings().public_url or _served_at
 
 
 def announce(address: str, port: int) -> None:
-    """Say where this process listens: an IP address and a port."""
+    """Remember where this process listens: an IP address and a port."""
     global _served_at
     ip = ipaddress.ip_address(address.partition("%")[0])
     host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)

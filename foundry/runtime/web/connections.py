@@ -1,6 +1,6 @@
-"""Uvicorn, with the limits that it lacks and that middleware runs too late for.
+"""Uvicorn, with limits that middleware would set too late.
 
-It waits for ever for the end of a head and for a client to read, and keeps in memory what is unread.
+Alone it waits for ever for the end of a head and for a client to read, and keeps what is unread.
 """
 
 import asyncio

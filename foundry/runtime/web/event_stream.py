@@ -47,7 +47,7 @@ class EventStream(StreamingResponse):
                     await _send_piece(send, event)
             finally:
                 keep_alive.cancel()
-        await _send_piece(send, b"", is_last=True)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
@@ -74,5 +74,5 @@ async def _keep_alive(send: Send) -> None:
         await _send_piece(send, KEEPALIVE_COMMENT)
 
 
-async def _send_piece(send: Send, piece: bytes, *, is_last: bool = False) -> None:
-    await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+async def _send_piece(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})

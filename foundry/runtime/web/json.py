@@ -32,11 +32,31 @@ _writer_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class StrictRequest(Request):
-    """A request whose body is parsed strictly."""
+    """A request whose body is parsed strictly.
+
+    Parsers disagree about NaN, infinities, a key twice in an object, and text that is not Unicode;
+    here they are refused, and so are nesting and numbers beyond the parsers' limits.
+    """
 
     async def json(self) -> Any:
         """Parse the body. Raises HTTPException 400."""
-        return parse_strictly(await self.body())
+        body = await self.body()
+        try:
+            # Strict about everything but keys.
+            from_json(body, allow_inf_nan=False)
+            return _DECODER.decode(body.decode())
+        except ValueError as error:
+            raise HTTPException(400, f"The body is not valid JSON: {error}.") from None
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return values
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
 class JsonRoute(APIRoute):
@@ -52,34 +72,6 @@ class JsonRoute(APIRoute):
             media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if media_type != "application/json":
                 raise HTTPException(415, "The body must be sent as application/json.")
-            strict = StrictRequest(request.scope, request.receive)
-            # FastAPI takes an empty body for none.
-            if not await strict.body():
-                raise HTTPException(400, "The body is empty; it must be JSON.")
-            return await answer(strict)
+            return await answer(StrictRequest(request.scope, request.receive))
 
         return answer_json
-
-
-def parse_strictly(body: bytes) -> Any:
-    """Parse a JSON text. Raises HTTPException 400 that says what is wrong with it.
-
-    Refused is what RFC 8259 does not allow or leaves open: NaN and infinities, a key twice in an
-    object, text that is not Unicode, nesting or numbers beyond the parsers' limits.
-    """
-    try:
-        # Strict about everything but keys.
-        from_json(body, allow_inf_nan=False)
-        return _DECODER.decode(body.decode())
-    except ValueError as error:
-        raise HTTPException(400, f"The body is not valid JSON: {error}.") from None
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a key occurs twice in an object")
-    return values
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)

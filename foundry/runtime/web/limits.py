@@ -15,7 +15,7 @@ MAX_WAITING = 1024
 
 
 class RateLimit:
-    """A token bucket for each caller, of `per_minute` requests; `clock` is monotonic, in seconds."""
+    """A token bucket for each caller, which `per_minute` requests empty; `clock` is monotonic."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = float(per_minute)

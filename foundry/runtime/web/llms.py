@@ -1,7 +1,4 @@
-"""The documents as Markdown for agents: each by itself, and all in one.
-
-`/llms.txt` lists them as https://llmstxt.org describes it; `/llms-full.txt` has their texts.
-"""
+"""The documents as Markdown for agents, each by itself or all in one; see https://llmstxt.org."""
 
 import re
 from collections.abc import Iterator
@@ -20,8 +17,6 @@ from .problems import PROBLEM_RESPONSES
 MARKDOWN = "text/markdown"
 MAX_LISTED = 1_000
 MAX_FULL_CHARACTERS = 4_000_000
-"""Of /llms-full.txt; a document that has begun is finished."""
-
 PIECES_PER_BLOCK = 64
 """Pieces of a stream that are sent together: each block is a turn of a thread."""
 
@@ -36,13 +31,13 @@ agent_routes = APIRouter(
 
 @agent_routes.get("/llms.txt")
 def llms() -> Response:
-    """Return what this server holds, as Markdown for agents: its documents and its endpoints."""
+    """Return the documents and endpoints of this server, listed in Markdown for agents."""
     return Response("".join(_overview(current_index())), media_type=MARKDOWN)
 
 
 @agent_routes.get("/llms-full.txt")
 def llms_full() -> Response:
-    """Return the text of every document as one Markdown document, up to a limit that it names."""
+    """Return the texts of the documents as one in Markdown, up to some 4,000,000 characters."""
     return _stream(_everything(current_index()))
 
 
@@ -107,5 +102,5 @@ def _everything(index: Index) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    # On one line, and with nothing that has a meaning in Markdown.
+    # On one line, without markup.
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

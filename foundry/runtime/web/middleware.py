@@ -104,25 +104,31 @@ class Middleware:
 
     async def _receive_body(self, headers: dict[bytes, bytes], receive: Receive) -> Receive:
         """Return what delivers the body to the application, whole."""
-        length = int(headers.get(b"content-length", 0))
+        length, most = int(headers.get(b"content-length", 0)), self._max_body_bytes
         if not length and b"transfer-encoding" not in headers:
             return receive
-        body = bytearray()
+        body, pieces, is_more = bytearray(), 0, True
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                for _ in range(MAX_BODY_MESSAGES if length <= self._max_body_bytes else 0):
+                while is_more and pieces < MAX_BODY_MESSAGES and max(length, len(body)) <= most:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise _DoneError
                     body += message.get("body", b"")
-                    if len(body) > self._max_body_bytes:
-                        break
-                    if not message.get("more_body", False):
-                        return _replay({**message, "body": bytes(body)}, receive)
+                    is_more = message.get("more_body", False)
+                    pieces += 1
         except TimeoutError:
             raise HTTPException(408, f"The body took longer than {BODY_SECONDS:.0f} s.") from None
-        detail = f"A body may have {self._max_body_bytes} bytes, in {MAX_BODY_MESSAGES} pieces."
-        raise HTTPException(413, detail)
+        if is_more or len(body) > most:
+            raise HTTPException(
+                413, f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
+            )
+        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def receive_whole() -> Message:
+            return whole.pop() if whole else await receive()
+
+        return receive_whole
 
     def kind_of_work(self, scope: Scope) -> str | None:
         """Name the queue of a request: `search`, `chat` or `mcp`; None if it need not wait."""
@@ -198,12 +204,3 @@ class _Answer:
         missing = [header for header in SECURITY_HEADERS if header[0] not in present]
         close = [(b"connection", b"close")] if self.is_last else []
         return [*self.head["headers"], *missing, (b"x-request-id", self.request_id), *close]
-
-
-def _replay(message: Message, receive: Receive) -> Receive:
-    pending = [message]
-
-    async def receive_replayed() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return receive_replayed

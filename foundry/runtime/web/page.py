@@ -1,9 +1,8 @@
-"""The pages for browsers: documents without any data, and the JSON that they fetch.
+"""The pages for browsers, which hold no data and are open to all, and the JSON that they fetch.
 
-A page is a file of `page/` with the style sheets and scripts that it names put in their places, so
-that it arrives in one response and its Content-Security-Policy (CSP, level 3) can name every block
-by hash. Nothing else runs, nothing is loaded from elsewhere, and no text can become markup. Having
-no data, pages are open to all; what they fetch needs the token that the page asks its reader for.
+A page arrives in one response: a file of `page/` with the style sheets and scripts that it names.
+Its Content-Security-Policy (CSP, level 3) names each of them by hash, so that nothing else runs,
+nothing is loaded from elsewhere, and no text can become markup.
 """
 
 import re
@@ -36,11 +35,10 @@ MAX_EXAMPLES = 4
 MAX_VALUES = 50
 """Values of a filter to choose from; where there are more, they are typed."""
 
+# `data:` is for the icon in the address bar.
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; connect-src 'self';"
-    # The icon in the address bar.
-    " img-src data:;"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _REFERENCE = re.compile(
@@ -58,15 +56,12 @@ class Page:
 
     @classmethod
     def read(cls, name: str) -> "Page":
-        """Read a page of `page/`. Raises ConfigurationError if a file of it cannot be used."""
+        """Read a page of `page/`. Raises ConfigurationError if a file of it is unreadable."""
         hashes = defaultdict[str, list[str]](list)
 
         def put_in(reference: re.Match[str]) -> str:
             kind = reference.lastgroup or ""
             content = (FOLDER / reference[kind]).read_text("utf-8")
-            if f"</{kind}" in content.lower():
-                problem = f"page/{reference[kind]} contains </{kind}, which would end it"
-                raise ConfigurationError(problem, hint="write it in two parts")
             digest = b64encode(sha256(content.encode()).digest()).decode()
             hashes[kind].append(f"'sha256-{digest}'")
             return f"<{kind}>{content}</{kind}>"
@@ -97,7 +92,7 @@ class DocumentPassages(Record):
 def page_routes(*, chat: bool = False) -> APIRouter:
     """Return the pages, and GET /about and GET /chunks, which they fetch.
 
-    Raises ConfigurationError if a file of a page cannot be used.
+    Raises ConfigurationError if a file of a page is unreadable.
     """
     routes = APIRouter(responses=PROBLEM_RESPONSES)
     page = Page.read("document.html")
@@ -112,7 +107,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
         responses={200: {"content": {MARKDOWN: {}, "text/html": {}}}},
     )
     async def document_text(document_id: str, request: Request) -> Response:
-        """A document as Markdown, with or without `.md` behind its id; browsers get its page."""
+        """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
         return await page.response() if is_page(request.scope) else markdown_of(document_id)
 
     @routes.get("/about", include_in_schema=False)
@@ -134,7 +129,6 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     for name in filters.columns
                 ],
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
-                # What a search by words does not look up.
                 "stop_words": sorted(ENGLISH_STOP_WORDS) if manifest.language == "english" else [],
                 "semantic": manifest.dense is not None,
                 "chat": chat,
@@ -143,7 +137,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
 
     @routes.get("/chunks", tags=["content"], response_model=DocumentPassages)
     async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
-        """Passages of one document, in the order of its text."""
+        """Return passages of one document, in the order of its text."""
         index = current_index()
         record = index.find_document(parameters.document)
         if record is None:

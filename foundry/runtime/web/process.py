@@ -46,10 +46,9 @@ def shared_counts(workers: int) -> Iterator[None]:
     try:
         folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     except OSError as error:
-        raise ServerError(
-            f"several workers need a folder for their metrics: {error}",
-            hint="set TMPDIR to a writable folder, or serve with one worker",
-        ) from None
+        problem = f"several workers need a folder for their metrics: {error}"
+        hint = "set TMPDIR to a writable folder, or serve with one worker"
+        raise ServerError(problem, hint=hint) from None
     with folder as os.environ[COUNTS_VARIABLE]:
         yield
 
@@ -94,9 +93,8 @@ def configure_logging() -> None:
     """Log to standard error, warnings too, from LOG_LEVEL on. Raises ConfigurationError."""
     level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
     if level not in LEVELS:
-        raise ConfigurationError(
-            f"LOG_LEVEL: {level!r} is not a level", hint=f"choose one of {', '.join(LEVELS)}"
-        )
+        hint = f"choose one of {', '.join(LEVELS)}"
+        raise ConfigurationError(f"LOG_LEVEL: {level!r} is not a level", hint=hint)
     handler: logging.Handler = logging.NullHandler()
     # Standard error may have been closed before this process began.
     with suppress(AttributeError, OSError, ValueError):

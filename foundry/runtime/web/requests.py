@@ -1,4 +1,4 @@
-"""What clients ask for: the models of requests, and how a search runs for them."""
+"""The models of requests, and how searches run for them."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -13,9 +13,8 @@ from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchRespons
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000
 
-# For the schema alone, whatever its reader takes for white space: it must not allow blank queries.
+# So that the schema allows no blank queries, whatever its reader takes for white space.
 _NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
-
 QueryText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH),
@@ -36,29 +35,10 @@ _TIME: dict[str, Any] = {
 }
 
 
-def _one_or_more(description: str, **limits: object) -> dict[str, Any]:
-    one = {"type": "string", **limits}
-    several = {"type": "array", "items": one, "maxItems": MAX_FILTER_VALUES}
-    return {"anyOf": [one, several], "description": description}
-
-
-def _known_sources() -> dict[str, Any]:
-    known = current_index().filters.known_values("source", MAX_FILTER_VALUES)
-    return {"enum": known} if known else {}
-
-
-def _describe_filters(schema: dict[str, Any]) -> None:
-    columns = current_index().filters.columns
-    schema["additionalProperties"] = False
-    schema["properties"] = {
-        "source": _one_or_more("One of these sources.", **_known_sources()),
-        "tags": _one_or_more("All of these tags."),
-        "path": _one_or_more("A path that begins with one of these."),
-        "media_type": _one_or_more("One of these, such as text/markdown."),
-        "modified_after": _TIME,
-        "modified_before": _TIME,
-        **{name: _one_or_more("One of these.") for name in columns},
-    }
+# These schemas depend on the index, and are made when a client asks for them.
+def _describe_source(schema: dict[str, Any]) -> None:
+    if known := current_index().filters.known_values("source", MAX_FILTER_VALUES):
+        schema["enum"] = known
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
@@ -67,9 +47,26 @@ def _describe_pair(schema: dict[str, Any]) -> None:
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 
 
-# These schemas depend on the index, and are made when somebody asks for them.
+def _describe_filters(schema: dict[str, Any]) -> None:
+    meanings = {
+        "source": "One of these sources.",
+        "tags": "All of these tags.",
+        "path": "A path that begins with one of these.",
+        "media_type": "One of these, such as text/markdown.",
+        **dict.fromkeys(current_index().filters.columns, "One of these."),
+    }
+    properties = {"modified_after": _TIME, "modified_before": _TIME}
+    for name, meaning in meanings.items():
+        one = {"type": "string"}
+        if name == "source":
+            _describe_source(one)
+        several = {"type": "array", "items": one, "maxItems": MAX_FILTER_VALUES}
+        properties[name] = {"anyOf": [one, several], "description": meaning}
+    schema.update(additionalProperties=False, properties=properties)
+
+
 FilterValues = Annotated[dict[str, Any], Field(json_schema_extra=_describe_filters)]
-_Source = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(_known_sources()))]
+_Source = Annotated[str, Field(json_schema_extra=_describe_source)]
 _Pair = Annotated[str, Field(json_schema_extra=_describe_pair)]
 _Several = Field(max_length=MAX_FILTER_VALUES)
 _Time = Annotated[str | None, Field(json_schema_extra=_TIME)]
@@ -112,13 +109,8 @@ class SearchParameters(RequestModel):
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
-        values = {
-            "source": self.source,
-            "tags": self.tag,
-            "modified_after": self.modified_after,
-            "modified_before": self.modified_before,
-            **read_pairs(self.filter),
-        }
+        named = self.model_dump(include={"source", "modified_after", "modified_before"})
+        values = {**named, "tags": self.tag, **read_pairs(self.filter)}
         filters = {name: value for name, value in values.items() if value}
         return {"query": self.q, "top_k": self.top_k, "mode": self.mode, "filters": filters}
 
@@ -131,7 +123,7 @@ class PageParameters(RequestModel):
 
 
 class PassageParameters(PageParameters):
-    """The query string of GET /chunks; `around` puts the page around a chunk, by its id."""
+    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
 
     document: str
     around: str | None = None
@@ -143,8 +135,8 @@ AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches one after the other.
 
-    A search is a millisecond or so of pure computing. At 32 connections, a thread pool was measured
-    to answer a third fewer searches per second, since the threads contend for the interpreter lock.
+    They only compute, for a millisecond or so: at 32 connections, threads, which contend for the
+    interpreter lock, were measured to answer a third fewer per second.
     """
 
     async def run(*arguments: Any, **options: Any) -> SearchResponse:

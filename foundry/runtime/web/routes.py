@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 
+from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, DocumentAnswer, Record, SourceList
 from ..index.served import current_index, served
@@ -17,9 +18,9 @@ from .json import JsonResponse, JsonRoute
 from .problems import PROBLEM_RESPONSES
 from .requests import AsyncSearch, PageParameters, SearchParameters, SearchRequest
 
+# For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
 VERIFYING_TURNS = 50
-"""How often /readyz looks whether an index that has just been opened is verified."""
 
 
 def search_routes(search: AsyncSearch) -> APIRouter:
@@ -32,8 +33,13 @@ def search_routes(search: AsyncSearch) -> APIRouter:
         return JsonResponse(await search(**dict(request)))
 
     @routes.get("/search", response_model=SearchResponse)
-    async def search_by_address(parameters: Annotated[SearchParameters, Query()]) -> JsonResponse:
+    async def search_by_address(
+        parameters: Annotated[SearchParameters, Query()], request: Request
+    ) -> JsonResponse:
         """Rank passages for a query; the same response as POST."""
+        for name in request.query_params.keys() - {"source", "tag", "filter"}:
+            if len(request.query_params.getlist(name)) > 1:
+                raise InvalidRequestError("may be given only once", field=name)
         return JsonResponse(await search(**parameters.search_arguments()))
 
     return routes
@@ -120,8 +126,8 @@ def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
     async def readyz() -> JsonResponse:
         """Return whether the index is open and undamaged; 503 until then.
 
-        `problem` says what is wrong if `status` is `degraded` and not `ok`. `verified` is whether
-        every file has been compared with its hash, which READY_UNVERIFIED=1 does not wait for.
+        `problem` says why if `status` is `degraded` and not `ok`. `verified` says that every file
+        agrees with its hash, which READY_UNVERIFIED=1 does not wait for.
         """
         for _ in range(VERIFYING_TURNS):
             index, state = current_index(), served.state

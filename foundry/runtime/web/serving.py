@@ -46,9 +46,8 @@ def serve(
     configure_logging()
     family, address = _resolve(host, port)
     if not 1 <= workers <= MAX_WORKERS:
-        raise ConfigurationError(
-            f"cannot run {workers} workers", hint=f"--workers takes 1 to {MAX_WORKERS}"
-        )
+        hint = f"--workers takes 1 to {MAX_WORKERS}"
+        raise ConfigurationError(f"cannot run {workers} workers", hint=hint)
     policy = AccessPolicy.from_environment(settings().allowed_hosts)
     is_loopback = ipaddress.ip_address(address.partition("%")[0]).is_loopback
     if not (is_loopback or policy.token_digests or insecure_no_auth):
@@ -64,14 +63,9 @@ def serve(
     with _listen(family, address, port) as listener:
         port = listener.getsockname()[1]
         announce(address, port)
-        _address_logger.info(
-            "Serving %s on http://%s:%d (%d documents, %d chunks)",
-            settings().title,
-            f"[{address}]" if family == socket.AF_INET6 else address,
-            port,
-            index.document_count,
-            index.chunk_count,
-        )
+        place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
+        counts = f"{index.document_count} documents, {index.chunk_count} chunks"
+        _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
         if workers == 1:
             _run(app, listener)
         else:
@@ -111,11 +105,10 @@ def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
                 os.kill(pid, signal.SIGTERM)
         for pid in list(workers):
             ended, status = os.waitpid(pid, os.WNOHANG)
-            if not ended:
-                continue
-            workers.remove(pid)
-            mark_process_dead(pid)  # type: ignore[no-untyped-call]
-            if not is_stopping:
+            if ended:
+                workers.remove(pid)
+                mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if ended and not is_stopping:
                 fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
                 _logger.error("a worker died", extra={"fields": fields})
                 # A worker that cannot start must not take a core.
@@ -152,10 +145,9 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise ServerError(
-            f"{host!r} is not an address of this machine: {error}",
-            hint="use --host 127.0.0.1, or the address of a network interface",
-        ) from None
+        hint = "use --host 127.0.0.1, or the address of a network interface"
+        problem = f"{host!r} is not an address of this machine: {error}"
+        raise ServerError(problem, hint=hint) from None
     # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return family, str(address[0])
@@ -166,10 +158,9 @@ def _listen(family: socket.AddressFamily, address: str, port: int) -> socket.soc
     try:
         listener = socket.create_server((address, port), family=family, dualstack_ipv6=both)
     except OSError as error:
-        raise ServerError(
-            f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}",
-            hint="stop what uses the port, or choose another one with --port",
-        ) from None
+        problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
+        hint = "stop what uses the port, or choose another one with --port"
+        raise ServerError(problem, hint=hint) from None
     # Connections inherit it. Without it, every second response on one waits for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
