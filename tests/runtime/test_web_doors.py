@@ -424,15 +424,13 @@ def test_unknown_query_parameter(client: TestClient) -> None:
     "body",
     [
         "[" * 100_000,
-        '{"query": "a", "query": "b"}',
-        '{"query": "a", "filters": {"tags": "a", "tags": "b"}}',
         '{"query": "a", "top_k": NaN}',
         '{"query": "a", "top_k": -Infinity}',
         '{"query": "a", "top_k": ' + "9" * 5000 + "}",
         '\ufeff{"query": "a"}',
         '{"query": "a"} {}',
     ],
-    ids=["deep", "key twice", "inner key twice", "nan", "infinity", "digits", "bom", "two"],
+    ids=["deep", "nan", "infinity", "digits", "bom", "two"],
 )
 def test_json_that_parsers_disagree_about(client: TestClient, body: str) -> None:
     refused(post_raw(client, body.encode()), 400)
