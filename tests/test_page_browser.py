@@ -133,7 +133,7 @@ def test_search_as_you_type(tab: Visit) -> None:
     assert list(scores) == [f"{score:.2f}" for score in expected]
     assert list(ranks[1:]) == [str(answer["ranks"][lane]) for lane in ("semantic", "keyword")]
     tab.page.click("#explanation summary")
-    tab.see("#explained", "By meaning and words: meaning and words were compared")
+    tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
     assert sum("/search" in url for url in tab.requests) < len("how do fans ventilate")

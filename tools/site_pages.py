@@ -10,7 +10,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
-OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg", "examples/page.png")
+OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg")
 CARD = "foundry/models/static-en/CARD.md"
 
 

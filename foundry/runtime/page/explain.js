@@ -3,7 +3,7 @@
 // How an answer came about, in words: why this mode, and what the stages of the search did.
 
 const REASONS = {
-  default: "meaning and words were compared, and their scores joined",
+  default: "their scores were combined",
   requested: "this way to search was asked for",
   identifier: "the query is an identifier, so words alone decide",
   no_vectors: "there is nothing to compare by meaning, so words alone decide",
