@@ -402,7 +402,12 @@ def test_question_is_condensed_from_its_conversation(modelled: str, model: Langu
         f"{fence} user\nWhat is at D44?\n{fence} assistant\nA shrine. [1]\n{fence} end of the"
     )
     assert said["content"].endswith("Question: Who keeps it?")
-    assert events[-1][1]["usage"]["total_tokens"] == 18
+    # Of both calls.
+    assert events[-1][1]["usage"] == {
+        "prompt_tokens": 22,
+        "completion_tokens": 14,
+        "total_tokens": 36,
+    }
 
 
 def fail_to_condense(call: Call, reply: Reply) -> None:

@@ -73,7 +73,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        ("notes.library", "search"),
+        ("notes.search", "search"),
         ("numpy.linalg", "search"),
         ("notes.cli", "search"),
         ("pydantic.main", "serve"),

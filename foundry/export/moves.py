@@ -10,15 +10,14 @@ from pathlib import PurePosixPath
 from foundry.export.imports import follow_imports
 
 _WENT = {
-    "chat.answer": "chat_answer chat_calls",
+    "chat.answer": "chat_answer chat_calls chat_events chat.events web_chat_answers",
     "chat.conversation": "chat_follow_ups chat_words chat.words",
-    "chat.events": "chat_events chat_passages web_chat_answers",
     "chat.extract": "chat_extract chat_sentences",
     "retrieval.sentences": "sentence_ends",
     "chat.openai": (
         "chat_legend web_chat_requests web_openai web_openai_errors chat.openai_requests"
     ),
-    "chat.prompt": "chat_prompt",
+    "chat.prompt": "chat_passages chat_prompt",
     "chat.routes": "web_chat",
     "chat.safe_text": "chat_citations chat_markup",
     "cli": "commands verification",
@@ -108,6 +107,8 @@ _WENT = {
 _CHOSEN = "what was chosen of it is constructed in search.py and app.py"
 
 GONE: Mapping[str, str] = {
+    "library": "__init__.py puts the hooks around the search",
+    "opening": "search.py opens the index",
     "package_files": "foundry verify and foundry update read the files of a package themselves",
     "pattern_cost": "foundry judges patterns when it reads foundry.toml",
     **dict.fromkeys(

@@ -33,13 +33,13 @@ def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
 
     The gain is the grade, the discount log2(rank + 1) (Jarvelin and Kekalainen 2002).
     """
-    found = [max(0.0, grades.get(name, 0.0)) for name in ranked]
-    ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
-    gained, best = (
-        sum(grade / math.log2(rank + 1) for rank, grade in enumerate(each[:depth], 1))
-        for each in (found, ideal)
-    )
-    return gained / best if best else 0.0
+    found = (max(0.0, grades.get(name, 0.0)) for name in ranked[:depth])
+    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:depth]
+    return _gain(found) / _gain(best) if best else 0.0
+
+
+def _gain(grades: Iterable[float]) -> float:
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
@@ -70,32 +70,28 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
 
     Raises ConfigurationError, naming the line.
     """
+    place, questions = str(file), []
     try:
-        lines = file.read_text("utf-8-sig").split("\n")
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{file}: cannot be read: {error}", hint=_HINT) from None
-    questions = [
-        _parse(f"{file}, line {number}", line)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
+        for number, line in enumerate(file.read_text("utf-8-sig").split("\n"), start=1):
+            place = f"{file}, line {number}"
+            if line.strip():
+                questions.append(_parse(line))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigurationError(f"{place}: {error!r}", hint=_HINT) from None
     if not questions:
         raise ConfigurationError(f"{file}: holds no question", hint=_HINT)
     return questions
 
 
-def _parse(place: str, line: str) -> tuple[str, Grades]:
-    try:
-        values = json.loads(line)
-        query, relevant = values["query"], values["relevant"]
-        # JSON can write half a character, which cannot be searched for.
-        query.encode()
-        graded = dict.fromkeys(relevant, 1) if isinstance(relevant, list) else relevant
-        grades = {str(name): float(grade) for name, grade in graded.items()}
-        if not max(grades.values(), default=0) > 0:
-            raise ValueError("nothing is relevant")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"{place}: {error!r}", hint=_HINT) from None
+def _parse(line: str) -> tuple[str, Grades]:
+    values = json.loads(line)
+    query, relevant = values["query"], values["relevant"]
+    # JSON can write half a character, which cannot be searched for.
+    query.encode()
+    graded = dict.fromkeys(relevant, 1) if isinstance(relevant, list) else relevant
+    grades = {str(name): float(grade) for name, grade in graded.items()}
+    if not max(grades.values(), default=0) > 0:
+        raise ValueError("nothing is relevant")
     return query, grades
 
 

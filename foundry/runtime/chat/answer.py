@@ -1,29 +1,30 @@
 """Answers a question from what a search finds: by a language model, else by extracts."""
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
+from ..index.records import Record
 from ..index.served import current_index
-from ..model.client import BudgetSpentError, LanguageModel, ModelError
+from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError
 from ..model.settings import ModelSettings
 from ..retrieval.filters import Filters
+from ..retrieval.match import Match
+from ..retrieval.results import Mode, Reason
 from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
-from .events import (
-    AnswerReason,
-    ChatEvent,
-    Delta,
-    Done,
-    Failed,
+from .extract import extract
+from .prompt import (
+    CitedPassage,
     NumberedPassage,
-    QueryOrigin,
-    Sources,
+    SourceOfAnswer,
+    answer_messages,
+    condense_messages,
     number_passages,
 )
-from .extract import extract
-from .prompt import answer_messages, condense_messages
 from .safe_text import CitationFilter, MarkupFilter, disarm
 
 CONDENSE_SECONDS = 4.0
@@ -36,20 +37,62 @@ ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
 
 _logger = logging.getLogger(__name__)
 
+AnswerReason = Literal[
+    "default", "no_model", "model_failed", "budget_spent", "nothing_found", "acknowledgement"
+]
+QueryOrigin = Literal["question", "conversation", "model", "none"]
+
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """Turns of which the last, a user's, is to be answered.
+class Sources(Record):
+    """First: the passages that the answer may cite, and how POST /search finds the same.
 
-    `wishes` of the caller concern the form of the answer; `options` are parameters for the model.
+    A message that asks nothing has no query. `query_notice` says why the model did not word it.
     """
 
-    turns: Sequence[Turn]
-    top_k: int
-    filters: Filters | None = None
-    wishes: str = ""
-    max_tokens: int | None = None
-    options: Mapping[str, float | None] = field(default_factory=dict)
+    event: ClassVar = "sources"
+    query: str | None
+    query_from: QueryOrigin
+    query_notice: str | None
+    mode: Mode | None
+    reason: Reason | None
+    degraded: bool
+    match: Match | None
+    unknown_identifiers: list[str]
+    stages: dict[str, dict[str, Any]]
+    sources: list[SourceOfAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Record):
+    """Then: the text of the answer, piece by piece."""
+
+    event: ClassVar = "delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Record):
+    """Last: how the answer came about, which passages it cites, and the tokens that it took."""
+
+    event: ClassVar = "done"
+    mode: Literal["model", "extractive"]
+    reason: AnswerReason
+    notice: str | None
+    cited: list[CitedPassage]
+    truncated: bool
+    usage: dict[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Record):
+    """Last, instead of `Done`: why the answer broke off."""
+
+    event: ClassVar = "error"
+    message: str
+
+
+ChatEvent = Sources | Delta | Done | Failed
 
 
 class Chat:
@@ -68,18 +111,29 @@ class Chat:
         self._language = language
         self._model = LanguageModel(settings) if settings else None
 
-    async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer; closing the generator ends the calls made for it.
+    async def answer(
+        self,
+        turns: Sequence[Turn],
+        top_k: int,
+        filters: Filters | None = None,
+        *,
+        wishes: str = "",
+        max_tokens: int | None = None,
+        **options: float | None,
+    ) -> AsyncGenerator[ChatEvent, None]:
+        """Yield the events that answer the last turn; closing the generator ends the calls for it.
 
-        Raises InvalidRequestError, before the first event, if the question cannot be searched for.
+        The caller's `wishes` concern the form of the answer, `options` are the model's. Raises
+        InvalidRequestError, before the first event, if the question cannot be searched for.
         """
-        if kind_of(asked.turns, current_index(), self._language) == "acknowledgement":
+        if kind_of(turns, current_index(), self._language) == "acknowledgement":
             yield Sources(None, "none", None, None, None, False, None, [], {}, [])
             yield Delta(ACKNOWLEDGED)
             yield Done("extractive", "acknowledgement", None, [], False, None)
             return
-        query, query_from, notice = await self._query(asked.turns)
-        search = await self._search(query, asked.top_k, filters=asked.filters)
+        usage: Counter[str] = Counter()
+        query, query_from, notice = await self._query(turns, usage)
+        search = await self._search(query, top_k, filters=filters)
         passages = number_passages(search.hits)
         sources = Sources(
             query=search.query,
@@ -97,8 +151,12 @@ class Chat:
         reason: AnswerReason = "no_model"
         why = "no language model is configured"
         if self._model is not None and passages:
+            unknown = sources.unknown_identifiers
+            messages = answer_messages(turns, passages, self._instructions, unknown, wishes)
+            most = self._model.settings.max_tokens
+            chunks = self._model.stream(messages, min(max_tokens or most, most), **options)
             try:
-                async with aclosing(self._ask(self._model, asked, sources, passages)) as events:
+                async with aclosing(_checked(chunks, passages, usage)) as events:
                     async for event in events:
                         yield event
                 return
@@ -106,10 +164,12 @@ class Chat:
                 _logger.warning("the language model %s", error)
                 reason = "budget_spent" if isinstance(error, BudgetSpentError) else "model_failed"
                 why = f"the language model {error}"
-        for event in _extracts(sources, passages, reason, why):
+        for event in _extracts(sources, passages, reason, why, usage):
             yield event
 
-    async def _query(self, turns: Sequence[Turn]) -> tuple[str, QueryOrigin, str | None]:
+    async def _query(
+        self, turns: Sequence[Turn], usage: Counter[str]
+    ) -> tuple[str, QueryOrigin, str | None]:
         """Return what to search for, who worded it, and why the model did not if it was asked."""
         text, index, notice = turns[-1].content, current_index(), None
         is_follow_up = kind_of(turns, index, self._language) == "follow_up"
@@ -118,7 +178,8 @@ class Chat:
             try:
                 messages = condense_messages(turns)
                 reply = await self._model.complete(messages, CONDENSE_TOKENS, CONDENSE_SECONDS)
-                query = " ".join(reply.split())
+                usage.update(reply.usage or {})
+                query = " ".join(reply.text.split())
                 if 0 < len(query) <= MAX_CONDENSED_CHARACTERS:
                     return query, "model", None
                 notice = "The language model sent no usable query."
@@ -129,40 +190,36 @@ class Chat:
             return query_of(turns, index, self._language), "conversation", notice
         return text, "question", notice
 
-    async def _ask(
-        self,
-        model: LanguageModel,
-        asked: Conversation,
-        sources: Sources,
-        passages: list[NumberedPassage],
-    ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the answer of the model. Raises ModelError if it fails before its first word."""
-        messages = answer_messages(
-            asked.turns, passages, self._instructions, asked.wishes, sources.unknown_identifiers
-        )
-        most = model.settings.max_tokens
-        chunks = model.stream(messages, min(asked.max_tokens or most, most), **asked.options)
-        citations = CitationFilter(len(passages))
-        markup = MarkupFilter(_texts_of(passages))
-        has_begun = False
-        try:
-            async with aclosing(chunks):
-                async for chunk in chunks:
-                    text = markup.feed(citations.feed(chunk.text))
-                    if chunk.finish_reason:
-                        text += markup.feed(citations.finish()) + markup.finish()
-                    if text:
-                        has_begun = True
-                        yield Delta(text)
-        except ModelError as error:
-            if not has_begun:
-                raise
-            _logger.warning("the language model %s", error)
-            yield Failed(f"The language model {error}.")
-            return
-        cited = [passages[number - 1].source.cited() for number in citations.cited]
-        is_cut = chunk.finish_reason == "length"
-        yield Done("model", "default", None, cited, truncated=is_cut, usage=chunk.usage)
+
+async def _checked(
+    chunks: AsyncGenerator[ModelChunk, None],
+    passages: Sequence[NumberedPassage],
+    usage: Counter[str],
+) -> AsyncGenerator[ChatEvent, None]:
+    """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
+    citations = CitationFilter(len(passages))
+    markup = MarkupFilter(_texts_of(passages))
+    has_begun = False
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                text = markup.feed(citations.feed(chunk.text))
+                if chunk.finish_reason:
+                    text += markup.feed(citations.finish()) + markup.finish()
+                if text:
+                    has_begun = True
+                    yield Delta(text)
+    except ModelError as error:
+        if not has_begun:
+            raise
+        _logger.warning("the language model %s", error)
+        yield Failed(f"The language model {error}.")
+        return
+    cited = [passages[number - 1].source.cited() for number in citations.cited]
+    usage.update(chunk.usage or {})
+    yield Done(
+        "model", "default", None, cited, chunk.finish_reason == "length", dict(usage) or None
+    )
 
 
 def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:
@@ -171,7 +228,11 @@ def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:
 
 
 def _extracts(
-    sources: Sources, passages: Sequence[NumberedPassage], reason: AnswerReason, why: str
+    sources: Sources,
+    passages: Sequence[NumberedPassage],
+    reason: AnswerReason,
+    why: str,
+    usage: Counter[str],
 ) -> list[ChatEvent]:
     """Return an answer of the passages' own sentences, which says why it is one."""
     extracts: list[tuple[NumberedPassage, str]] = []
@@ -192,5 +253,5 @@ def _extracts(
     else:
         # The passages may hold the answer all the same.
         text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
-    cited = dict.fromkeys(passage.source.cited() for passage, _ in extracts)
-    return [Delta(text), Done("extractive", reason, notice, list(cited), False, None)]
+    cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
+    return [Delta(text), Done("extractive", reason, notice, cited, False, dict(usage) or None)]

@@ -6,13 +6,12 @@ index, times how well its passage ranked.
 
 import re
 from collections.abc import Iterator, Sequence
-from heapq import nlargest
 from itertools import pairwise
 
 from ..index.reader import Index
 from ..retrieval.match import term_weights
 from ..retrieval.sentences import find_sentence_ends
-from .events import NumberedPassage, heading_of, shorten
+from .prompt import NumberedPassage, heading_of, shorten
 
 MIN_CHARACTERS = 20
 MAX_CHARACTERS = 400
@@ -55,42 +54,37 @@ def sentences(text: str) -> Iterator[str]:
                 yield sentence
 
 
-class _Question:
-    """The terms of a question, weighted by their rarity."""
-
-    def __init__(self, text: str, index: Index) -> None:
-        self._index = index
-        self._weights = term_weights(index, self.terms(text))
-
-    def terms(self, text: str) -> set[str]:
-        return set(self._index.tokenizer.terms(text))
-
-    def coverage(self, terms: set[str]) -> float:
-        """Return the share of the question's weight that the terms hold, from 0 to 1."""
-        total = sum(self._weights.values())
-        held = sum(weight for term, weight in self._weights.items() if term in terms)
-        return held / total if total else 0.0
-
-
 def extract(
     question: str, passages: Sequence[NumberedPassage], index: Index
 ) -> list[tuple[NumberedPassage, str]]:
-    """Return the best sentences, in the order of the passages."""
-    asked = _Question(question, index)
-    worths: dict[str, tuple[float, NumberedPassage]] = {}
+    """Return the best sentences that each say something new, in the order of the passages."""
+
+    def terms_of(text: str) -> set[str]:
+        return set(index.tokenizer.terms(text))
+
+    weights = term_weights(index, terms_of(question))
+    total = sum(weights.values()) or 1.0
+
+    def coverage(terms: set[str]) -> float:
+        return sum(weight for term, weight in weights.items() if term in terms) / total
+
+    found: dict[str, tuple[float, NumberedPassage, set[str]]] = {}
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
     for passage in passages:
-        heading = asked.terms(heading_of(passage.hit))
+        heading = terms_of(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
         for position, text in enumerate(sentences(passage.text), start=1):
-            terms = asked.terms(text)
-            own, whole = asked.coverage(terms), asked.coverage(terms | heading)
+            terms = terms_of(text)
+            own, whole = coverage(terms), coverage(terms | heading)
             worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
-            worths.setdefault(text, (rank * worth, passage))
-    chosen = nlargest(MAX_SENTENCES, worths, key=lambda text: worths[text][0])
-    least = MIN_SHARE_OF_BEST * max((worth for worth, _ in worths.values()), default=0.0)
-    return [
-        (passage, text)
-        for text, (worth, passage) in worths.items()
-        if text in chosen and worth >= least
-    ]
+            found.setdefault(text, (rank * worth, passage, terms))
+    chosen: list[str] = []
+    said: set[str] = set()
+    best_first = sorted(found, key=lambda text: found[text][0], reverse=True)
+    for text in best_first:
+        worth, _, terms = found[text]
+        is_worth = worth >= MIN_SHARE_OF_BEST * found[best_first[0]][0]
+        if is_worth and len(chosen) < MAX_SENTENCES and not terms <= said:
+            chosen.append(text)
+            said |= terms
+    return [(passage, text) for text, (_, passage, _) in found.items() if text in chosen]

@@ -18,9 +18,9 @@ from ..web.event_stream import EventStream, while_connected
 from ..web.json import JsonResponse, JsonRoute
 from ..web.problems import Problem
 from ..web.requests import WHOLE
-from .answer import Chat, Conversation
+from .answer import Chat, ChatEvent, Delta, Done, Failed, Sources
 from .conversation import Turn
-from .events import ChatEvent, CitedPassage, Delta, Done, Failed, Sources
+from .prompt import CitedPassage
 from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS
 from .safe_text import disarm, disarm_address
 
@@ -86,16 +86,20 @@ class CompletionRequest(BaseModel):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
 
-    def conversation(self) -> Conversation:
-        """Return what is asked."""
+    def answer_from(self, chat: Chat) -> AsyncGenerator[ChatEvent, None]:
+        """Return the events of the answer."""
         limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
         turns = [
             Turn("user", turn.text) if turn.role == "user" else read_legend(turn.text)
             for turn in self._said()
         ]
-        options = {"temperature": self.temperature, "top_p": self.top_p}
-        return Conversation(
-            turns, DEFAULT_CHAT_TOP_K, None, self._wishes(), min(limits, default=None), options
+        return chat.answer(
+            turns,
+            DEFAULT_CHAT_TOP_K,
+            wishes=self._wishes(),
+            max_tokens=min(limits, default=None),
+            temperature=self.temperature,
+            top_p=self.top_p,
         )
 
     def _said(self) -> list[CompletionTurn]:
@@ -148,7 +152,7 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
         """Answer a question from the documents, streamed if the request says so."""
         if completion.model != model_name:
             return _no_such_model(completion.model)
-        events = chat.answer(completion.conversation())
+        events = completion.answer_from(chat)
         identity = f"chatcmpl-{secrets.token_hex(12)}"
         head = {"id": identity, "created": int(time.time()), "model": model_name}
         if completion.stream:

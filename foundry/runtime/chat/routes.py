@@ -16,9 +16,9 @@ from ..web.event_stream import EventStream
 from ..web.json import JsonRoute
 from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import WHOLE, FilterValues, RequestModel
-from .answer import Chat, Conversation
+from .answer import Chat, ChatEvent
 from .conversation import Turn
-from .events import ChatEvent, heading_of
+from .prompt import heading_of
 
 MAX_TURNS = 64
 MAX_TURN_CHARACTERS = 16_000
@@ -53,10 +53,6 @@ class ChatRequest(RequestModel):
     top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K), WHOLE] = DEFAULT_CHAT_TOP_K
     filters: FilterValues | None = None
 
-    def conversation(self) -> Conversation:
-        """Return what is asked."""
-        return Conversation([turn.turn() for turn in self.messages], self.top_k, self.filters)
-
     @field_validator("messages")
     @classmethod
     def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
@@ -78,7 +74,8 @@ def chat_routes(chat: Chat) -> APIRouter:
     @routes.post("/chat", response_class=_Described, response_model=ChatEvent)
     async def answer_chat(request: ChatRequest) -> EventStream:
         """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
-        return EventStream(_encode(chat.answer(request.conversation())))
+        turns = [turn.turn() for turn in request.messages]
+        return EventStream(_encode(chat.answer(turns, request.top_k, request.filters)))
 
     return routes
 

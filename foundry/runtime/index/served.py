@@ -137,7 +137,7 @@ class Served:
 
 
 served = Served()
-"""The one index that this process answers from; the module `opening` says how it is opened."""
+"""The one index that this process answers from; `search` says how it is opened."""
 
 load = served.load
 current_index = served.current

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -87,11 +87,12 @@ class LanguageModel:
 
     async def complete(
         self, messages: list[Message], max_tokens: int, seconds: float, **options: object
-    ) -> str:
-        """Return the whole reply, within so many seconds. Raises ModelError."""
+    ) -> ModelChunk:
+        """Return the whole reply as one piece, within so many seconds. Raises ModelError."""
         chunks = self.stream(messages, max_tokens, **options)
         async with _in_time(asyncio.get_running_loop().time() + seconds), aclosing(chunks):
-            return "".join([chunk.text async for chunk in chunks])
+            pieces = [chunk async for chunk in chunks]
+        return replace(pieces[-1], text="".join(piece.text for piece in pieces))
 
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object

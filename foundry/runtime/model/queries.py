@@ -99,7 +99,7 @@ class QueryModel:
             self._running_loop(),
         )
         try:
-            return read_object(reply.result(seconds))
+            return read_object(reply.result(seconds).text)
         except TimeoutError:
             # This also closes the connection, so that the model stops.
             reply.cancel()
