@@ -30,9 +30,7 @@ def rows_of(project: Path) -> set[tuple[Any, ...]]:
     if not path.exists():
         return set()
     with closing(sqlite3.connect(path)) as connection:
-        documents = connection.execute("SELECT 'documents', * FROM documents").fetchall()
-        prepared = connection.execute("SELECT 'prepared', id, checksum FROM prepared").fetchall()
-    return {*documents, *prepared}
+        return {*connection.execute("SELECT key, checksum FROM entries")}
 
 
 def measure(name: str, project: Path, jobs: int | None) -> None:

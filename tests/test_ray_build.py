@@ -97,9 +97,10 @@ def prepared(project: Project) -> int:
         return 0
     with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables < 4:
+        if not tables:
             return 0
-        return int(connection.execute("SELECT count(*) FROM prepared").fetchone()[0])
+        query = "SELECT count(*) FROM entries WHERE CAST(key AS TEXT) LIKE 'result%'"
+        return int(connection.execute(query).fetchone()[0])
 
 
 def wait_until_some(project: Project, process: "subprocess.Popen[str]") -> int:

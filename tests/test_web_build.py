@@ -108,7 +108,7 @@ def test_a_failing_site_leaves_the_index(site: Site, make_project: MakeProject) 
 
 def kept_pages(project: Project) -> int:
     with closing(sqlite3.connect(project.root / ".foundry/web/pages.sqlite")) as connection:
-        return int(connection.execute("SELECT count(*) FROM pages").fetchone()[0])
+        return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
 
 
 def test_an_interrupted_build_goes_on_where_it_ended(site: Site, make_project: MakeProject) -> None:

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 from foundry.build.assembling import add_documents, count_reasons
 from foundry.build.engines import Engine, closing_engine
-from foundry.build.preparing.cache import CACHE_NAME, CacheDamagedError, DocumentCache
+from foundry.build.preparing.cache import CACHE_NAME, DocumentCache
 from foundry.build.preparing.inputs import Inputs, collect_inputs
 from foundry.build.preparing.recipe import Recipe
 from foundry.build.preparing.survey import survey
@@ -45,6 +45,7 @@ from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.sources import fetch_all
 from foundry.sources.estimate import estimate
+from foundry.storage.key_value import CacheDamagedError
 
 Outcome = TypeVar("Outcome")
 

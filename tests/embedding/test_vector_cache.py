@@ -79,10 +79,10 @@ def test_vector_that_was_changed_on_disk_is_not_there(tmp_path: Path) -> None:
     cache.space("one").store(TEXTS, VECTORS)
     cache.close()
     with sqlite3.connect(path) as connection:
-        row = "SELECT key, vector FROM embeddings ORDER BY key LIMIT 1"
+        row = "SELECT key, value FROM entries WHERE length(value) = 28 LIMIT 1"
         key, vector = connection.execute(row).fetchone()
         changed = bytes([vector[0] ^ 1]) + vector[1:]
-        connection.execute("UPDATE embeddings SET vector = ? WHERE key = ?", (changed, key))
+        connection.execute("UPDATE entries SET value = ? WHERE key = ?", (changed, key))
     connection.close()
     cache = VectorCache(path)
     found = cache.space("one").find(TEXTS)

@@ -1,6 +1,5 @@
-"""Pages on disk: private, exact, gone when damaged."""
+"""Pages on disk: private, exact, forgotten when nobody asks for them."""
 
-import sqlite3
 import stat
 from pathlib import Path
 
@@ -53,40 +52,6 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(BuildError):
         PageCache(tmp_path / "web")
     assert not (tmp_path / "victim").exists()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "headers = substr(headers, 2)",
-        "content = substr(content, 2)",
-        "checksum = substr(checksum, 2)",
-        "content = 'text'",
-        "headers = CAST(x'66ff66' AS TEXT)",
-    ],
-)
-def test_a_damaged_page_is_not_there(change: str, tmp_path: Path) -> None:
-    cache = PageCache(tmp_path / "web")
-    cache.store(URL, PAGE)
-    cache.close()
-    with sqlite3.connect(tmp_path / "web" / FILE_NAME) as connection:
-        connection.execute(f"UPDATE pages SET {change}")
-    connection.close()
-    cache = PageCache(tmp_path / "web")
-    assert cache.load(URL) is None
-    cache.close()
-
-
-def test_a_page_is_not_taken_for_another(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path / "web")
-    cache.store(URL, PAGE)
-    cache.close()
-    with sqlite3.connect(tmp_path / "web" / FILE_NAME) as connection:
-        connection.execute("UPDATE pages SET url = 'http://example.com/b'")
-    connection.close()
-    cache = PageCache(tmp_path / "web")
-    assert cache.load(parse_url("http://example.com/b")) is None
-    cache.close()
 
 
 def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:

@@ -1,15 +1,13 @@
 """Prepared documents on disk, by source and key, from build to build.
 
-One SQLite file, committed every moment, so that a build that was stopped goes on where it ended. A
-damaged file is removed: everything in it can be made again.
+Committed every second, so that a build that was stopped goes on where it ended. Everything in it
+can be made again.
 """
 
-import sqlite3
+import json
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,32 +15,21 @@ from foundry.build.deduplication.signature import Signature
 from foundry.build.preparing.wire import decode, decode_signature
 from foundry.prepared import PreparedDocument
 from foundry.records import Skipped, Stamp
-from foundry.storage.sqlite import SqliteFile
+from foundry.storage.key_value import CacheDamagedError, KeyValueFile
 
 CACHE_NAME = "documents.sqlite"
 Parsed = TypeVar("Parsed")
 
 COMMIT_SECONDS = 1.0
-FORMAT = 1
+NUMBER_BYTES = 6
+NAME_BYTES = 4
+"""Of the length of a name, before the name and the result."""
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS documents (
-    id INTEGER PRIMARY KEY, source TEXT NOT NULL, key BLOB NOT NULL, recipe TEXT NOT NULL,
-    origin TEXT NOT NULL, content BLOB NOT NULL, stamp TEXT, UNIQUE (source, key)
-);
-CREATE TABLE IF NOT EXISTS prepared (
-    id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, result BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS tables (
-    source TEXT PRIMARY KEY, origin TEXT NOT NULL, stamp TEXT NOT NULL, inputs BLOB NOT NULL,
-    documents INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS published (id INTEGER PRIMARY KEY, state TEXT NOT NULL);
-"""
-
-
-class CacheDamagedError(Exception):
-    """The cache was damaged and has been replaced by an empty one; the build begins again."""
+# Keys begin with what they are of. Results are found by number, which their entries begin with.
+_ENTRY = b"entry "
+_RESULT = b"result "
+_TABLE = b"table "
+_PUBLISHED = b"published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +51,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A document in the cache, by its number."""
+    """A document in the cache: where it is from, its number, and what it was prepared from."""
 
+    source: str
+    key: str
     number: int
     entry: Entry
 
@@ -84,27 +73,18 @@ class DocumentCache:
     """One file of prepared documents; for one thread.
 
     With `keeps_nothing` all changes are gone in the end. Raises BuildError when the file cannot be
-    used, and CacheDamagedError when it is damaged.
+    used, and CacheDamagedError when it is damaged: the build begins again.
     """
 
     def __init__(self, path: Path, *, keeps_nothing: bool = False) -> None:
-        self._file = SqliteFile(
+        self._file = KeyValueFile(
             path,
-            _SCHEMA,
             what="the cache of documents",
             loss="documents are prepared anew",
-            is_kept=False,
+            is_strict=True,
         )
         self._keeps_nothing = keeps_nothing
         self._committed = time.monotonic()
-        with self._guarded() as connection:
-            (found,) = connection.execute("PRAGMA user_version").fetchone()
-            if found not in {0, FORMAT}:
-                self._file.clear()
-        with self._guarded() as connection:
-            if found != FORMAT:
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                connection.commit()
 
     def close(self) -> None:
         """Close the file; what was stored until now is kept."""
@@ -113,53 +93,39 @@ class DocumentCache:
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._changing() as connection:
-            for table in ("documents", "prepared", "tables", "published"):
-                connection.execute(f"DELETE FROM {table}")
+        self._file.clear()
+        self._commit_now_and_then()
 
     def commit(self) -> None:
-        """From here on, what was stored survives the process."""
+        """Make what was stored survive the process from here on."""
         if not self._keeps_nothing:
-            with self._guarded() as connection:
-                connection.commit()
+            self._file.commit()
         self._committed = time.monotonic()
 
     def find(self, source: str, key: str) -> Known | None:
         """Return the document of a source with this key, if there is one."""
-        with self._guarded() as connection:
-            row = connection.execute(
-                "SELECT id, recipe, origin, content, stamp FROM documents"
-                " WHERE source = ? AND key = ?",
-                (source, _to_bytes(key)),
-            ).fetchone()
-        return None if row is None else Known(row[0], Entry(*row[1:]))
+        found = self._file.get(_name(source, key))
+        if found is None:
+            return None
+        recipe, origin, content, stamp = json.loads(found[NUMBER_BYTES:])
+        entry = Entry(recipe, origin, bytes.fromhex(content), stamp)
+        return Known(source, key, int.from_bytes(found[:NUMBER_BYTES]), entry)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
         """Keep a result under a new number, which replaces an older one; returns the number."""
-        with self._changing() as connection:
-            name = (source, _to_bytes(key))
-            old = connection.execute(
-                "DELETE FROM documents WHERE source = ? AND key = ? RETURNING id", name
-            ).fetchall()
-            connection.executemany("DELETE FROM prepared WHERE id = ?", old)
-            number = connection.execute(
-                "INSERT INTO documents (source, key, recipe, origin, content, stamp)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (*name, entry.recipe, entry.origin, entry.content, entry.stamp),
-            ).lastrowid
-            connection.execute(
-                "INSERT INTO prepared VALUES (?, ?, ?)", (number, zlib.crc32(result), result)
-            )
-        assert number is not None
+        last = self._file.last_key(_RESULT)
+        name, number = _name(source, key), 1 if last is None else _number(last) + 1
+        if old := self.find(source, key):
+            self._file.delete([_RESULT + _pack(old.number)])
+        # With its name, so that the entry of a document that is gone can be found.
+        content = len(name).to_bytes(NAME_BYTES) + name + result
+        self._file.put({_RESULT + _pack(number): content})
+        self._store_entry(Known(source, key, number, entry))
         return number
 
-    def restamp(self, number: int, entry: Entry) -> None:
+    def restamp(self, known: Known, entry: Entry) -> None:
         """Note under which stamp, and from which source options, a document is unchanged."""
-        with self._changing() as connection:
-            connection.execute(
-                "UPDATE documents SET origin = ?, stamp = ? WHERE id = ?",
-                (entry.origin, entry.stamp, number),
-            )
+        self._store_entry(replace(known, entry=entry))
 
     def load(self, number: int) -> PreparedDocument | Skipped:
         """Return the result with this number. Raises CacheDamagedError when it is damaged."""
@@ -169,87 +135,92 @@ class DocumentCache:
         """Return the signature of the document with this number; None for one skipped."""
         return self._parse(number, decode_signature)
 
-    def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
-        with self._guarded() as connection:
-            row = connection.execute(
-                "SELECT checksum, result FROM prepared WHERE id = ?", (number,)
-            ).fetchone()
-        try:
-            if row is None or zlib.crc32(row[1]) != row[0]:
-                raise ValueError("a document is not what its checksum says")
-            return parse(row[1])
-        except (ValueError, TypeError) as error:
-            self._file.replace(error)
-            raise CacheDamagedError from None
-
     def others(self, numbers: Iterable[int]) -> list[int]:
         """Return the numbers of all documents but these."""
         kept = set(numbers)
-        with self._guarded() as connection:
-            rows = connection.execute("SELECT id FROM documents")
-            return [number for (number,) in rows if number not in kept]
+        return [*map(_number, self._file.keys(_RESULT, lambda key: _number(key) not in kept))]
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Forget documents."""
-        rows = [(number,) for number in numbers]
-        with self._changing() as connection:
-            connection.executemany("DELETE FROM documents WHERE id = ?", rows)
-            connection.executemany("DELETE FROM prepared WHERE id = ?", rows)
+        for number in numbers:
+            key = _RESULT + _pack(number)
+            name, _ = _cut(self._file.get(key) or b"")
+            entry = self._file.get(name) or b""
+            is_its_own = entry.startswith(_pack(number))
+            self._file.delete([key, name] if is_its_own else [key])
+        self._commit_now_and_then()
 
     def find_table(self, source: str) -> KnownTable | None:
         """Return what is known of a source that is one file."""
-        with self._guarded() as connection:
-            row = connection.execute(
-                "SELECT origin, stamp, inputs, documents FROM tables WHERE source = ?", (source,)
-            ).fetchone()
-        return None if row is None else KnownTable(*row)
+        found = self._file.get(_TABLE + source.encode())
+        if found is None:
+            return None
+        origin, stamp, inputs, documents = json.loads(found)
+        return KnownTable(origin, stamp, bytes.fromhex(inputs), documents)
 
     def keep_table(self, source: str, table: KnownTable) -> None:
         """Note how a source that is one file was read, if its stamp will last."""
-        with self._changing() as connection:
-            connection.execute("DELETE FROM tables WHERE source = ?", (source,))
-            if table.stamp is not None:
-                connection.execute(
-                    "INSERT INTO tables VALUES (?, ?, ?, ?, ?)",
-                    (source, table.origin, table.stamp, table.inputs, table.documents),
-                )
+        name = _TABLE + source.encode()
+        if table.stamp is None:
+            self._file.delete([name])
+        else:
+            noted = [table.origin, table.stamp, table.inputs.hex(), table.documents]
+            self._file.put({name: json.dumps(noted).encode()})
+        self._commit_now_and_then()
 
     @property
     def published(self) -> str | None:
         """What was noted with the index that was published last."""
-        with self._guarded() as connection:
-            row = connection.execute("SELECT state FROM published WHERE id = 1").fetchone()
-        return None if row is None else str(row[0])
+        found = self._file.get(_PUBLISHED)
+        return None if found is None else found.decode()
 
     def keep_published(self, state: str) -> None:
         """Note what the index that has been published was made from."""
-        with self._changing() as connection:
-            connection.execute("INSERT OR REPLACE INTO published VALUES (1, ?)", (state,))
+        self._file.put({_PUBLISHED: state.encode()})
         self.commit()
 
-    @contextmanager
-    def _guarded(self) -> Iterator[sqlite3.Connection]:
-        is_whole = False
-        with self._file.guarded() as connection:
-            yield connection
-            is_whole = True
-        if not is_whole:
-            raise CacheDamagedError
+    def _store_entry(self, known: Known) -> None:
+        entry = known.entry
+        noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
+        content = _pack(known.number) + noted.encode()
+        self._file.put({_name(known.source, known.key): content})
+        self._commit_now_and_then()
 
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._guarded() as connection:
-            yield connection
+    def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
+        found = self._file.get(_RESULT + _pack(number))
+        try:
+            if found is None:
+                raise ValueError("a document is not what its checksum says")
+            return parse(_cut(found)[1])
+        except (ValueError, TypeError) as error:
+            self._file.replace(error)
+            raise CacheDamagedError from None
+
+    def _commit_now_and_then(self) -> None:
         if not self._keeps_nothing and time.monotonic() - self._committed >= COMMIT_SECONDS:
             self.commit()
 
 
 def stamp_text(stamp: Stamp | None) -> str | None:
-    """A stamp as the cache keeps it."""
+    """Return a stamp as the cache keeps it."""
     if stamp is None:
         return None
     return f"{stamp.size} {stamp.modified_ns} {stamp.changed_ns} {stamp.inode}"
 
 
-def _to_bytes(key: str) -> bytes:
-    return key.encode("utf-8", "surrogateescape")
+def _name(source: str, key: str) -> bytes:
+    return _ENTRY + f"{source}\0{key}".encode("utf-8", "surrogateescape")
+
+
+def _pack(number: int) -> bytes:
+    return number.to_bytes(NUMBER_BYTES)
+
+
+def _number(result_key: bytes) -> int:
+    return int.from_bytes(result_key[-NUMBER_BYTES:])
+
+
+def _cut(found: bytes) -> tuple[bytes, bytes]:
+    """Return the name and the result."""
+    end = NAME_BYTES + int.from_bytes(found[:NAME_BYTES])
+    return found[NAME_BYTES:end], found[end:]

@@ -65,7 +65,7 @@ class Inputs:
             yield cache.signature(number) if number > 0 else None
 
     def gone(self, cache: DocumentCache) -> list[int]:
-        """Numbers of the documents in the cache that no source delivers any more."""
+        """Return the numbers of the documents in the cache that no source delivers any more."""
         return cache.others(self._numbers)
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class _Collector:
         ):
             return False
         if known.entry != entry:
-            self._cache.restamp(known.number, entry)
+            self._cache.restamp(known, entry)
         self._reuse(known.number)
         return True
 

@@ -1,0 +1,211 @@
+"""A cache in one SQLite file: private, safe against kills, replaced when it is damaged.
+
+Each entry carries a checksum: one that was damaged on disk is simply not there. A file that SQLite
+cannot read, or that another version of Foundry wrote, makes way for an empty one.
+"""
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from foundry.errors import BuildError
+
+BUSY_SECONDS = 30.0
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+FORMAT = 2
+
+# With a write-ahead log a commit survives a killed process without waiting for the disk; losing
+# power may cost the last commits, never the file.
+_SETTINGS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;
+"""
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS entries (
+    key BLOB PRIMARY KEY, checksum BLOB NOT NULL, value BLOB NOT NULL
+) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+COMMIT;
+"""
+
+Found = TypeVar("Found")
+_logger = logging.getLogger(__name__)
+
+
+class CacheDamagedError(Exception):
+    """The file was damaged and has been replaced by an empty one: what it held is to be redone."""
+
+
+class KeyValueFile:
+    """One open file; for any number of threads.
+
+    Args:
+        path: Of the file; its folder is made if need be.
+        what: What the file holds, for messages.
+        loss: What becomes of a loss of it, for messages.
+        is_kept: Whether a file that is replaced is set aside rather than removed.
+        is_strict: Whether damage found later raises CacheDamagedError, rather than losing entries.
+
+    Raises:
+        BuildError: When the file cannot be read or written; also from every method.
+    """
+
+    def __init__(
+        self, path: Path, *, what: str, loss: str, is_kept: bool = False, is_strict: bool = False
+    ) -> None:
+        self._path, self._what, self._loss = path, what, loss
+        self._is_kept, self._is_strict = is_kept, is_strict
+        self._lock = threading.Lock()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._connection = self._open()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a key; None where there is none, or none that is whole."""
+        query = "SELECT checksum, value FROM entries WHERE key = ?"
+        row = self._run(lambda connection: connection.execute(query, (key,)).fetchone())
+        if row is None or not isinstance(row[1], bytes) or row[0] != _checksum(key, row[1]):
+            return None
+        return row[1]
+
+    def put(self, values: Mapping[bytes, bytes]) -> None:
+        """Put values in the places of their keys."""
+        rows = [(key, _checksum(key, value), value) for key, value in values.items()]
+        query = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
+        self._run(lambda connection: connection.executemany(query, rows))
+
+    def keys(self, prefix: bytes, is_wanted: Callable[[bytes], bool]) -> list[bytes]:
+        """Return the keys with a prefix that are wanted."""
+        query = "SELECT key FROM entries WHERE key >= ? AND key < ?"
+
+        def select(connection: sqlite3.Connection) -> list[bytes]:
+            rows = connection.execute(query, _range(prefix))
+            return [key for (key,) in rows if is_wanted(key)]
+
+        return self._run(select)
+
+    def last_key(self, prefix: bytes) -> bytes | None:
+        """Return the greatest key with a prefix; None where there is none."""
+        query = "SELECT max(key) FROM entries WHERE key >= ? AND key < ?"
+        row = self._run(lambda connection: connection.execute(query, _range(prefix)).fetchone())
+        return row[0] if isinstance(row[0], bytes) else None
+
+    def delete(self, keys: list[bytes]) -> None:
+        """Forget entries."""
+        rows = [(key,) for key in keys]
+        query = "DELETE FROM entries WHERE key = ?"
+        self._run(lambda connection: connection.executemany(query, rows))
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        self._run(lambda connection: connection.execute("DELETE FROM entries"))
+
+    def commit(self) -> None:
+        """Make all changes survive the process from here on; without this they are undone."""
+        self._run(lambda connection: connection.commit())
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def replace(self, reason: object) -> None:
+        """Begin with an empty file, since this one is damaged, and say so."""
+        with self._lock:
+            self._replace(reason)
+
+    def _run(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Work with the file; where it turns out to be damaged, again with an empty one."""
+        with self._lock:
+            for _ in range(2):
+                try:
+                    return work(self._connection)
+                except (sqlite3.DatabaseError, UnicodeError) as error:
+                    if not _is_damage(error):
+                        raise self._unusable(error) from None
+                    self._replace(error)
+                if self._is_strict:
+                    raise CacheDamagedError
+        raise self._hopeless()
+
+    def _replace(self, reason: object) -> None:
+        self._connection.close()
+        self._remove(f"damaged ({reason})", ".damaged")
+        self._connection = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        for _ in range(2):
+            connection = self._connect()
+            try:
+                connection.executescript(_SETTINGS)
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                if version == FORMAT or not tables:
+                    connection.executescript(_SCHEMA)
+                    return connection
+                reason, suffix = "written by another version of Foundry", ".old"
+            except (sqlite3.DatabaseError, UnicodeError) as error:
+                if not _is_damage(error):
+                    connection.close()
+                    raise self._unusable(error) from None
+                reason, suffix = f"damaged ({error})", ".damaged"
+            connection.close()
+            self._remove(reason, suffix)
+        raise self._hopeless()
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            # What is in it is as private as the documents.
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            os.close(os.open(self._path, flags, 0o600))
+            return sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise self._unusable(error) from None
+
+    def _remove(self, reason: str, suffix: str) -> None:
+        aside = self._path.with_name(self._path.name + suffix)
+        try:
+            if self._is_kept:
+                self._path.replace(aside)
+            for end in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + end).unlink(missing_ok=True)
+        except OSError as failure:
+            raise self._unusable(failure) from None
+        fate = f"kept as {aside}" if self._is_kept else "removed"
+        _logger.warning("%s: %s; %s, and %s", self._path, reason, fate, self._loss)
+
+    def _unusable(self, error: Exception) -> BuildError:
+        return BuildError(
+            f"{self._path}: {self._what} cannot be used: {error}",
+            hint="check the free space and the permissions of the folder, or delete what is there",
+        )
+
+    def _hopeless(self) -> BuildError:
+        return BuildError(
+            f"{self._path}: {self._what} is damaged again and again", hint="check the disk"
+        )
+
+
+def _range(prefix: bytes) -> tuple[bytes, bytes]:
+    return prefix, prefix[:-1] + bytes([prefix[-1] + 1])
+
+
+def _checksum(key: bytes, value: bytes) -> bytes:
+    checksum = hashlib.blake2b(b"%d " % len(key) + key, digest_size=16)
+    checksum.update(value)
+    return checksum.digest()
+
+
+def _is_damage(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        # Text that is not UTF-8 is noticed by Python, which has no code for it.
+        return isinstance(error, (sqlite3.OperationalError, UnicodeError))
+    return code & 0xFF in DAMAGED
