@@ -27,11 +27,11 @@ class Understanding(Stage):
     section = """
 ## Understanding queries
 
-Before it is searched for, a query is sent to the language model that `LLM_BASE_URL`, `LLM_MODEL`
-and `LLM_API_KEY` name, unless it is nothing but an identifier. Filters that the caller sets always
-hold. Whatever fails, or takes more than {deadline_ms} ms, the query is searched for as it was
-asked; `stages.understanding` of an answer says what was searched for (`query_used`, `filters`), or
-what `failed`. After three failures in a row the model is left alone for a while.
+Every query, unless it is only an identifier, is first sent to the language model that
+`LLM_BASE_URL`, `LLM_MODEL` and `LLM_API_KEY` name. Filters that the client sets are always kept. If
+the model fails or takes more than {deadline_ms} ms, the original query is searched for.
+`stages.understanding` of a response shows what was searched for (`query_used`, `filters`), or what
+`failed`. After three failures in a row, the model is not called for a while.
 """
     environment = (LANGUAGE_MODEL,)
 
@@ -57,7 +57,7 @@ what `failed`. After three failures in a row the model is left alone for a while
             "understood = understand_query(index, query, filters, journal, query_model(),"
             f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
             "rewritten, filters = understood.query, understood.filters",
-            said="A language model reads the query first: see"
+            readme="A language model reads the query: see"
             " [Understanding queries](#understanding-queries).",
         )
 
@@ -95,14 +95,15 @@ class Rerank(Stage):
     section = """
 ## Reranking
 
-A cross-encoder reads the {hits} best passages beside the query, and its score (from 0 to 1) decides
-their order. Its model is a folder with `tokenizer.json` and `model.onnx` (or `onnx/model.onnx`),
-named in `{package}/settings.json` or by `RERANK_MODEL`, and loaded with the first query. After
-{deadline_ms} ms, or if it fails, the order stays as it was; `stages.rerank` of an answer says so.
+A cross-encoder scores the {hits} best passages (from 0 to 1) and orders them by that score. Its
+model is a folder with `tokenizer.json` and `model.onnx` (or `onnx/model.onnx`), named in
+`{package}/settings.json` or by `RERANK_MODEL`, and loaded with the first query. If it fails or
+takes more than {deadline_ms} ms, the order does not change, and `stages.rerank` of the response
+says so.
 """
     environment = (
         """
-# The folder of the model that reranks, if it has moved; 1 to load it before the first query.
+# Folder of the reranking model, if it has moved; 1 to load it before the first query.
 #RERANK_MODEL=
 #RERANK_WARM=
 """,
@@ -121,7 +122,7 @@ named in `{package}/settings.json` or by `RERANK_MODEL`, and loaded with the fir
             'if reason not in ("identifier", "requested"):\n'
             "    candidates = rerank(candidates, index, query, journal, reranker(),"
             " hits={hits}, deadline_ms={deadline_ms})",
-            said="A cross-encoder orders the best {hits}: see [Reranking](#reranking).",
+            readme="A cross-encoder orders the best {hits}: see [Reranking](#reranking).",
         )
         yield Step(Place.START, {module: ("warm_if_wanted",)}, "warm_if_wanted()")
 

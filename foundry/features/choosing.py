@@ -26,23 +26,22 @@ class MinimumScore(Stage):
     def steps(self) -> Iterator[Step]:
         """Leave out by the scores of the lanes, and by the final one."""
         module = "retrieval.stages.minimum_score"
-        words = {"semantic": "by meaning", "keyword": "by words"}
-        lanes = [lane for lane in words if getattr(self, lane) is not None]
+        lanes = [lane for lane in ("semantic", "keyword") if getattr(self, lane) is not None]
         if lanes:
             numbers = ", ".join(f"{lane}={{{lane}}}" for lane in lanes)
-            said = " and less than ".join(f"{{{lane}}} {words[lane]}" for lane in lanes)
+            limits = " and their ".join(f"{lane} score is below {{{lane}}}" for lane in lanes)
             yield Step(
                 Place.SIFT,
                 {module: ("require_lane_score",)},
                 f"candidates = require_lane_score(candidates, journal, {numbers})",
-                said=f"What has less than {said} is left out.",
+                readme=f"Passages are left out if their {limits}.",
             )
         if self.score is not None:
             yield Step(
                 Place.FINISH,
                 {module: ("require_score",)},
                 "candidates = require_score(candidates, journal, minimum={score})",
-                said="What scores less than {score} is left out.",
+                readme="Passages that score below {score} are left out.",
             )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
@@ -78,7 +77,7 @@ class NearDuplicates(Stage):
             {"retrieval.stages.near_duplicates": ("merge_near_duplicates",)},
             "hits = merge_near_duplicates(hits, index.tokenizer.tokenize, journal,"
             " depth=2 * top_k, similarity={similarity})",
-            said="Of passages whose texts are nearly the same, the best stands for the others.",
+            readme="Of passages with nearly the same text, only the best is a result.",
         )
 
 
@@ -97,7 +96,7 @@ class DocumentCap(Stage):
             Place.CHOOSE,
             {"retrieval.stages.document_cap": ("cap_documents",)},
             "hits = cap_documents(hits, journal, most={hits})",
-            said="There are at most {hits} results of one document.",
+            readme="A document has at most {hits} results.",
         )
 
 
@@ -112,7 +111,7 @@ class Parents(Stage):
             Place.CHOOSE,
             {"retrieval.stages.parents": ("expand_parents",)},
             "hits = expand_parents(hits, index, journal)",
-            said="Each result brings the larger passage around it; of those with the same one, the"
+            readme="Each result has the larger passage around it; of results with the same one, the"
             " best is kept.",
         )
 

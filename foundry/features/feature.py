@@ -13,12 +13,12 @@ HTTPX = "httpx2>=2.16,<3"
 """What speaks to language models and services that embed."""
 
 LANGUAGE_MODEL = """
-# The language model, if there is to be one: any endpoint with /chat/completions.
+# A language model (optional): the base URL of any API that has /chat/completions.
 #LLM_BASE_URL=https://api.example.com/v1
 #LLM_MODEL=
 #LLM_API_KEY=
 
-# What it may cost: calls at a time, calls a day (any number if unset).
+# Limits of its use: calls at a time, and calls a day (unlimited if unset).
 #LLM_CONCURRENCY=8
 #LLM_DAILY_CALLS=
 """

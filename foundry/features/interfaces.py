@@ -115,10 +115,10 @@ class Chat(Interface):
     environment = (
         LANGUAGE_MODEL,
         """
-# Tokens of an answer in the chat.
+# Length limit of an answer in the chat, in tokens.
 #LLM_MAX_TOKENS=1024
 
-# How long an answer may take, in seconds: to the first word, between two, to the last.
+# Time limits of an answer in seconds: to the first word, between two words, to the last.
 #LLM_FIRST_TOKEN_SECONDS=30
 #LLM_PAUSE_SECONDS=15
 #LLM_TOTAL_SECONDS=120

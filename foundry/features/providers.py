@@ -50,11 +50,11 @@ class _Model(Provider):
     section = """
 ## The embedding model
 
-Queries are embedded by the model that embedded the documents, which the server loads when it
-starts: the one in `{package}/settings.json`, or in the folder `EMBEDDING_MODEL`. A published model
-is downloaded the first time, to
-`{cache}`; a container needs that folder as a volume. The server
-embeds a text whose vector is in the index, and refuses to start if another vector comes out.
+The model that embedded the documents also embeds the queries. The server loads it when it starts:
+the one named in `{package}/settings.json`, or in the folder `EMBEDDING_MODEL`. A published model is
+downloaded once, to `{cache}`; mount that folder as a volume in a container. To make
+sure that the model is the same, the server embeds a text whose vector is in the index, and refuses
+to start if the vectors differ.
 """
 
     def values(self) -> dict[str, object]:
@@ -71,10 +71,10 @@ class SentenceTransformers(_Model):
     cache = "HF_HOME"
     environment = (
         """
-# The folder of the model that embeds queries, if it has moved.
+# Folder of the model that embeds queries, if it has moved.
 #EMBEDDING_MODEL=
 
-# Where a published model is kept.
+# Folder that a published model is downloaded to.
 #HF_HOME=
 """,
     )
@@ -89,10 +89,10 @@ class FastEmbed(_Model):
     cache = "FASTEMBED_CACHE_PATH"
     environment = (
         """
-# The folder of the model that embeds queries, if it has moved.
+# Folder of the model that embeds queries, if it has moved.
 #EMBEDDING_MODEL=
 
-# Where a published model is kept.
+# Folder that a published model is downloaded to.
 #FASTEMBED_CACHE_PATH=
 """,
     )
@@ -104,7 +104,7 @@ class _Service(Provider):
     dependencies = (HTTPX,)
     environment = (
         """
-# The key of the service that embeds queries, and its address if it has moved.
+# API key of the service that embeds queries, and its address if it has moved.
 #{key}=
 #EMBEDDING_BASE_URL=
 """,
@@ -112,15 +112,15 @@ class _Service(Provider):
     section = """
 ## The embedding service
 
-Every query is sent to the service that embedded the documents. Its address stands in
-`{package}/settings.json`, unless `EMBEDDING_BASE_URL` names another one; its key comes from
-`{key}`. When the server starts, and after every failure, it first asks for a text whose vector
-is in the index: it refuses to start beside a service that has another model.
+Every query is sent to the service that embedded the documents. Its address is in
+`{package}/settings.json`, unless `EMBEDDING_BASE_URL` is set; its key is in `{key}`. At the
+start, and after every failure, the server asks it for a text whose vector is in the index, and
+refuses to start if the service has another model.
 
-A query has its vector within 5 seconds, or is answered by its words: `reason` is then
-`embedder_unavailable`, and `degraded` is true. A service that has failed is left alone for a
-second, then for twice as long each time, a minute at most. `/readyz` answers 200 all the while,
-with the status `degraded`; what the service itself said is in the log.
+If the service does not answer within 5 seconds, only keywords are searched for: `reason` is then
+`embedder_unavailable`, and `degraded` is true. After a failure, the service is not called for a
+second, then for twice as long each time, up to a minute. Meanwhile `/readyz` answers 200 with the
+status `degraded`; the log has the error of the service.
 """
 
 

@@ -47,9 +47,8 @@ class AdaptiveWeights(Stage):
             "tokens, patterns, *weights(), journal,"
             " mostly={mostly}, mostly_semantic_weight={mostly_semantic_weight},"
             " partly={partly}, partly_semantic_weight={partly_semantic_weight})",
-            said="The more identifiers a query has, the less its meaning counts:"
-            " {partly_semantic_weight} if they are more than {partly} of it,"
-            " {mostly_semantic_weight} if more than {mostly}.",
+            readme="If identifiers are more than {partly} of a query, the semantic weight is"
+            " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
         )
 
 
@@ -72,8 +71,8 @@ class Feedback(Stage):
             {"retrieval.stages.feedback": ("boost_feedback",)},
             "candidates = boost_feedback(candidates, index, gain={gain})",
             {"most": 1 + self.gain},
-            said="Passages count up to {most} times, the nearer they are in meaning to the best"
-            " one.",
+            readme="Scores are multiplied by up to {most}, depending on how close a passage is in"
+            " meaning to the best one.",
         )
 
 
@@ -93,7 +92,8 @@ class Anchors(Stage):
             {"retrieval.stages.anchors": ("boost_anchors",)},
             "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
             " patterns, factor={factor})",
-            said="Passages that contain an identifier of the query count {factor} times.",
+            readme="Scores of passages that contain an identifier of the query are multiplied by"
+            " {factor}.",
         )
 
 
@@ -111,7 +111,7 @@ class Recency(Stage):
     summary = "first what was modified lately: tiers or decay"
     environment = (
         """
-# The date that ages are counted from, in place of today.
+# Date to count ages from, instead of today.
 #REFERENCE_DATE=
 """,
     )
@@ -134,16 +134,16 @@ class Recency(Stage):
         """Boost whatever was found."""
         if self.kind == "decay":
             numbers = "half_life_days={half_life_days}, floor={floor}"
-            said = (
+            explained = (
                 "Scores halve every {half_life_days} days since a document was modified, down to"
-                " {floor} times, which is also for documents without a date."
+                " {floor} of their value. Documents without a date are treated as the oldest."
             )
         else:
             numbers = "tiers={tiers}"
             factors = ", ".join(
-                f"{tier.factor} times up to {_plain(tier.days)} days" for tier in self.tiers or ()
+                f"{tier.factor} up to {_plain(tier.days)} days" for tier in self.tiers or ()
             )
-            said = f"Passages that were modified lately count more: {factors}."
+            explained = f"Scores of recently modified documents are multiplied: by {factors}."
         yield Step(
             Place.BOOST,
             {"retrieval.stages.recency": (f"boost_by_{self.kind}", "today")},
@@ -153,7 +153,7 @@ class Recency(Stage):
                 "tiers": [(_plain(tier.days), tier.factor) for tier in self.tiers or ()],
                 "half_life_days": _plain(self.half_life_days or 0),
             },
-            said=said,
+            readme=explained,
         )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
@@ -209,8 +209,8 @@ class Links(Stage):
             {"retrieval.stages.links": ("add_linked",)},
             "candidates = add_linked(candidates, index, allowed, journal,"
             " seeds={seeds}, neighbours={neighbours}, factor={factor})",
-            said="Documents that the best {seeds} passages link to, or that link to them, follow"
-            " below, with {factor} times their score.",
+            readme="Documents that the best {seeds} passages link to, or that link to them, are"
+            " added with {factor} of their score.",
         )
 
 
@@ -238,8 +238,8 @@ class Expansion(Stage):
             {"retrieval.stages.expansion": ("expand_query",)},
             "vector = expand_query(index, index.encoder, searched, tokens, vector, journal,"
             " terms={terms}, minimum_cosine={minimum_cosine})",
-            said="Words of the documents that are near to a query, {terms} at most, are added to"
-            " its meaning.",
+            readme="Up to {terms} words of the documents that are close to the query are added to"
+            " its embedding.",
         )
 
 
@@ -265,8 +265,8 @@ class Heuristics(Stage):
             {"retrieval.stages.heuristics": ("rerank_heuristically",)},
             "candidates = rerank_heuristically(candidates, index, tokens,"
             " hits={hits}, entities_gain={entities_gain}, category_gain={category_gain})",
-            said="Of the best {hits}, those gain that have the names of the query, or whose source"
-            " or tags it names.",
+            readme="Among the best {hits}, passages gain that contain names in the query, or whose"
+            " source or tags it mentions.",
         )
 
 

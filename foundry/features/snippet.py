@@ -68,11 +68,11 @@ class Step:
         imports: What they need: module below the package -> names.
         code: The lines; values come from the keys of the stage's section.
         values: Values that are not keys of the section.
-        said: An entry of the list of steps in the server's README.
+        readme: An entry of the list of steps in the server's README.
     """
 
     place: Place
     imports: Mapping[str, tuple[str, ...]]
     code: str
     values: Mapping[str, object] = field(default_factory=dict)
-    said: str = ""
+    readme: str = ""

@@ -8,15 +8,15 @@ from foundry.features.feature import PACKAGE_PATTERN, Feature, Table
 
 _PUBLISHING = """
 Records, filters and the query encoder are in this folder, so tokens, scores and stages are those of
-a server with everything on board. Filters apply in the engine, before ranking.
+a server with an embedded index. Filters apply in the engine, before ranking.
 
-`foundry publish` loads an index into the engine beside the versions that are there. This server
-asks for the version that its records are of and for no other: publish first, then deploy. While the
-engine is down, slow or without this version, searches and `/readyz` answer 503 with the reason, and
-recover by themselves within seconds.
+`foundry publish` loads an index into the engine beside earlier versions. This server only asks for
+the version that its records belong to: publish first, then deploy. While the engine is down, slow
+or without this version, searches and `/readyz` answer 503 with the reason; they recover within
+seconds.
 
-`compose.yaml` and `kubernetes.yaml` bring a single engine along; they were checked against schemas,
-not on a cluster.
+`compose.yaml` and `kubernetes.yaml` include a single engine; they were checked against schemas, not
+on a cluster.
 """
 
 
@@ -67,7 +67,7 @@ class Pgvector(Store):
     port = 5432
     environment = (
         """
-# The database that holds the vectors and postings of the index. A role that reads is enough.
+# The database with the vectors and postings of the index. A role that may only read is enough.
 DATABASE_URL=postgresql://user:password@host:5432/database
 """,
     )
@@ -76,8 +76,7 @@ DATABASE_URL=postgresql://user:password@host:5432/database
         " who\npublish, and `READER_PASSWORD` for the server, which only reads"
     )
     compose_environment = """
-# With compose.yaml, which makes the address itself: the passwords of who publishes and of the
-# server.
+# For compose.yaml, which sets the address itself: the passwords for publishing and of the server.
 #POSTGRES_PASSWORD=
 #READER_PASSWORD=
 """
@@ -94,8 +93,8 @@ DATABASE_URL=postgresql://user:password@host:5432/database
 ## The search engine
 
 The vectors and postings of this index are tables in PostgreSQL with pgvector 0.8 or later
-(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may read is enough for
-the server:
+(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may
+only read is enough for the server:
 
 ```sql
 GRANT USAGE ON SCHEMA your_schema TO reader;
@@ -103,8 +102,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA your_schema TO reader;
 ALTER DEFAULT PRIVILEGES IN SCHEMA your_schema GRANT SELECT ON TABLES TO reader;
 ```
 
-Reads may go to a streaming replica. PostgreSQL takes reads off one machine, not a corpus that no
-machine holds.
+Reads may go to a streaming replica. Replicas share the load; each holds the whole corpus.
 """ + _PUBLISHING
 
 
@@ -120,7 +118,7 @@ class Qdrant(Store):
     port = 6333
     environment = (
         """
-# The Qdrant that holds the vectors and postings of the index, and its key if it has one.
+# The Qdrant with the vectors and postings of the index, and its key if it has one.
 QDRANT_URL=http://host:6333
 #QDRANT_API_KEY=
 """,
@@ -130,7 +128,7 @@ QDRANT_URL=http://host:6333
         "\n`QDRANT_READ_ONLY_API_KEY` for the server, which only reads"
     )
     compose_environment = """
-# With compose.yaml, which makes the address itself: the key above publishes, and this one searches.
+# For compose.yaml, which sets the address itself: the key above publishes, this one searches.
 #QDRANT_READ_ONLY_API_KEY=
 """
     publish = (

@@ -74,9 +74,8 @@ class Compose(Target):
 {start}docker compose up --detach --wait
 ```
 
-`.env` needs `API_TOKENS`, and in `ALLOWED_HOSTS` the name under which clients come, which is that
-of your reverse proxy: `compose.yaml` opens the port to this machine alone. `PORT` is the port
-there.
+`.env` needs `API_TOKENS`, and in `ALLOWED_HOSTS` the host name of your reverse proxy, because
+`compose.yaml` only opens `PORT` to this machine.
 """
 
 
@@ -115,7 +114,7 @@ docker push registry.example.com/{{name}}:1
 kubectl apply -f kubernetes.yaml
 {publishing}```
 
-Clients within the cluster reach it as `http://{{label}}`. In another namespace than `default`, and
+Clients in the cluster reach it as `http://{{label}}`. In a namespace other than `default`, and
 behind an Ingress, list the names that clients use in `ALLOWED_HOSTS` of the ConfigMap, and restart:
 `kubectl rollout restart deployment/{{label}}`.
 """
@@ -137,8 +136,8 @@ echo "API_TOKENS=$API_TOKENS" | fly secrets import
 fly deploy
 ```
 
-It answers as {label}.fly.dev. If that name is taken, choose another one in `fly.toml`, also where
-it is part of `ALLOWED_HOSTS` and `PUBLIC_URL`. A domain of your own goes there as well.
+It is reached at {label}.fly.dev. If that name is taken, choose another one in `fly.toml`, also in
+`ALLOWED_HOSTS` and `PUBLIC_URL`. Add a domain of your own to both.
 """
 
 
@@ -153,9 +152,9 @@ class Render(Target):
 ## Run it on Render
 
 Make this folder a Git repository, push it, and choose "New > Blueprint" in the dashboard.
-`render.yaml` does the rest: Render makes the token, which its dashboard shows, and allows its own
-host name. Before you add a domain of your own, give `ALLOWED_HOSTS` a `value` with both names
-instead of `fromService`, because Render's health checks then ask for that domain.
+`render.yaml` does the rest: Render generates the token, which its dashboard shows, and its host
+name is allowed. Before you add a domain of your own, give `ALLOWED_HOSTS` a `value` with both names
+instead of `fromService`, because Render's health checks then use that domain.
 """
 
 
@@ -179,8 +178,8 @@ railway variables --set "API_TOKENS=$API_TOKENS" \\
 railway up
 ```
 
-Railway fills in the domain that it has given to the service, and its health checks come under the
-second name. A domain of your own goes into `ALLOWED_HOSTS` as well.
+Railway fills in the domain of the service; its health checks use the second name. Add a domain of
+your own to `ALLOWED_HOSTS`.
 """
 
 
@@ -206,10 +205,10 @@ gcloud run services add-iam-policy-binding {label} --region REGION \\
   --member allUsers --role roles/run.invoker
 ```
 
-The account that the service runs as needs the role Secret Manager Secret Accessor. The last command
-leaves it to the server's own tokens who may ask. `ALLOWED_HOSTS` holds the address that Cloud Run
-derives from name, project number and region; a domain of your own goes there as well. Google keeps
-the path `/healthz` to itself: from outside, ask `/readyz`.
+The account of the service needs the role Secret Manager Secret Accessor. The last command lets
+everybody reach the server, whose tokens decide who may use it. `ALLOWED_HOSTS` has the address that
+Cloud Run derives from name, project number and region; add a domain of your own. Google reserves
+the path `/healthz`: from outside, use `/readyz`.
 """
 
 
@@ -232,10 +231,9 @@ sudo install -m 644 {name}.service /etc/systemd/system/
 sudo systemctl enable --now {name}
 ```
 
-It answers to this machine alone, with tokens or without. Before a reverse proxy opens it to others,
-set `API_TOKENS` in `/etc/{name}.env`, and in `ALLOWED_HOSTS` the host name that the proxy passes
-on, and `systemctl restart {name}`. The unit sees no home folders: an `INDEX_DIR` belongs below
-`/srv`.
+It only listens on this machine. Before a reverse proxy opens it to others, set `API_TOKENS` and (to
+the host name that the proxy passes on) `ALLOWED_HOSTS` in `/etc/{name}.env`, then run
+`systemctl restart {name}`. The unit cannot see home folders: put an `INDEX_DIR` below `/srv`.
 """
 
 
@@ -250,14 +248,14 @@ class Procfile(Target):
     section = """
 ## Run it where a Procfile is read
 
-Heroku, Dokku and their like install what `requirements.txt` names, by its hashes, and run what
-`Procfile` says on the port that they choose. Push it there as a Git repository, having set
+Heroku, Dokku and similar platforms install `requirements.txt` by its hashes, and run `Procfile` on
+a port that they choose. Set these variables, then push this folder as a Git repository:
 
 ```sh
 heroku config:set API_TOKENS="$API_TOKENS" ALLOWED_HOSTS=your-app.herokuapp.com
 ```
 
-or, on other platforms, the same two variables their way: the names are those that clients use.
+`ALLOWED_HOSTS` are the host names that clients use. Other platforms have their own command.
 """
 
 
