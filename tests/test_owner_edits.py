@@ -46,13 +46,9 @@ def boost_titles(candidates: Candidates, index: Index, terms: Iterable[str]) -> 
 def search_hybrid(''',
         ),
         (
-            "from .opening import",
-            """from collections.abc import Iterable
-
-import numpy as np
-
-from .index.reader import Index
-from .opening import""",
+            "from pathlib import Path\n",
+            "from collections.abc import Iterable\nfrom pathlib import Path\n\n"
+            "import numpy as np\n",
         ),
     ),
 }

@@ -95,7 +95,6 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
 
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
-
     searching = commands.add_parser("search", help="print the best passages for a query")
     add = searching.add_argument
     add("query", type=_text, metavar="QUERY")

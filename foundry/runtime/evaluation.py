@@ -23,8 +23,6 @@ FIGURES = Path(__file__).parent / "figures.json"
 Grades = Mapping[str, float]
 """Documents by id, path or the id of a chunk; those graded 0 or less are not relevant."""
 
-Report = dict[str, Any]
-
 _HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 
 
@@ -70,29 +68,27 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
 
     Raises ConfigurationError, naming the line.
     """
-    place, questions = str(file), []
+    questions: list[tuple[str, Grades]] = []
+    place = str(file)
     try:
         for number, line in enumerate(file.read_text("utf-8-sig").split("\n"), start=1):
             place = f"{file}, line {number}"
-            if line.strip():
-                questions.append(_parse(line))
+            if not line.strip():
+                continue
+            values = json.loads(line)
+            query, relevant = values["query"], values["relevant"]
+            # JSON can write half a character, which cannot be searched for.
+            query.encode()
+            graded = dict.fromkeys(relevant, 1) if isinstance(relevant, list) else relevant
+            grades = {str(name): float(grade) for name, grade in graded.items()}
+            if not max(grades.values(), default=0) > 0:
+                raise ValueError("nothing is relevant")
+            questions.append((query, grades))
+        if not questions:
+            raise ValueError("holds no question")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(f"{place}: {error!r}", hint=_HINT) from None
-    if not questions:
-        raise ConfigurationError(f"{file}: holds no question", hint=_HINT)
     return questions
-
-
-def _parse(line: str) -> tuple[str, Grades]:
-    values = json.loads(line)
-    query, relevant = values["query"], values["relevant"]
-    # JSON can write half a character, which cannot be searched for.
-    query.encode()
-    graded = dict.fromkeys(relevant, 1) if isinstance(relevant, list) else relevant
-    grades = {str(name): float(grade) for name, grade in graded.items()}
-    if not max(grades.values(), default=0) > 0:
-        raise ValueError("nothing is relevant")
-    return query, grades
 
 
 def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
@@ -115,7 +111,7 @@ def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str,
 
 def evaluate(
     search: Callable[..., SearchResponse], index: Index, file: Path, modes: Iterable[str]
-) -> Report:
+) -> dict[str, Any]:
     """Ask the questions of a file in each mode; return the means, and what they are of."""
     questions = read_questions(file)
     metrics = {}
@@ -138,7 +134,7 @@ def evaluate(
     }
 
 
-def compare(report: Report, tolerance: float) -> tuple[str, list[str]]:
+def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
     """Say whether a report can be compared with the recorded figures, and what is too low."""
     if not FIGURES.exists():
         return "no figures were recorded when this server was exported", []
@@ -153,7 +149,7 @@ def compare(report: Report, tolerance: float) -> tuple[str, list[str]]:
         ]
 
 
-def describe(report: Report) -> str:
+def describe(report: Mapping[str, Any]) -> str:
     """Lay a report out for people, with the `recorded` and `failures` of `compare`."""
     lines = [", ".join(f"{report[name]:,} {name}" for name in ("questions", "documents", "chunks"))]
     for mode, means in report["metrics"].items():

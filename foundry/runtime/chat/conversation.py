@@ -61,16 +61,14 @@ ENGLISH = LanguageWords(
     language="english",
     empty=ENGLISH_STOP_WORDS
     | word_set(
-        "about again all am another any because before being below better both clarify clearer"
-        " come continue describe detail detailed details doesn don done down each easier easy"
-        " elaborate else english every exactly example examples expand explain few first former"
-        " french further german get give go happen happens he help her here hers him his isn its"
-        " just know last latter let like list ll longer lot m make many may mean means might mine"
-        " more much must need next no off one ones only other out over please previous put"
-        " question re really repeat rephrase s same say second sentence sentences she short"
-        " shorter show simple simpler simply spanish step steps summarise summarize summary t"
-        " table tell terms theirs third those too translate under understand up ve very want who"
-        " whose without word words write yes yours"
+        "about again all am another any because before better clarify continue describe detail"
+        " details doesn don each elaborate else english example examples expand explain first"
+        " french further german get give go happen happens he help her here hers him his isn"
+        " just know last let like list ll longer m make many mean means more much need next no"
+        " one ones only other please previous question re repeat rephrase s same say second she"
+        " short shorter show simple simpler simply spanish step steps summarise summarize summary"
+        " t table tell terms theirs those too translate understand ve very want who whose without"
+        " word words write yes"
     ),
     pronouns=re.compile(
         r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|these|those|former|latter)\b"

@@ -22,7 +22,7 @@ from .answer import Chat, ChatEvent, Delta, Done, Failed, Sources
 from .conversation import Turn
 from .prompt import CitedPassage
 from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS
-from .safe_text import disarm, disarm_address
+from .safe_text import MARKS, disarm
 
 MAX_WISHES_CHARACTERS = 8_000
 
@@ -266,7 +266,9 @@ def legend(cited: Sequence[CitedPassage]) -> str:
     text = "\n" if cited else ""
     for passage in cited:
         title = disarm(" ".join(passage.title.split()) + ":")
-        text += f"\n[{passage.number}] {title} {disarm_address(passage.url)}"
+        # An address stays one, without marks of Markdown or HTML.
+        url = MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", passage.url)
+        text += f"\n[{passage.number}] {title} {url}"
     return text
 
 

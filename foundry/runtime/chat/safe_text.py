@@ -18,7 +18,7 @@ _GROUP = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,
 _SPAN = re.compile(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?")
 _GROWING_GROUP = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
 
-_MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
+MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
 _AFTER_ADDRESS = ".,;:!?)]}>'\"*_~`"
 _BEGUN = "|".join(
@@ -91,7 +91,7 @@ class MarkupFilter(_Filter):
         self._known = {ending for address in addresses for ending in _endings(address)}
 
     def _pass(self, text: str) -> str:
-        return _MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
+        return MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
 
     def _check(self, match: re.Match[str]) -> str:
         if not self._known.isdisjoint(_endings(match[0])):
@@ -103,11 +103,6 @@ def disarm(text: str, passages: Iterable[str] = ()) -> str:
     """Return a whole text as `MarkupFilter` passes it on."""
     markup = MarkupFilter(passages)
     return markup.feed(text) + markup.finish()
-
-
-def disarm_address(address: str) -> str:
-    """Return an address that stays one, without marks of Markdown or HTML."""
-    return _MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", address)
 
 
 def _endings(address: str) -> tuple[str, str]:

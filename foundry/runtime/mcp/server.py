@@ -250,10 +250,8 @@ def _describe_error(error: Mapping[str, Any]) -> str:
 
 def _failure(error: Exception) -> MCPError:
     # The message may name files of this machine, which only its owner may see.
-    if isinstance(error, ServerError):
+    if isinstance(error, ServerError) and not isinstance(error, HookError):
         _logger.error("%s (%s)", error.message, error.hint)
-        if not isinstance(error, HookError):
-            return MCPError(types.INTERNAL_ERROR, "The index cannot be used now.")
-    else:
-        _logger.error("an MCP request failed", exc_info=error)
+        return MCPError(types.INTERNAL_ERROR, "The index cannot be used now.")
+    _logger.error("an MCP request failed", exc_info=error)
     return MCPError(types.INTERNAL_ERROR, "The server failed.")

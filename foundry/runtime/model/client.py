@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .settings import ModelSettings, shared_budget
+from .settings import ModelSettings, take_call
 
 if TYPE_CHECKING:
     import httpx2
@@ -64,7 +64,6 @@ class LanguageModel:
 
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
-        self._budget = shared_budget(settings.daily_calls)
         self._refused: frozenset[str] = frozenset()
 
     @cached_property
@@ -104,7 +103,7 @@ class LanguageModel:
         """
         import httpx2
 
-        if not self._budget.take_call():
+        if not take_call(self.settings.daily_calls):
             raise BudgetSpentError("has no calls left today")
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds

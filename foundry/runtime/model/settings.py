@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from functools import cache
+from collections import Counter
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,6 +12,9 @@ from ..index.errors import ConfigurationError
 from ..retrieval.settings import ADDRESS
 
 DAY_SECONDS = 86_400
+
+_calls: Counter[int] = Counter()
+_counting = threading.Lock()
 
 Count = Annotated[int, Field(gt=0, lt=1_000_000_000)]
 Seconds = Annotated[float, Field(gt=0, lt=1_000_000_000)]
@@ -58,26 +61,10 @@ class ModelSettings(BaseModel):
             raise ConfigurationError("; ".join(problems), hint=_HINT) from None
 
 
-class CallBudget:
-    """Counts the calls of a day by UTC; None is no limit."""
-
-    def __init__(self, daily_calls: int | None) -> None:
-        self._daily_calls = daily_calls
-        self._lock = threading.Lock()
-        self._day = 0
-        self._calls = 0
-
-    def take_call(self) -> bool:
-        """Count one call; False if the day has no more."""
-        with self._lock:
-            day = int(time.time() // DAY_SECONDS)
-            if day > self._day:
-                self._day, self._calls = day, 0
-            self._calls += 1
-            return self._daily_calls is None or self._calls <= self._daily_calls
-
-
-@cache
-def shared_budget(daily_calls: int | None) -> CallBudget:
-    """Return the one budget of this process, whatever part of it asks."""
-    return CallBudget(daily_calls)
+def take_call(daily_calls: int | None) -> bool:
+    """Count a call of this process; False if the day, by UTC, has no more. None is no limit."""
+    with _counting:
+        # A clock that is set back begins no new day.
+        day = max(int(time.time() // DAY_SECONDS), *_calls, 0)
+        _calls[day] += 1
+        return daily_calls is None or _calls[day] <= daily_calls
