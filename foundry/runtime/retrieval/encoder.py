@@ -206,6 +206,12 @@ class PieceEncoder:
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, files.require_dense()
+    if dense.query.encoder == "same":
+        raise IndexUnusableError(
+            f"{root}: a model embeds its queries, and this server embeds them with a table in the"
+            " index",
+            hint="export the server again for this index",
+        )
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense.probe_vector)
     found = encoder.encode(dense.probe_text)
