@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -590,6 +591,54 @@ def test_every_control_has_a_name(tab: Visit) -> None:
         assert unnamed == []
         assert tab.page.locator("h1").count() == 1
         assert tab.page.locator("main, header, footer, nav").count() == 4
+
+
+@pytest.mark.parametrize("path", ["/?q=fans", "/chat", "/docs", "/d/{id}", "/d/nowhere"])
+def test_pages_have_landmarks_and_headings_in_order(tab: Visit, path: str) -> None:
+    document = get(f"{tab.address}/search?q=fans")["results"][0]["document_id"]
+    tab.go(path.replace("{id}", document))
+    outside = tab.page.evaluate(
+        """[...document.querySelectorAll("button, input, textarea, h1, h2, h3, p, li")].filter(
+             (node) => node.checkVisibility()
+               && !node.closest("main, header, footer, nav, form[aria-label]"))
+             .map((node) => node.outerHTML)"""
+    )
+    assert outside == []
+    levels = tab.page.evaluate("""[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+             .filter((heading) => heading.checkVisibility())
+             .map((heading) => Number(heading.tagName[1]))""")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_words_of_tables_are_not_broken(served: Served) -> None:
+    document = get(f"{served.address}/search?q=main+fan+cfm")["results"][0]["document_id"]
+    with visit(served.running, served.address, viewport={"width": 390, "height": 600}) as tab:
+        found = get(f"{served.address}/chunks?document={document}")
+        word = "self-contained-self-rescuer".replace("-", "")
+        row = "| " + " | ".join([word] * 6) + " |"
+        found["chunks"][-1]["text"] = f"{row}\n|---|---|---|---|---|---|\n{row}"
+        tab.page.route("**/chunks*", lambda route: route.fulfill(json=found))
+        tab.go(f"/d/{document}")
+        cells = tab.page.locator(".text th, .text td")
+        heights = cells.evaluate_all("cells => cells.map((cell) => cell.clientHeight)")
+        assert len(heights) == 12 and max(heights) < 40
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_original_is_opened_at_its_page(tab: Visit) -> None:
+    hit = get(f"{tab.address}/search?q=cave")["results"][0]
+    found = get(f"{tab.address}/chunks?document={hit['document_id']}")
+    found["document"] |= {"url": "https://cave.example/map.pdf", "path": "map.pdf"}
+    found["chunks"][0]["position"]["page"] = 7
+    tab.page.route("**/chunks*", lambda route: route.fulfill(json=found))
+    tab.go(f"/d/{hit['document_id']}")
+    link = tab.page.locator("#original")
+    playwright.expect(link).to_have_text("Open the original")
+    tab.go(f"/d/{hit['document_id']}#{hit['id']}")
+    tab.page.reload()
+    playwright.expect(link).to_have_text("Open the original, page 7")
+    assert link.get_attribute("href") == "https://cave.example/map.pdf#page=7"
 
 
 def test_server_without_pages(served: Served, tmp_path: Path) -> None:

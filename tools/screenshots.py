@@ -32,7 +32,16 @@ def serving() -> Iterator[str]:
     with TemporaryDirectory() as folder:
         names = shutil.ignore_patterns(".foundry", "dist")
         copy = shutil.copytree(PROJECT, Path(folder) / "handbook", ignore=names)
-        command = [sys.executable, "-m", "foundry", "serve", copy, "--no-watch", "--port", "0"]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "foundry",
+            "serve",
+            copy,
+            "--no-watch",
+            "--port",
+            "0",
+        ]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as process:
@@ -82,8 +91,11 @@ def take(
     is_dark: bool = False,
 ) -> None:
     """Write one picture. Raises SystemExit if it is too large for the repository."""
-    scheme = "dark" if is_dark else "light"
-    page = browser.new_page(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    page = browser.new_page(
+        viewport=viewport,
+        color_scheme="dark" if is_dark else "light",
+        reduced_motion="reduce",
+    )
     show(page, address)
     page.wait_for_load_state("networkidle")
     page.mouse.move(1, 1)
