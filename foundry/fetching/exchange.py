@@ -16,6 +16,8 @@ from foundry.fetching.network import Deadline, Network, PinnedBackend
 from foundry.urls import Url
 
 MAX_HEADER_BYTES = 65_536
+TOO_LARGE_HEADERS = 431
+"""The status that h11 proposes for an answer whose headers do not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,13 @@ def exchange(
             (b"Connection", b"close"),
         ],
     )
+    backend = PinnedBackend(network, url, deadline)
+    response: httpcore2.Response | None = None
     try:
         with httpcore2.HTTPConnection(
             origin,
             ssl_context=network.ssl_context if is_secure else None,
-            network_backend=PinnedBackend(network, url, deadline),
+            network_backend=backend,
         ) as connection:
             response = connection.handle_request(request)
             received = _join_headers(response.headers)
@@ -78,6 +82,13 @@ def exchange(
             return Answer(response.status, received, body)
     except httpcore2.TimeoutException:
         raise FetchError("cannot be reached", "no connection in time", is_temporary=True) from None
+    except httpcore2.RemoteProtocolError as error:
+        if backend.has_ended:
+            reason = "connection broke" if response is None else "answer was cut short"
+            raise FetchError(reason, str(error)[:200], is_temporary=True) from None
+        if getattr(error.__cause__, "error_status_hint", None) == TOO_LARGE_HEADERS:
+            raise FetchError("headers over the size limit") from None
+        raise FetchError("malformed answer", str(error)[:200]) from None
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise _explain(error) from None
 
@@ -119,15 +130,6 @@ def _explain(error: Exception) -> FetchError:
         if isinstance(cause, ssl.SSLError):
             return FetchError("TLS failed", str(cause.reason or cause)[:200])
         cause = cause.__cause__ or cause.__context__
-    text = str(error)[:200]
-    if isinstance(error, httpcore2.ConnectError):
-        return FetchError("cannot be reached", text, is_temporary=True)
-    if isinstance(error, httpcore2.RemoteProtocolError):
-        if "without sending complete message body" in text:
-            return FetchError("answer was cut short", text, is_temporary=True)
-        if "without sending a response" in text:
-            return FetchError("connection broke", text, is_temporary=True)
-        if "buffer too long" in text:
-            return FetchError("headers over the size limit")
-        return FetchError("malformed answer", text)
-    return FetchError("connection broke", text, is_temporary=True)
+    is_connected = not isinstance(error, httpcore2.ConnectError)
+    reason = "connection broke" if is_connected else "cannot be reached"
+    return FetchError(reason, str(error)[:200], is_temporary=True)

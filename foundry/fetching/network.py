@@ -81,12 +81,16 @@ class Deadline:
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Opens the connection of one exchange; `url` says which host may be private."""
+    """Opens the connection of one exchange; `url` says which host may be private.
+
+    `has_ended` is whether the server has closed the connection.
+    """
 
     def __init__(self, network: Network, url: Url, deadline: Deadline) -> None:
         self._network = network
         self._url = url
         self._deadline = deadline
+        self.has_ended = False
 
     def connect_tcp(
         self,
@@ -106,8 +110,11 @@ class PinnedBackend(httpcore2.NetworkBackend):
                 if number == len(addresses) - 1:
                     raise
             else:
-                return _TimedStream(stream, self._deadline)
+                return _TimedStream(stream, self._deadline, self._end)
         raise FetchError("host not found", self._url.host)
+
+    def _end(self) -> None:
+        self.has_ended = True
 
     def _checked_addresses(self) -> list[str]:
         found = self._resolve()
@@ -145,18 +152,27 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A stream whose every wait ends at the deadline, however little arrives at a time."""
+    """A stream whose every wait ends at the deadline, however little arrives at a time.
 
-    def __init__(self, inner: httpcore2.NetworkStream, deadline: Deadline) -> None:
+    `on_end` is called when the other side has closed it.
+    """
+
+    def __init__(
+        self, inner: httpcore2.NetworkStream, deadline: Deadline, on_end: Callable[[], None]
+    ) -> None:
         self._inner = inner
         self._deadline = deadline
+        self._on_end = on_end
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
         while True:
             try:
-                return self._inner.read(max_bytes, self._deadline.slice())
+                content = self._inner.read(max_bytes, self._deadline.slice())
             except httpcore2.ReadTimeout:
                 continue
+            if not content:
+                self._on_end()
+            return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         self._inner.write(buffer, self._deadline.left())
@@ -172,7 +188,7 @@ class _TimedStream(httpcore2.NetworkStream):
     ) -> httpcore2.NetworkStream:
         seconds = min(self._deadline.left(), CONNECT_SECONDS)
         inner = self._inner.start_tls(ssl_context, server_hostname, seconds)
-        return _TimedStream(inner, self._deadline)
+        return _TimedStream(inner, self._deadline, self._on_end)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
