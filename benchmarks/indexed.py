@@ -23,7 +23,7 @@ class IndexedCorpus:
     @property
     def dimensions(self) -> int:
         """Length of the vectors."""
-        return self._encoder.dimensions
+        return self._encoder.description.dimensions
 
     def texts(self) -> Iterator[str]:
         """The text of each chunk."""

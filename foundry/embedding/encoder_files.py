@@ -48,7 +48,7 @@ def write_encoder_files(
 
 def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Unit vectors (n, dimensions) of texts; a zero row where the encoder gives none."""
-    vectors = np.zeros((len(texts), encoder.dimensions), dtype=np.float32)
+    vectors = np.zeros((len(texts), encoder.description.dimensions), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
         vector = encoder.encode(text)
         if vector is not None:

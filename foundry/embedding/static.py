@@ -68,7 +68,7 @@ class StaticEmbedder:
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
         """Return the same, as an index stores it; what was embedded is not yet observed."""
-        vectors = np.zeros((len(texts), self._encoder.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(texts), self._encoder.description.dimensions), dtype=np.float32)
         pieces: list[NDArray[np.uint32]] = []
         for row, heading, text in zip(vectors, headings, texts, strict=True):
             words = self._encoder.cut(text)
@@ -82,7 +82,7 @@ class StaticEmbedder:
                 row += np.float32(1 if body is None else HEADING_SHARE) * above
         rows, scales = quantise(vectors)
         return ChunkVectors(
-            dimensions=self._encoder.dimensions,
+            dimensions=self._encoder.description.dimensions,
             rows=pack(rows),
             scales=pack(scales),
             offsets=pack(np.cumsum([0, *map(len, pieces)]).astype(np.uint32)),

@@ -169,7 +169,7 @@ def test_word_order_does_not_change_a_bit(english: PieceEncoder) -> None:
 def test_a_long_text_is_embedded(english: PieceEncoder) -> None:
     vector = english.encode(("retrieval servers answer questions " * 400)[:10_000])
     assert vector is not None
-    assert vector.shape == (english.dimensions,)
+    assert vector.shape == (english.description.dimensions,)
 
 
 @given(st.text())

@@ -15,15 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .errors import REBUILD_HINT, IndexUnusableError
+from .errors import IndexUnusableError
 from .layout import IndexLayout
 
 MAX_HEADER_BYTES = 4096
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
-SEPARATOR = b"\x1f"
-_AFTER_ALL = b"\xff"
-"""Greater than every byte of UTF-8."""
+_SEPARATOR = "\x1f"
+_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
 _FLOAT32_DIMENSIONS = 1_040
@@ -64,7 +63,7 @@ def open_bytes(path: Path, size: int) -> memoryview:
 
 def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
     lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
-    hint = MEMORY_HINT if lacks_memory else REBUILD_HINT
+    hint = MEMORY_HINT if lacks_memory else None
     return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
 
 
@@ -104,10 +103,7 @@ class Records:
         self._bytes = open_bytes(path, int(self._offsets[-1]))
 
     def read(self, number: int, make: Callable[[dict[str, Any]], Record]) -> Record:
-        """Return what `make` makes of a record.
-
-        Raises IndexUnusableError where that fails: the file is damaged.
-        """
+        """Return what `make` makes of a record. Raises IndexUnusableError where that fails."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
             return make(json.loads(str(self._bytes[start:end], "utf-8")))
@@ -118,8 +114,7 @@ class Records:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""
         key = np.uint64(hash_key(identifier))
         first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
-        numbers: list[int] = self._numbers[first:last].tolist()
-        return numbers
+        return [*map(int, self._numbers[first:last])]
 
 
 class Vocabulary(Sequence[bytes]):
@@ -143,33 +138,28 @@ class Vocabulary(Sequence[bytes]):
 
     def find(self, term: str) -> int | None:
         """Return the number of `term`, or None."""
-        return self.find_bytes(term.encode("utf-8", "replace"))
-
-    def find_bytes(self, term: bytes) -> int | None:
-        """Return the number of a term in UTF-8, or None."""
-        number = bisect_left(self, term)
-        return number if number < len(self) and self[number] == term else None
+        encoded = term.encode("utf-8", "replace")
+        number = bisect_left(self, encoded)
+        return number if number < len(self) and self[number] == encoded else None
 
 
 class ValueTable:
-    """Which documents have a path, a media type, or a value in a column of metadata.
-
-    The keys are sorted, so that all paths with the same beginning follow each other.
-    """
+    """Which documents have a value; keys are sorted, so that equal beginnings follow each other."""
 
     def __init__(self, layout: IndexLayout, document_count: int) -> None:
         """Map the files of the table. Raises IndexUnusableError."""
         self._keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
-        starts = open_array(layout.filter_document_offsets, np.uint64, (len(self._keys) + 1,))
-        self._starts = starts
-        self._documents = open_array(layout.filter_documents, np.uint32, (int(starts[-1]),))
+        self._starts = open_array(layout.filter_document_offsets, np.uint64, (len(self._keys) + 1,))
+        size = int(self._starts[-1])
+        self._documents = open_array(layout.filter_documents, np.uint32, (size,))
         self._document_count = document_count
 
     def having(self, field: str, values: Iterable[str]) -> NDArray[np.bool_]:
         """Return which documents (m,) have one of these values."""
         mask = np.zeros(self._document_count, dtype=np.bool_)
-        for key in {encode_value(field, value) for value in values}:
-            if (place := self._keys.find_bytes(key)) is not None:
+        for value in set(values):
+            place = self._keys.find(f"{field}{_SEPARATOR}{value}")
+            if place is not None:
                 self._mark(mask, place, place + 1)
         return mask
 
@@ -187,8 +177,7 @@ class ValueTable:
     def values_of(self, field: str, most: int) -> list[str]:
         """Return the first `most` values of a field, sorted by their bytes."""
         key = encode_value(field, "")
-        first, last = self._range(key)
-        numbers = range(first, min(last, first + most))
+        numbers = range(*self._range(key))[:most]
         return [self._keys[number].removeprefix(key).decode() for number in numbers]
 
     def _range(self, prefix: bytes) -> tuple[int, int]:
@@ -200,4 +189,4 @@ class ValueTable:
 
 def encode_value(field: str, value: str) -> bytes:
     """Return the key of a value: `field U+001F value`."""
-    return field.encode("utf-8", "replace") + SEPARATOR + value.encode("utf-8", "replace")
+    return f"{field}{_SEPARATOR}{value}".encode("utf-8", "replace")

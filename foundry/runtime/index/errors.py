@@ -11,21 +11,19 @@ class ServerError(Exception):
 
     http_status = 503
     reason = "The index cannot be used now."
+    hint: str | None = None
 
     def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint or self.hint
         self.reason = reason or self.reason
 
 
 class IndexUnusableError(ServerError):
     """The index cannot be served; nothing was changed on disk."""
 
-    def __init__(
-        self, message: str, *, hint: str | None = REBUILD_HINT, reason: str | None = None
-    ) -> None:
-        super().__init__(message, hint=hint, reason=reason)
+    hint = REBUILD_HINT
 
 
 class ConfigurationError(ServerError):

@@ -15,21 +15,10 @@ from .errors import IndexUnusableError
 
 FORMAT_VERSION = 3
 
-HASHED_AT_ONCE_BYTES = 1 << 20
-"""Files up to this size are compared with their hashes when an index is opened."""
+HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
+OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 
 
-class _File:
-    """A file or a folder of an index, as an attribute of its layout."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, layout: "IndexLayout", _kind: type) -> Path:
-        return layout.root / self._name
-
-
-@dataclass(frozen=True, slots=True)
 class IndexLayout:
     """The files of one index under `root`.
 
@@ -38,47 +27,46 @@ class IndexLayout:
     have one element more than what they divide, so that element i + 1 is where i ends.
     """
 
-    root: Path
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.manifest = root / "manifest.json"  # `Manifest`
+        self.report = root / "report.json"  # What was read and what was skipped.
 
-    manifest = _File("manifest.json")  # `Manifest`
-    report = _File("report.json")  # What was read and what was skipped.
+        self.chunks = root / "chunks.jsonl"  # One record a line.
+        self.chunk_offsets = root / "chunks.offsets.npy"  # (n + 1,) bytes
+        self.chunk_ids = root / "chunks.ids.npy"  # uint64 (2, n): sorted hashes of ids, numbers
+        self.documents = root / "documents.jsonl"  # One record a line.
+        self.document_offsets = root / "documents.offsets.npy"  # (m + 1,) bytes
+        self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
+        # uint64 (2, m + copies): hashes of ids, numbers; a copy has that of its document.
+        self.document_ids = root / "documents.ids.npy"
 
-    chunks = _File("chunks.jsonl")  # One record a line.
-    chunk_offsets = _File("chunks.offsets.npy")  # (n + 1,) bytes
-    chunk_ids = _File("chunks.ids.npy")  # uint64 (2, n): sorted hashes of ids, chunk numbers.
-    documents = _File("documents.jsonl")  # One record a line.
-    document_offsets = _File("documents.offsets.npy")  # (m + 1,) bytes
-    document_chunks = _File("documents.chunks.npy")  # (m + 1,) chunk numbers
-    # uint64 (2, m + copies): sorted hashes of ids, document numbers. The id of a copy leads to the
-    # document that stands for it.
-    document_ids = _File("documents.ids.npy")
+        self.terms = root / "terms.bin"  # The sorted vocabulary, without separators.
+        self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
+        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
+        self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
+        self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
 
-    terms = _File("terms.bin")  # The sorted vocabulary, without separators.
-    term_offsets = _File("terms.offsets.npy")  # (v + 1,) bytes
-    posting_offsets = _File("postings.offsets.npy")  # (v + 1,) places in both of these:
-    posting_chunks = _File("postings.chunks.npy")  # uint32 (p,): numbers, ascending within a term.
-    posting_impacts = _File("postings.impacts.npy")  # float32 (p,): BM25; see `keyword_lane`.
+        self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
+        self.vector_scales = root / "vectors.scale.npy"  # float32 (n,): 0 without a vector
+        self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
+        self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
 
-    vectors = _File("vectors.i8.npy")  # int8 (n, d): each row scaled to fill the range.
-    vector_scales = _File("vectors.scale.npy")  # float32 (n,): make rows unit; 0 without a vector.
-    vector_centre = _File("vectors.centre.npy")  # float32 (d,): the mean embedding.
-    sketch = _File("sketch.npy")  # uint64 (ceil(d / 64), n): signs around the centre, as bits.
+        self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
+        # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
+        self.filter_modified = root / "filters.modified.npy"
+        self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
+        self.filter_tag_chunks = root / "filters.tags.chunks.npy"  # uint32: chunk numbers.
+        self.filter_values = root / "filters.values.bin"  # Field, U+001F, value; sorted.
+        self.filter_value_offsets = root / "filters.values.offsets.npy"  # (w + 1,) bytes
+        self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (w + 1,) places in:
+        self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
 
-    filter_sources = _File("filters.source.npy")  # uint16 (n,): places in `Manifest.sources`.
-    # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
-    filter_modified = _File("filters.modified.npy")
-    filter_tag_offsets = _File("filters.tags.offsets.npy")  # (t + 1,), as in `Manifest.tags`, of:
-    filter_tag_chunks = _File("filters.tags.chunks.npy")  # uint32: chunk numbers.
-    filter_values = _File("filters.values.bin")  # Field, U+001F, value; sorted, no separators.
-    filter_value_offsets = _File("filters.values.offsets.npy")  # (w + 1,) bytes
-    filter_document_offsets = _File("filters.documents.offsets.npy")  # (w + 1,) places in:
-    filter_documents = _File("filters.documents.npy")  # uint32: numbers, ascending within a value.
+        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
+        self.link_targets = root / "links.targets.npy"  # uint32: document numbers
 
-    link_offsets = _File("links.offsets.npy")  # (m + 1,) places in:
-    link_targets = _File("links.targets.npy")  # uint32: documents linked to, each once, in order.
-
-    expansion = _File("expansion")  # `expansion.ExpansionLayout`; only with [search.expansion].
-    encoder = _File("encoder")  # `encoder.EncoderLayout`
+        self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
+        self.encoder = root / "encoder"  # `EncoderLayout`
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +82,7 @@ class QueryFigures:
     """How queries are embedded, and how well that follows the documents' model.
 
     `encoder` is `own` (documents and queries share one table), `distilled` (a table trained after
-    the model on `taught` texts beside the chunks) or `same` (the server asks the model). On
+    the model, on the chunks and `taught` other texts) or `same` (the server asks the model). On
     held-out texts, `agreement` is the mean cosine between encoder and model, and `overlap_at_10`
     the mean share of their ten best chunks in common, corrected for chance.
     """
@@ -106,8 +94,7 @@ class QueryFigures:
     taught: int = 0
 
 
-DEFAULT_BACKGROUND = 0.5
-"""Of an index that was built before it was measured."""
+DEFAULT_BACKGROUND = 0.5  # Of an index that was built before it was measured.
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +123,7 @@ class DenseManifest:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The contract between the builder of an index and its readers.
-
-    `filterable` names the metadata that searches can be filtered by.
-    """
+    """The contract between the builder of an index and its readers."""
 
     documents: int
     chunks: int
@@ -175,11 +159,8 @@ class Manifest:
             written = path.read_bytes()
             content = json.loads(written)
             if content["format"] != FORMAT_VERSION:
-                raise IndexUnusableError(
-                    f"{path}: index format {content['format']}, this server reads"
-                    f" format {FORMAT_VERSION}",
-                    hint="build the index again with the version that exported this server",
-                )
+                versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
+                raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
             if written != manifest_bytes(content):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
             del content["sha256"]
@@ -215,17 +196,17 @@ class IndexFiles:
 
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
-        """Find the index in `directory`, or the version that its CURRENT file names.
+        """Open an index, or the version that CURRENT names; check sizes, and hashes of small files.
 
-        Checks the sizes of all files and the hashes of small ones. Raises IndexUnusableError.
+        Raises IndexUnusableError.
         """
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
         if manifest.tokenizer_version != TOKENIZER_VERSION:
+            found, own = manifest.tokenizer_version, TOKENIZER_VERSION
             raise IndexUnusableError(
-                f"{layout.root}: built with tokenizer {manifest.tokenizer_version},"
-                f" this server has {TOKENIZER_VERSION}",
-                hint="build the index again with the version that exported this server",
+                f"{layout.root}: built with tokenizer {found}, and this server has {own}",
+                hint=OTHER_VERSION_HINT,
             )
         files = cls(layout, manifest, elsewhere)
         if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
@@ -235,10 +216,9 @@ class IndexFiles:
     def require_dense(self) -> DenseManifest:
         """Return the part of the manifest on vectors. Raises IndexUnusableError without any."""
         if self.manifest.dense is None:
-            raise IndexUnusableError(
-                f"{self.layout.root}: has no vectors, and this server needs them",
-                hint="set embedding.provider and build again, or export again for this index",
-            )
+            message = f"{self.layout.root}: has no vectors, and this server needs them"
+            hint = "set embedding.provider and build again, or export again for this index"
+            raise IndexUnusableError(message, hint=hint)
         return self.manifest.dense
 
     def verify(self) -> list[str]:

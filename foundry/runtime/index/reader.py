@@ -88,7 +88,7 @@ class Index:
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> list[ChunkRecord]:
-        """Return at most `limit` chunks of a document from `offset` on, in the text's order."""
+        """Return at most `limit` chunks of a document from `offset` on, in order."""
         numbers = range(document.chunk_start, document.chunk_end)[offset:]
         return [*map(self.chunk, numbers if limit is None else numbers[:limit])]
 

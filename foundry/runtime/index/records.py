@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-GOES_ON = "\u2026"
-"""Ends a title that is only the beginning of the text."""
+GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
@@ -14,10 +13,9 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
 
 
 class Record:
-    """Base of dataclasses that a server answers with: JSON, and schemas for HTTP and MCP.
+    """Base of dataclasses that a server answers with.
 
-    JSON has their fields under their names or `alias`, without those that hold their default and
-    those whose metadata say `exclude`.
+    JSON has each field under its name or `alias`, unless it holds its default or has `exclude`.
     """
 
     __slots__ = ()
@@ -54,10 +52,7 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord(Record):
-    """A passage, verbatim; `position` has its character and line spans.
-
-    `also_at` has at most 10 of the places that its document has.
-    """
+    """A passage, verbatim, its character and line spans, and at most 10 places of copies."""
 
     id: str
     document_id: str
@@ -74,10 +69,7 @@ class ChunkRecord(Record):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any], *more: Any) -> Self:
-        """Make a chunk of a line of the index, which has the fields in this order, and `more`.
-
-        Raises TypeError or ValueError for any other line.
-        """
+        """Make a chunk of a line of the index, which has these fields in order, and `more`."""
         *values, copies = stored.values()
         values += [[Place(**copy) for copy in copies], *more]
         return cls(*values)
@@ -149,9 +141,9 @@ class SourceList(Record):
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks that follow each other, piece by piece, without their overlaps.
+    """Yield the text of chunks that follow each other, without their overlaps.
 
-    A gap between two chunks, mostly white space, becomes at most two line breaks, or a space.
+    A gap, mostly white space, becomes at most two line breaks, or a space.
     """
     end = line = -1
     for chunk in chunks:

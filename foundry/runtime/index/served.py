@@ -1,7 +1,6 @@
 """The index that a process answers from: opened once, then replaced by each newer one.
 
-Opening an index hashes its small files, which takes milliseconds. A thread hashes the large ones
-while the index is already served; once one turns out to be damaged, nothing more is answered.
+Large files are hashed while it is served already; once one proves damaged, nothing is answered.
 """
 
 import logging
@@ -24,10 +23,9 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """The state of the served index.
+    """The state of the served index: `damage` names the files that differ from their hashes.
 
-    It is `verified` once every file has been compared with its hash; `damage` names the files that
-    differ. `problem` says what else is wrong, and names no file of this machine.
+    `problem` says what else is wrong, and names no file of this machine.
     """
 
     verified: bool = False
@@ -49,10 +47,9 @@ class Served:
     def load(
         self, index_dir: str | os.PathLike[str] | None = None, *, verify: bool = True
     ) -> Index:
-        """Open an index and answer from it from now on.
+        """Answer from an index from now on, by default that of INDEX_DIR or of this package.
 
-        The default is the folder that INDEX_DIR names, or else the one in this package; `verify`
-        has its large files hashed meanwhile. Raises IndexUnusableError, and changes nothing then.
+        Raises IndexUnusableError, and changes nothing then.
         """
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
@@ -68,8 +65,7 @@ class Served:
         if index is None:
             with self._lock:
                 index = self._index or self.load()
-        if damage := self.state.damage:
-            damaged = "; ".join(damage)
+        if damaged := "; ".join(self.state.damage):
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self._directory}: damaged: {damaged}", reason=reason)
         return index
@@ -79,9 +75,8 @@ class Served:
     ) -> threading.Event:
         """Verify the served index, then serve each that is published, until the event is set.
 
-        A thread opens the new version and hashes all of it, which also brings it into the page
-        cache, before one assignment makes it the served one; searches under way finish on the old
-        one. A version that cannot be used is left alone. `count` is called with `ok` or `refused`.
+        A thread hashes all of a new version, which also brings it into the page cache, before one
+        assignment makes it the served one. `count` is called with `ok` or `refused`.
         """
         stop = threading.Event()
         seen = self._published()
@@ -127,8 +122,7 @@ class Served:
         try:
             findings = index.verify()
         except Exception as error:
-            # Damage may show in ways that nobody has foreseen, and must not get lost.
-            findings = [repr(error)]
+            findings = [repr(error)]  # As above.
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
         with self._lock:

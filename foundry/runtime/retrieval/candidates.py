@@ -56,10 +56,10 @@ def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parame
 
 @dataclass(frozen=True, slots=True)
 class LaneHits:
-    """The best chunks of one lane: numbers (m,) and scores (m,), best first.
+    """The best chunks of one lane (m,), best first.
 
     `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
-    share of the query's terms that it has; None for hits that were not found by terms.
+    share of the query's terms that it has.
     """
 
     chunks: Numbers
@@ -118,11 +118,10 @@ class QueryEncoder(Protocol):
 class Candidates:
     """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
 
-    `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the full score of the
-    query: None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count
-    from 1 in a lane's own hits; 0 where the chunk is not among them. `boosts` are the factors of
-    stages; `rerank` is a model's score, NaN where it was not asked. `coverage` is the keyword
-    lane's.
+    `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
+    None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
+    and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
+    NaN where it was not asked.
     """
 
     chunks: Numbers
@@ -165,7 +164,7 @@ def candidate_count(top_k: int) -> int:
 def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: int = 1) -> LaneHits:
     """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
 
-    `chunks` may have one up to `repeated` times, always with the same score.
+    A chunk may come up to `repeated` times, always with the same score.
     """
     wanted = count * repeated
     if len(chunks) > wanted:

@@ -1,12 +1,11 @@
 """The dense lane: cosine similarity in two passes.
 
-The first pass compares sign sketches by Hamming distance, which orders chunks by angle well enough
-(Charikar 2002, Similarity Estimation Techniques from Rounding Algorithms) and reads one bit a
-dimension; the second computes exact cosines of the quantised vectors for the nearest few hundred,
-as many as the build measured to be enough. Small sets are scanned exactly.
+The first pass compares sign sketches, one bit a dimension, by Hamming distance (Charikar 2002,
+Similarity Estimation Techniques from Rounding Algorithms); the second computes exact cosines of the
+quantised vectors for as many of the nearest as the build measured to be enough.
 
-Query and rows are integers of at most 127 in size, so that every product and partial sum is an
-integer that the floating type holds exactly: scores are the same whatever order a machine adds in.
+Query and rows are integers of at most 127 in size, whose products and sums the floating type holds
+exactly: scores are the same whatever order a machine adds in.
 """
 
 from bisect import bisect_left
@@ -20,11 +19,8 @@ from ..index.arrays import exact_type, open_array, quantise
 from ..index.layout import IndexFiles, IndexLayout
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
-EXACT_SCAN_LIMIT = 2_000
-"""Chunks up to which a full scan costs no more than a sketch pass and its rescoring."""
-
-SKETCHES_AT_ONCE = 50_000
-"""Few enough for the intermediate results of a comparison to stay in the processor's cache."""
+EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
+SKETCHES_AT_ONCE = 50_000  # Few enough for what is computed to stay in the processor's cache.
 
 
 class _Query(NamedTuple):

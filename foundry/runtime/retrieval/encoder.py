@@ -1,13 +1,12 @@
-"""Text to a vector from a table of word pieces: no network, no model runtime, tens of microseconds.
+"""Text to a vector from a table of word pieces, without a network or a model runtime.
 
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
-sqrt(n) times. A word is cut into the longest pieces that the table has, from the left (WordPiece:
-Schuster and Nakajima 2012).
+sqrt(n) times. Words are cut into the longest pieces from the left (WordPiece: Schuster and Nakajima
+2012).
 
-The same text gives the same bytes on every machine, whatever order its processor adds in: rows and
-weights are integers whose products are summed in float64 far below 2**53, and all that follows is
-exact too or an elementwise operation that IEEE 754 defines to the last bit.
+The same text gives the same bytes on every machine: products of integers are summed in float64 far
+below 2**53, and all that follows is exact or defined to the last bit by IEEE 754.
 """
 
 import json
@@ -32,11 +31,9 @@ from .spelling import american
 from .tokens import remember
 
 FORMAT_VERSION = 1
-CONTINUATION = "##"
-"""Marks a piece that goes on with a word, as against one that begins it."""
+CONTINUATION = "##"  # Marks a piece that goes on with a word.
 
-MAX_WORD_LENGTH = 128
-"""Characters; a longer run is encoded data rather than a word, and counts as not covered."""
+MAX_WORD_LENGTH = 128  # Longer runs are encoded data, mostly, and count as not covered.
 
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
@@ -44,8 +41,7 @@ COUNT_UNIT = 2**8
 """The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
 
 LARGEST = 2.0**20
-PROBE_TOLERANCE = 1e-3
-"""Of each number of a vector: an index holds them rounded."""
+PROBE_TOLERANCE = 1e-3  # An index holds the numbers of a vector rounded.
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -66,10 +62,8 @@ class EncoderDescription:
     """The name and the properties of an encoder.
 
     `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
-    cosine of texts that share nothing: a bag of pieces spreads cosines wider than its knowledge
-    warrants, and a part that all vectors have in common brings them to the scale that a
-    fixed-weight fusion expects. `sha256` covers pieces, table and weights, one after the other.
-    In English, British spellings are looked up as American ones.
+    cosine of texts that share nothing, which brings cosines to the scale that a fixed-weight fusion
+    expects. `sha256` covers pieces, table and weights, one after the other.
     """
 
     name: str
@@ -142,7 +136,7 @@ def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: 
 
 @dataclass(slots=True)
 class PieceEncoder:
-    """A table of pieces (V, d) and their weights (V,), whole numbers; threads may share one."""
+    """A table of pieces (V, d) and their weights (V,), whole numbers."""
 
     description: EncoderDescription
     pieces: PieceCutter
@@ -169,17 +163,9 @@ class PieceEncoder:
         cutter = PieceCutter(pieces, description.language, remembered)
         return cls(description, cutter, table, weights.astype(np.float64))
 
-    @property
-    def dimensions(self) -> int:
-        """The length of the vectors."""
-        return self.description.dimensions
-
     @stage("encode")
     def encode(self, text: str) -> Vector | None:
-        """Return the unit vector (dimensions,) of a text, or None if pieces cover too little of it.
-
-        A vector of the few covered words would rank by chance.
-        """
+        """Return the unit vector (d,) of a text; None if pieces cover too little of it."""
         return self.encode_words(self.cut(text))
 
     def cut(self, text: str) -> list[Word]:
@@ -193,6 +179,7 @@ class PieceEncoder:
         if not letters:
             letters = sum([word.digits for word in words])
             covered = sum([word.covered_digits for word in words])
+        # A vector of few of the words would rank by chance.
         if not covered or covered < self.description.minimum_coverage * letters:
             return None
         counts = Counter(chain.from_iterable([word.rows for word in words]))
@@ -214,12 +201,11 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
         )
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense.probe_vector)
-    found = encoder.encode(dense.probe_text)
-    found = np.zeros(encoder.dimensions, dtype=np.float32) if found is None else found
+    found: NDArray[np.floating] | None = encoder.encode(dense.probe_text)
+    found = np.zeros_like(expected) if found is None else found
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
         raise IndexUnusableError(
-            f"{root}: the query encoder does not answer its probe text as it did when the index"
-            " was built"
+            f"{root}: the query encoder gives another vector of its probe text than at the build"
         )
     return encoder
 

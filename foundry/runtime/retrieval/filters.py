@@ -1,9 +1,8 @@
 """Filters: which chunks a search may return, decided before anything is ranked.
 
-A request has them as `{"source": "handbook", "tags": ["a", "b"], "modified_after": "2024-05-31"}`:
-one of the sources, all of the tags, a path that begins with one of `path`, one of the media types,
-one of the values of a column of metadata; modified at or after, and before, an ISO 8601 date or
-date-time, in UTC unless it names another zone.
+A chunk passes that has all of the `tags`, a beginning of its path in `path`, one of the values of
+each other filter, and was modified at or `modified_after`, and before `modified_before`: ISO 8601
+dates or date-times, in UTC unless they name another zone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +19,11 @@ from ..index.layout import IndexLayout, Manifest
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""
 
-UNKNOWN_TIME = np.iinfo(np.int64).min
-"""The modified time of chunks that state none; no modified filter lets them through."""
+UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
+MAX_FILTER_VALUES = 256  # Of one filter of a request.
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
-
-MAX_FILTER_VALUES = 256  # Of one filter of a request.
 
 
 def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
@@ -44,10 +41,9 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 
 
 class FilterColumns:
-    """What the chunks of one index can be filtered by.
+    """The values that chunks can be filtered by; `columns` are those of metadata.
 
-    `columns` are those of metadata; `modified` is the time of each chunk (n,), in seconds since
-    1970, or UNKNOWN_TIME.
+    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME.
     """
 
     def __init__(
@@ -81,8 +77,7 @@ class FilterColumns:
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 
-        Raises InvalidRequestError for a value that no filter has, and for a filter or a source that
-        this index does not have: an owner names a few sources, so that it can only be a mistake.
+        Raises InvalidRequestError for an impossible value, and for an unknown filter or source.
         """
         known = (*KNOWN_FIELDS, *self.columns)
         allowed = None
@@ -96,13 +91,12 @@ class FilterColumns:
 
     def _passing(self, name: str, values: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return the chunks (n,) that pass one filter."""
-        match name:
-            case "tags":
-                return self._having_tags(values)
-            case "modified_after" | "modified_before":
-                is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
-                is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
-                return is_late if name == "modified_after" else is_early
+        if name == "tags":
+            return self._having_tags(values)
+        if name in ("modified_after", "modified_before"):
+            is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
+            is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
+            return is_late if name == "modified_after" else is_early
         find = self._values.beginning if name == "path" else self._values.having
         passing = np.repeat(find(name, values), self._document_lengths)
         # The table has the sources of copies, which are not stored again.
@@ -149,8 +143,8 @@ def _seconds(name: str, values: tuple[str, ...]) -> int:
         (value,) = values
         return parse_time(value)
     except (ValueError, OverflowError):
-        example = "an ISO 8601 date or date-time, such as 2024-05-31"
-        raise _refusal(name, f"{name!r} must be {example}") from None
+        form = "an ISO 8601 date or date-time, such as 2024-05-31"
+        raise _refusal(name, f"{name!r} must be {form}") from None
 
 
 def _refusal(name: str, message: str) -> InvalidRequestError:

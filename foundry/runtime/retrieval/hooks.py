@@ -43,10 +43,10 @@ class Hooks:
 
     Attributes:
         before_search: Returns the request to answer instead; InvalidRequestError refuses it.
-        after_search: Returns the response to give instead. Its hits are then put in the order of
-            their scores, which are brought into the range from 0 to 1.
-        authorise: Returns whether a caller, whose token was checked already, may pass: HTTP and MCP
-            over HTTP, health checks aside. It must not wait: all other requests would wait too.
+        after_search: Returns the response to give instead. Its hits are then ordered by their
+            scores, which are brought into the range from 0 to 1.
+        authorise: Returns whether an HTTP request with a valid token may pass, health checks aside.
+            It must not wait: all other requests would wait too.
         add_routes: Adds routes of your own, behind the same checks as all others.
     """
 
@@ -64,11 +64,7 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
     @wraps(search)
     def search_with_hooks(
-        query: str,
-        top_k: int = 10,
-        *,
-        mode: Mode = "hybrid",
-        filters: Filters | None = None,
+        query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
     ) -> SearchResponse:
         request = SearchRequest(query, top_k, mode, parse_filters(filters))
         if before is not None:

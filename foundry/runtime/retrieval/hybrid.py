@@ -8,15 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.errors import ConfigurationError
-from .candidates import (
-    Candidates,
-    LaneHits,
-    Numbers,
-    TermLane,
-    Vector,
-    VectorLane,
-    first_of_equals,
-)
+from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, first_of_equals
 from .settings import SETTINGS_FILE, read_number, reading
 
 
@@ -72,8 +64,8 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
             return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
     if semantic < 0 or keyword < 0 or semantic + keyword == 0:
         raise ConfigurationError(
-            f"the weights of the lanes are {semantic:g} and {keyword:g}, but the sum must be above"
-            " 0, and a weight given alone at most 1: the other is the rest",
+            f"the weights of the lanes are {semantic:g} and {keyword:g}, but their sum must be"
+            " above 0, and a weight given alone at most 1",
             hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
         )
     return Weights(semantic, keyword)

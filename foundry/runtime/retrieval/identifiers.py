@@ -1,10 +1,9 @@
 """Identifiers in queries: `D40`, `30 CFR 75.1725` and `CVE-2024-3095` each name one thing.
 
-A semantic lane can only blur them, so a query that is nothing but one is answered by keywords. An
-index may have its parts and not the whole: `CVE-2024-0000`, where there are other incidents of
-2024. If the whole is no term of the index, the best chunks for the parts are read, because
-`std::vector` stands in `std::vector::push_back`, `WiFi` in "Wi-Fi", and no term tells the dashes of
-`--verbose`. `patterns` are the owner's own, of `identifier_patterns` in foundry.toml.
+A semantic lane can only blur them, so a query that is nothing but one is answered by keywords. If
+the whole of it is no term of the index, the best chunks for its parts are read: `std::vector` is in
+`std::vector::push_back`, `WiFi` in "Wi-Fi", and no term has the dashes of `--verbose`. `patterns`
+are `identifier_patterns` of foundry.toml.
 """
 
 import re

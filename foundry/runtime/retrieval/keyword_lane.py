@@ -44,7 +44,7 @@ class KeywordLane:
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         return cls(
-            # The same words are looked up again and again, and several times for each query.
+            # A query looks each of its words up several times.
             remember(partial(_find, vocabulary, offsets)),
             open_array(layout.posting_chunks, np.uint32, (postings,)),
             open_array(layout.posting_impacts, np.float32, (postings,)),

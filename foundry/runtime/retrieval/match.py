@@ -17,29 +17,21 @@ from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
 
-COVERAGE_WEIGHT = 1.8
-"""Of the coverage of terms beside the nearness of meaning; both are from 0 to 1."""
-
+COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
 STRONG, WEAK = 0.65, 0.3
-STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12
-"""Of a search that compared words alone."""
-
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05
-"""Of a search that compared meanings alone."""
+STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
     """Return the inverse document frequency of each term, as BM25 has it, but of headings."""
-    count = index.chunk_count
-    frequencies = {
-        term: index.keyword_lane.frequency(term)
-        for term in sorted(set(terms))
-        if not term.startswith(HEADING_MARK)
-    }
-    return {
-        term: math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-        for term, frequency in frequencies.items()
-    }
+    weights = {}
+    for term in sorted(set(terms)):
+        if not term.startswith(HEADING_MARK):
+            frequency = index.keyword_lane.frequency(term)
+            others = index.chunk_count - frequency
+            weights[term] = math.log(1 + (others + 0.5) / (frequency + 0.5))
+    return weights
 
 
 def compare_with_terms(
@@ -47,8 +39,7 @@ def compare_with_terms(
 ) -> LaneHits:
     """Return the keyword lane's hits, with what the best one has and lacks of the query's terms.
 
-    No hit is worth 1 if identifiers are `unknown`: each term that belongs to one and to no chunk
-    raises the score that is worth 1 by the weight of such a term, the most it could have added.
+    It lacks the most that each term of an `unknown` identifier that no chunk has could have added.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:

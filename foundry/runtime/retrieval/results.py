@@ -22,8 +22,7 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 
 MAX_TOP_K = 100
-MAX_QUERY_LENGTH = 2_000
-"""Characters."""
+MAX_QUERY_LENGTH = 2_000  # Characters.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,8 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of hits with the same text, or nearly the same, that it stands
-    for; `passage` is the larger passage around it.
+    `near_duplicates` are the ids of passages that it stands for; `passage` is the larger one around
+    it.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -76,10 +75,10 @@ class Hit(ChunkRecord):
 class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of ids.
 
-    `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
-    wanted but could not be had. `match` is how good the best hit is: `none` where the hits are only
-    the nearest of documents that say nothing about the query. `unknown_identifiers` are those of
-    the query that no document has; `stages` tells what optional stages changed, or why they failed.
+    `mode` is the mode used and `reason` why; `degraded` is true if semantic search was wanted and
+    could not be had. `match` is how good the best hit is, `none` if the documents say nothing about
+    the query. `unknown_identifiers` are those that no document has; `stages` says what optional
+    stages changed, or why they failed.
     """
 
     query: str
@@ -93,7 +92,7 @@ class SearchResponse(Record):
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or one of the duplicates or parts that a hit covers."""
+        """Return whether a chunk is a hit, or one that a hit stands for."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
         is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
@@ -109,7 +108,7 @@ class Journal:
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
-        """Tell what a stage changed, or why it failed; details are values of JSON."""
+        """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
 
 
@@ -118,9 +117,8 @@ def check_request(query: str, top_k: int, mode: str) -> None:
     if not query.strip():
         raise InvalidRequestError("query must not be empty", field="query")
     if len(query) > MAX_QUERY_LENGTH:
-        raise InvalidRequestError(
-            f"query must have at most {MAX_QUERY_LENGTH} characters", field="query"
-        )
+        most = f"at most {MAX_QUERY_LENGTH} characters"
+        raise InvalidRequestError(f"query must have {most}", field="query")
     if not 1 <= top_k <= MAX_TOP_K:
         raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
     if mode not in ("hybrid", "semantic", "keyword"):
@@ -181,7 +179,7 @@ def respond(
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     """Leave out hits, given best first, whose text a better one has, white space apart.
 
-    The first `count` hits to be yielded name those that were left out before the last of them.
+    The first `count` that are left name those left out before the last of them.
     """
     copies: dict[_Text, list[Hit]] = {}
     for hit in hits:
@@ -215,20 +213,15 @@ class _Text:
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    scores = LaneScores(
-        _lane_score(candidates.semantic, place),
-        _lane_score(candidates.keyword, place),
-        _lane_score(candidates.rerank, place),
-    )
-    ranks = LaneRanks(
-        int(candidates.semantic_ranks[place]) or None, int(candidates.keyword_ranks[place]) or None
-    )
-    factors = [(name, float(values[place])) for name, values in candidates.boosts.items()]
+    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    scores = LaneScores(*[_lane_score(lane, place) for lane in lanes])
+    both = candidates.semantic_ranks, candidates.keyword_ranks
+    ranks = LaneRanks(*[int(lane[place]) or None for lane in both])
+    factors = ((name, float(values[place])) for name, values in candidates.boosts.items())
     boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
     more = float(candidates.scores[place]), scores, ranks, boosts
-    return index.read_chunk(
-        int(candidates.chunks[place]), lambda stored: Hit.from_json(stored, *more)
-    )
+    number = int(candidates.chunks[place])
+    return index.read_chunk(number, lambda stored: Hit.from_json(stored, *more))
 
 
 def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:

@@ -15,14 +15,12 @@ from ..index.errors import ConfigurationError
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
+# The address of a service: no user, query or fragment.
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
-"""The address of a service: no user, query or fragment."""
-
+# A host in lower case, and a port if there is one.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
-"""A host in lower case, and a port if there is one."""
-
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
@@ -82,10 +80,8 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
     try:
         yield json.loads(file.read_bytes())
     except _UNUSABLE as error:
-        raise ConfigurationError(
-            f"{file}: unusable: {error!r}",
-            hint="export the server again, or restore the file from a trusted copy",
-        ) from None
+        hint = "export the server again, or restore the file from a trusted copy"
+        raise ConfigurationError(f"{file}: unusable: {error!r}", hint=hint) from None
 
 
 def read_variable(name: str) -> str | None:
@@ -97,10 +93,9 @@ def read_address(name: str) -> str | None:
     """Return the address of a service without its last slash. Raises ConfigurationError."""
     written = read_variable(name)
     if written is not None and not ADDRESS.fullmatch(written):
-        raise ConfigurationError(
-            f"{name} must be an address like https://docs.example.com",
-            hint=f"write scheme, host, and port or path if there is one, or unset {name}",
-        )
+        message = f"{name} must be an address like https://docs.example.com"
+        hint = f"write scheme, host, and port or path if there is one, or unset {name}"
+        raise ConfigurationError(message, hint=hint)
     return written and written.rstrip("/")
 
 
@@ -116,9 +111,7 @@ def read_number(
     except ValueError:
         number = math.nan
     if not least <= number <= most:
-        raise ConfigurationError(
-            f"{name} must be a {'whole ' if whole else ''}number from {least:g} to {most:.0f},"
-            f" got {written!r}",
-            hint=f"correct or unset {name}",
-        )
+        kind = "whole number" if whole else "number"
+        message = f"{name} must be a {kind} from {least:g} to {most:.0f}, got {written!r}"
+        raise ConfigurationError(message, hint=f"correct or unset {name}")
     return number

@@ -28,8 +28,7 @@ import snowballstemmer  # type: ignore[import-untyped]
 
 from .spelling import american
 
-VERSION = 3
-"""Changes whenever the terms of any text change; an index names the version it was built with."""
+VERSION = 3  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -44,11 +43,8 @@ MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of o
 MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
 MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
 
-HEADING_MARK = "="
-"""Begins the term of a heading, and no term of a text."""
-
-SURFACE_MARK = 2 * HEADING_MARK
-"""Begins the term of a name as it is written."""
+HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
+SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name as it is written.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
@@ -125,10 +121,7 @@ class Token:
 
 
 class Tokenizer:
-    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words.
-
-    Keeps the last `remembered` tokens. Safe to share between threads.
-    """
+    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
 
     def __init__(self, language: str, remembered: int = 8_192) -> None:
         self.language = language
@@ -148,10 +141,7 @@ class Tokenizer:
         ]
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
-        """Return the part of a query that is searched for, and its tokens.
-
-        It is all of the query, or its beginning, in NFKC, if that exceeds one of the limits.
-        """
+        """Return the query, or its beginning in NFKC if that exceeds a limit, and its tokens."""
         if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
             return query, self.tokenize(query)
         normal = unicodedata.normalize("NFKC", query)
@@ -238,10 +228,9 @@ def _bigrams(run: str) -> Token:
 
 
 def heading_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a heading as a whole, or of a query that names it.
+    """Return the term of a heading as a whole, or of a query that names it, if it has terms.
 
-    `Safety Requirements` and `What are the safety requirements?` share it. None for tokens without
-    terms, or with too many.
+    `Safety Requirements` and `What are the safety requirements?` share it.
     """
     terms = [term for token in _named(tokens) for term in token.terms]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
