@@ -435,6 +435,22 @@ def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation
         assert sources["query_notice"] == "The language model sent no usable query."
 
 
+def test_extract_counts_the_call_that_worded_its_question(
+    modelled: str, model: LanguageModel
+) -> None:
+    def fail_to_answer(call: Call, reply: Reply) -> None:
+        if call.is_condensing:
+            answer("", condensed=QUESTION)(call, reply)
+        else:
+            reply.refuse(401)
+
+    model.script = fail_to_answer
+    events = ask(modelled, conversation("What is at D44?", "A shrine.", "Who keeps it?"))
+    done = events[-1][1]
+    assert (done["mode"], done["reason"]) == ("extractive", "model_failed")
+    assert done["usage"]["total_tokens"] == 18
+
+
 def test_question_that_stands_by_itself_is_not_condensed(
     modelled: str, model: LanguageModel
 ) -> None:

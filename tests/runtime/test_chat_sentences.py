@@ -1,9 +1,16 @@
-"""Sentences of Markdown, as plain text."""
+"""Sentences of Markdown, as plain text, and those of them that answer a question."""
+
+from dataclasses import astuple
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from small_indexes import Note, write_notes
 
-from foundry.runtime.chat.extract import MAX_CHARACTERS, MIN_CHARACTERS, sentences
+from foundry.indexing.published import open_index
+from foundry.runtime.chat.extract import MAX_CHARACTERS, MIN_CHARACTERS, extract, sentences
+from foundry.runtime.chat.prompt import number_passages
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 MARKDOWN = """# A heading that is no sentence
 
@@ -58,3 +65,21 @@ def test_sentences_are_of_bounded_length_and_cite_nothing(text: str) -> None:
 def test_time_is_linear_in_hostile_text() -> None:
     for mark in ("[", "*", "|", "(", "!", "> ", "`", "- ", "[a](", "**a ", "*a ", "[[a|"):
         list(sentences(mark * 20_000))
+
+
+def test_each_extract_says_something_new(tmp_path: Path) -> None:
+    texts = (
+        "Refunds for parcels take two weeks in Germany.",
+        "In Germany, refunds for parcels take two weeks! Refunds of parcels cost nothing.",
+    )
+    index = open_index(write_notes(tmp_path / "index", [Note("Parcels", texts)]), vectors=True)
+    scores = LaneScores(0.6, None), LaneRanks(1, None)
+    hits = [
+        Hit(*astuple(index.chunk(number))[:-1], [], 0.5, *scores, {})
+        for number in range(len(texts))
+    ]
+    extracts = extract("How long do refunds of parcels take?", number_passages(hits), index)
+    assert [(passage.source.number, text) for passage, text in extracts] == [
+        (1, texts[0]),
+        (2, "Refunds of parcels cost nothing."),
+    ]

@@ -135,23 +135,14 @@ class Chat:
         query, query_from, notice = await self._query(turns, usage)
         search = await self._search(query, top_k, filters=filters)
         passages = number_passages(search.hits)
-        sources = Sources(
-            query=search.query,
-            query_from=query_from,
-            query_notice=notice,
-            mode=search.mode,
-            reason=search.reason,
-            degraded=search.degraded,
-            match=search.match,
-            unknown_identifiers=list(search.unknown_identifiers),
-            stages=dict(search.stages),
-            sources=[passage.source for passage in passages],
-        )
+        how = (search.mode, search.reason, search.degraded, search.match)
+        unknown, stages = list(search.unknown_identifiers), dict(search.stages)
+        found = [passage.source for passage in passages]
+        sources = Sources(search.query, query_from, notice, *how, unknown, stages, found)
         yield sources
         reason: AnswerReason = "no_model"
         why = "no language model is configured"
         if self._model is not None and passages:
-            unknown = sources.unknown_identifiers
             messages = answer_messages(turns, passages, self._instructions, unknown, wishes)
             most = self._model.settings.max_tokens
             chunks = self._model.stream(messages, min(max_tokens or most, most), **options)

@@ -130,18 +130,16 @@ def answer_messages(
         asked += _UNKNOWN.format(", ".join(unknown))
     if wishes:
         asked += f"Wishes for the form of the answer: {wishes}\n\n"
-    return _messages(system, f"{asked}Question: {turns[-1].content}")
+    asked += f"Question: {turns[-1].content}"
+    return [{"role": "system", "content": system}, {"role": "user", "content": asked}]
 
 
 def condense_messages(turns: Sequence[Turn]) -> list[Message]:
     """Return the messages that ask for the last question, made independent of earlier turns."""
     fence = draw_fence()
-    said = _quote((*_recent(turns[:-1]), turns[-1]), fence)
-    return _messages(_CONDENSE.format(fence=fence), f"{said}\n{fence} end of the conversation")
-
-
-def _messages(system: str, user: str) -> list[Message]:
-    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+    system = _CONDENSE.format(fence=fence)
+    said = f"{_quote((*_recent(turns[:-1]), turns[-1]), fence)}\n{fence} end of the conversation"
+    return [{"role": "system", "content": system}, {"role": "user", "content": said}]
 
 
 def _quote(turns: Sequence[Turn], fence: str) -> str:
