@@ -5,7 +5,7 @@ and its text.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from foundry.storage.key_value import KeyValueFile
 
 Vectors = NDArray[np.float32]
-
-TEXTS_AT_ONCE = 512
 
 _PROBE = "probe"
 _DIMENSIONS = "dimensions"
@@ -78,30 +76,6 @@ class VectorSpace:
         kept[self._key(_DIMENSIONS)] = str(vectors.shape[1]).encode()
         self._file.put(kept)
         self._file.commit()
-
-    def embed(
-        self,
-        texts: Sequence[str],
-        embed: Callable[[Sequence[str]], Vectors],
-        progress: Callable[[int, int], object] | None = None,
-    ) -> Vectors:
-        """Return vectors (len(texts), d), computed by `embed` where none is kept.
-
-        Args:
-            texts: Any number of texts, at least one.
-            embed: The model.
-            progress: Called with the number of texts computed and how many there are to compute.
-        """
-        vectors = dict(zip(texts, self.find(texts), strict=True))
-        missing = [text for text, vector in vectors.items() if vector is None]
-        for start in range(0, len(missing), TEXTS_AT_ONCE):
-            part = missing[start : start + TEXTS_AT_ONCE]
-            computed = embed(part)
-            self.store(part, computed)
-            vectors.update(zip(part, computed, strict=True))
-            if progress is not None:
-                progress(start + len(part), len(missing))
-        return np.array([vectors[text] for text in texts], dtype=np.float32)
 
     def _key(self, name: str) -> bytes:
         content = name.encode("utf-8", errors="surrogatepass")

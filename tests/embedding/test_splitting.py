@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.embedding.providers.splitting import average, find_cut, split_text
+from foundry.embedding.providers.model import ModelLimits
+from foundry.embedding.providers.splitting import average, find_cut, make_batches, split_text
 
 
 def test_short_text_is_its_own_part() -> None:
@@ -45,3 +46,13 @@ def test_average_is_weighted() -> None:
     # (3, 4) / 7 has the length 5 / 7.
     assert average([one, other], [3, 4]).tolist() == pytest.approx([0.6, 0.8])
     assert average([one, -one], [1, 1]).tolist() == [0, 0]
+
+
+def test_batches_keep_to_the_limits() -> None:
+    limits = ModelLimits(tokens=10, batch_tokens=20, batch_texts=3, calls=1)
+    texts = [("a", 9), ("b", 2), ("c", 9), ("d", 1), ("e", 1), ("f", 1), ("g", 1)]
+    assert make_batches(texts, limits, padded=False) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
+    # Filled up to the longest, two of nine tokens take 18 and a third text would make it 27.
+    assert make_batches(texts, limits, padded=True) == [["a", "c"], ["b", "d", "e"], ["f", "g"]]
+    assert make_batches([("long", 99)], limits, padded=True) == [["long"]]
+    assert make_batches([], limits, padded=True) == []

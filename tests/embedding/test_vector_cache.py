@@ -5,33 +5,16 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from foundry.embedding.vector_cache import VectorCache
 from foundry.errors import BuildError
 
 TEXTS = ["roof", "air\0\n", "", "漢字 🙂", "\ud800 alone"]
 VECTORS = np.random.default_rng(1).normal(size=(5, 7)).astype(np.float32)
-
-
-def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        asked.extend(texts)
-        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
-
-    path = tmp_path / "vectors.sqlite"
-    first = VectorCache(path).space("teacher").embed(["a", "bb", "a"], embed)
-    second = VectorCache(path).space("teacher").embed(["bb", "ccc"], embed)
-    assert first.tolist() == [[1, 1], [2, 1], [1, 1]]
-    assert second.tolist() == [[2, 1], [3, 1]]
-    assert asked == ["a", "bb", "ccc"]
 
 
 def test_vectors_are_kept_exactly_and_by_space(tmp_path: Path) -> None:

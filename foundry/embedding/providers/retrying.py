@@ -40,7 +40,7 @@ class Patience:
         self._proven = False
 
     def succeeded(self) -> None:
-        """A call was answered well."""
+        """Note that a call was answered well."""
         with self._lock:
             self._failing_since = None
             self._proven = True

@@ -64,7 +64,7 @@ class ServiceModel:
         self._key_variable = options.api_key_env
 
     def count_tokens(self, text: str) -> int:
-        """Rather too many than too few; see `token_estimate`."""
+        """Estimate tokens, rather too many than too few; see `token_estimate`."""
         return estimate_tokens(text)
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:

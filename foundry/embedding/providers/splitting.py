@@ -1,10 +1,12 @@
-"""Texts that are longer than a model takes: their parts, and one vector from those of the parts."""
+"""Texts in the sizes that a model takes: long ones in parts, short ones together in a call."""
 
 import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from foundry.embedding.providers.model import ModelLimits
 
 REACH = 1000
 """Characters on either side of a middle in which white space is looked for."""
@@ -13,7 +15,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Parts of a text, each of which fits, that hold all of its words in order.
+    """Return parts of a text, each of which fits, that hold all of its words in order.
 
     The text is halved at the white space nearest to its middle, within a word if there is none,
     until all parts fit. A single character is a part even if it does not fit.
@@ -47,3 +49,26 @@ def average(vectors: Sequence[NDArray[np.float32]], weights: Sequence[int]) -> N
     if length < 1e-6:
         return np.zeros(len(total), dtype=np.float32)
     return (total / length).astype(np.float32)
+
+
+def make_batches(
+    texts: Sequence[tuple[str, int]], limits: ModelLimits, *, padded: bool
+) -> list[list[str]]:
+    """Return texts, given with their tokens, in batches that a call may carry.
+
+    Where all texts of a batch are filled up to the longest, the longest come first: texts of like
+    length share a batch, and what does not fit into memory shows at once.
+    """
+    if padded:
+        texts = sorted(texts, key=lambda entry: -entry[1])
+    batches: list[list[str]] = []
+    used = longest = 0
+    for text, tokens in texts:
+        longest = max(longest, tokens)
+        size = longest * (len(batches[-1]) + 1) if padded and batches else used + tokens
+        if not batches or size > limits.batch_tokens or len(batches[-1]) >= limits.batch_texts:
+            batches.append([])
+            used, longest = 0, tokens
+        batches[-1].append(text)
+        used += tokens
+    return batches

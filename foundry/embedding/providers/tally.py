@@ -30,7 +30,7 @@ class Tally:
         self.finished = 0
 
     def done(self, part: str) -> None:
-        """A part has its vector, or will get none."""
+        """Note that a part has its vector, or will get none."""
         finished = 0
         for text in self._users[part]:
             self._left[text] -= 1
@@ -41,7 +41,7 @@ class Tally:
             self._progress(finished)
 
     def blank(self) -> None:
-        """Texts without any part are done as well."""
+        """Count texts without any part as done as well."""
         rest = sum(self._times.values()) - self.finished
         if rest:
             self._progress(rest)
