@@ -1,4 +1,4 @@
-"""What stands in front of the doors: Host, Origin, tokens, body limits."""
+"""What stands in front of the endpoints: Host, Origin, tokens, body limits."""
 
 import asyncio
 from collections import deque
@@ -444,7 +444,7 @@ def test_kinds_of_work(path: str, kind: str | None) -> None:
 
     assert kind_of("POST", chats=9, mcp_calls=9) == kind
     assert kind_of("GET", chats=9, mcp_calls=9) == ("search" if kind == "chat" else kind)
-    # Doors that are left out have no queue of their own.
+    # Interfaces that are left out have no queue of their own.
     assert kind_of("POST") == (kind and "search")
 
 

@@ -124,9 +124,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _expect_head(self) -> None:
         self._head_bytes = 0
-        self._head_timer = self.loop.call_later(
-            HEAD_SECONDS, self._refuse, 408, f"No complete request in {HEAD_SECONDS:.0f} s."
-        )
+        detail = f"No complete request in {HEAD_SECONDS:.0f} s."
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408, detail)
 
     def _end_head(self) -> None:
         if self._head_timer is not None:
@@ -201,6 +200,7 @@ def _limit_connections(wanted: int) -> int:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         files = hard
+    if files == resource.RLIM_INFINITY:
+        return wanted
     # An eighth more are accepted before one is closed.
-    possible = max(MIN_CONNECTIONS, (files - SPARE_FILES) * 8 // 9)
-    return wanted if files == resource.RLIM_INFINITY else min(wanted, possible)
+    return min(wanted, max(MIN_CONNECTIONS, (files - SPARE_FILES) * 8 // 9))

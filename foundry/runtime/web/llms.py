@@ -44,8 +44,8 @@ def llms_full() -> Response:
 def markdown_of(document_id: str) -> Response:
     """Return a document as Markdown; its id may end in `.md`. Raises HTTPException 404."""
     index = current_index()
-    found = map(index.find_document, (document_id, document_id.removesuffix(".md")))
-    record = next(filter(None, found), None)
+    find = index.find_document
+    record = find(document_id) or find(document_id.removesuffix(".md"))
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
     return _stream(read_document(index, record))

@@ -94,10 +94,9 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
         begun = time.perf_counter()
         response = search(query, *arguments, **options)
         STAGE_SECONDS("all").observe(time.perf_counter() - begun)
-        mode, reason, degraded = response.mode, response.reason, response.degraded
-        SEARCHES(mode, reason, "true" if degraded else "false").inc()
+        found = {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
+        SEARCHES(*(str(value).lower() for value in found.values())).inc()
         if outcome := _outcome.get():
-            found = {"mode": mode, "reason": reason, "degraded": degraded}
             asked = {"query": query} if log_queries else {}
             outcome.search = {**found, "results": len(response.hits), **asked}
         return response
