@@ -1,7 +1,4 @@
-"""Arrays and tables of an index, mapped into memory and looked up in place.
-
-Opening one reads nothing but its header: the system pages in what a search touches.
-"""
+"""Arrays and tables of an index, mapped into memory: the system reads what a search touches."""
 
 import errno
 import hashlib

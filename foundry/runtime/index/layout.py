@@ -1,7 +1,4 @@
-"""A published index on disk: its files, its manifest, and whether they are whole.
-
-Shared by the writer of an index and its readers.
-"""
+"""A published index on disk: its files, its manifest, and whether they are whole."""
 
 import hashlib
 import json

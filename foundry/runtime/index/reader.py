@@ -113,5 +113,5 @@ class Index:
 
 
 def read_document(index: Index, document: DocumentRecord) -> Iterator[str]:
-    """Yield the text of a document piece by piece, reading each chunk when it is due."""
+    """Yield the text of a document, reading each chunk when it is due."""
     return join_chunks(map(index.chunk, range(document.chunk_start, document.chunk_end)))

@@ -32,11 +32,9 @@ class Record:
 
 
 def _to_json(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_json()
-    if isinstance(value, (list, tuple)):
-        return [_to_json(part) for part in value]
-    return value
+    if isinstance(value, list | tuple):
+        return [*map(_to_json, value)]
+    return value.to_json() if isinstance(value, Record) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""What the stages of a search pass on: the best chunks of each lane, then candidates.
-
-Each stage is timed, for metrics and traces.
-"""
+"""The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +15,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
 HALVINGS = 16
-SCORE_DIGITS = 6
-"""Decimal places of a score: what callers see is also what results are ordered by."""
+SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -180,10 +176,8 @@ def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: i
 
 
 def _threshold(scores: Scores, count: int) -> float:
-    """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal.
-
-    Several times as fast as np.partition, which is slow where scores are equal, as they often are.
-    """
+    """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
+    # Several times as fast as np.partition, which is slow where many scores are equal.
     low, high = float(scores.min()), float(scores.max())
     for _ in range(HALVINGS):
         middle = (low + high) / 2

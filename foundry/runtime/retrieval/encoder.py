@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,8 @@ MAX_WORD_LENGTH = 128  # Longer runs are encoded data, mostly, and count as not 
 
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
+# The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
 COUNT_UNIT = 2**8
-"""The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
-
 LARGEST = 2.0**20
 PROBE_TOLERANCE = 1e-3  # An index holds the numbers of a vector rounded.
 
@@ -144,9 +144,7 @@ class PieceEncoder:
     weights: NDArray[np.float64]
 
     @classmethod
-    def open(
-        cls, directory: Path, language: str | None = None, remembered: int = 8_192
-    ) -> "PieceEncoder":
+    def open(cls, directory: Path, language: str | None = None, remembered: int = 8_192) -> Self:
         """Map an encoder's folder, read in `language` if it is given. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
@@ -204,9 +202,8 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     found: NDArray[np.floating] | None = encoder.encode(dense.probe_text)
     found = np.zeros_like(expected) if found is None else found
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
-        raise IndexUnusableError(
-            f"{root}: the query encoder gives another vector of its probe text than at the build"
-        )
+        message = "the query encoder gives another vector of its probe text than at the build"
+        raise IndexUnusableError(f"{root}: {message}")
     return encoder
 
 

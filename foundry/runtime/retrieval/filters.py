@@ -103,10 +103,9 @@ class FilterColumns:
         return passing | self._from_sources(values) if name == "source" else passing
 
     def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
-        for name in names:
-            if name not in self._sources:
-                known = ", ".join(sorted(self._sources))
-                raise _refusal("source", f"there is no source {name!r}; known: {known}")
+        if unknown := [name for name in names if name not in self._sources]:
+            known = ", ".join(sorted(self._sources))
+            raise _refusal("source", f"there is no source {unknown[0]!r}; known: {known}")
         numbers = [self._sources[name] for name in names]
         return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
 

@@ -86,8 +86,6 @@ def _score(hit: Hit) -> float:
     except (TypeError, ValueError):
         score = math.nan
     if math.isnan(score):
-        raise HookError(
-            f"the hook after_search gave {hit.id} the score {hit.score!r}",
-            hint="have it give every hit a number; it is in custom.py",
-        )
+        message = f"the hook after_search gave {hit.id} the score {hit.score!r}"
+        raise HookError(message, hint="have it give every hit a number; it is in custom.py")
     return score

@@ -70,10 +70,7 @@ def whole_terms(token: Token) -> tuple[str, ...]:
 def find_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that stand nowhere in the index. Raises StoreError.
-
-    A number includes the acronym before it: `30 CFR 99.999`.
-    """
+    """Return the identifiers of a query that stand nowhere in the index. Raises StoreError."""
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
