@@ -62,11 +62,11 @@ class Policy:
 
     @classmethod
     def parse(cls, entries: tuple[str, ...]) -> "Policy":
-        """From `allow_private` as the configuration has it."""
+        """Read `allow_private` as the configuration has it."""
         return cls(frozenset(parse_host_and_port(entry) for entry in entries))
 
     def check(self, url: Url, address: IPAddress) -> None:
-        """Raises FetchError unless this address of the url's host may be connected to."""
+        """Raise FetchError unless this address of the url's host may be connected to."""
         if is_public(address):
             return
         port = None if url.port == DEFAULT_PORTS[url.scheme] else url.port
@@ -85,7 +85,7 @@ class Policy:
         raise refused("private address", shown)
 
     def check_literal(self, url: Url) -> None:
-        """Raises FetchError for a host that is an address which may not be connected to."""
+        """Raise FetchError for a host that is an address which may not be connected to."""
         try:
             address = ipaddress.ip_address(url.host)
         except ValueError:

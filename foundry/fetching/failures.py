@@ -31,7 +31,7 @@ class FetchError(Exception):
 
 
 def refused(reason: str, detail: str = "") -> FetchError:
-    """A url that must not be, or may not be, fetched."""
+    """Return the error of a url that must not, or may not, be fetched."""
     return FetchError(reason, detail, kind="refused")
 
 

@@ -183,7 +183,7 @@ class Fetcher:
             attempt += 1
 
     def _wait_before_next(self, failure: FetchError, attempt: int) -> float:
-        """Seconds before the next try, which is never earlier than the server asks."""
+        """Return the seconds before the next try, which is never earlier than the server asks."""
         seconds = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
         return max(seconds, failure.retry_after or 0.0)
 

@@ -39,7 +39,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 def connect(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
-    """A TCP connection to an address."""
+    """Open a TCP connection to an address."""
     return httpcore2.SyncBackend().connect_tcp(address, port, timeout)
 
 
@@ -67,7 +67,7 @@ class Deadline:
         self._stop = stop
 
     def left(self) -> float:
-        """Seconds left. Raises FetchError when there are none, StoppedError after a stop."""
+        """Return the seconds left. Raises FetchError for none, StoppedError after a stop."""
         if self._stop.is_set():
             raise StoppedError
         left = self._end - time.monotonic()
@@ -76,7 +76,7 @@ class Deadline:
         return left
 
     def slice(self) -> float:
-        """Seconds to wait before looking again."""
+        """Return the seconds to wait before looking again."""
         return min(self.left(), SLICE_SECONDS)
 
 

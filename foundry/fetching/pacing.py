@@ -61,7 +61,7 @@ class HostHealth:
         self._failures: dict[str, int] = {}
 
     def check(self, host: str) -> None:
-        """Raises FetchError for a host that has failed too often in a row."""
+        """Raise FetchError for a host that has failed too often in a row."""
         with self._lock:
             if self._failures.get(host, 0) >= MOST_FAILURES:
                 raise FetchError("host stopped answering", host)

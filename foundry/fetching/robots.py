@@ -27,7 +27,7 @@ class Rules:
     parsed: Protego | None = None
 
     def check(self, url: Url, agent: str) -> None:
-        """Raises FetchError for a url that may not be asked for."""
+        """Raise FetchError for a url that may not be asked for."""
         if self.failure is not None:
             failure = self.failure
             raise FetchError(failure.reason, failure.detail, kind=failure.kind)
@@ -35,7 +35,7 @@ class Rules:
             raise refused(DISALLOWED)
 
     def crawl_delay(self, agent: str) -> float:
-        """Seconds between two requests that the file asks for, capped."""
+        """Return the seconds between two requests that the file asks for, capped."""
         delay = self.parsed.crawl_delay(agent) if self.parsed is not None else None
         return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY)
 

@@ -85,7 +85,7 @@ class Coverage:
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:
-        """Raises SourceError for a coverage below `minimum`, or one that nobody can know."""
+        """Raise SourceError for a coverage below `minimum`, or one that nobody can know."""
         if not minimum or (self.share >= minimum and is_complete):
             return
         gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]

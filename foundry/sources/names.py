@@ -34,7 +34,7 @@ _SECRET_NAMES = (
 
 
 def printable(name: str) -> str:
-    """A name that is safe to show: control characters escaped, undecodable bytes as U+FFFD."""
+    """Return a name that is safe to show: control characters escaped, bad bytes as U+FFFD."""
     visible = _UNPRINTABLE.sub(lambda match: _escape(match.group()), name)
     return _SURROGATE.sub("\ufffd", visible)
 

@@ -162,7 +162,7 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _repair(text: str) -> str:
-    """A short text whose bytes were not UTF-8, read as Windows' western code page instead."""
+    """Return a short text whose bytes were not UTF-8, read as Windows' western code page."""
     if _is_encodable(text):
         return text
     try:

@@ -106,7 +106,7 @@ class SitemapWalk:
 
 
 def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
-    """Its entries: "page" or "sitemap", the location as written, and `lastmod` if there is one.
+    """Yield its entries: "page" or "sitemap", the location as written, and any `lastmod`.
 
     Raises FetchError for a DTD, for XML that is damaged or of another kind, and for what is not a
     sitemap at all.

@@ -28,7 +28,7 @@ class Scope:
         self._hosts = frozenset(parse_host_and_port(host) for host in hosts)
 
     def check_host(self, url: Url) -> None:
-        """Raises FetchError for a url of a host that the source does not extend to."""
+        """Raise FetchError for a url of a host that the source does not extend to."""
         if self._listed is None or self._is_home(url):
             return
         is_usual = url.port == DEFAULT_PORTS[url.scheme]
