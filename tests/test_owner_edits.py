@@ -40,15 +40,22 @@ def boost_titles(candidates: Candidates, index: Index, terms: Iterable[str]) -> 
     titles = [index.chunk(int(number)).title for number in candidates.chunks]
     words = [query_terms(index.tokenizer.tokenize(title)) for title in titles]
     has_word = [not set(terms).isdisjoint(of_title) for of_title in words]
-    return candidates.boosted("title", np.where(has_word, 1.1, 1.0), largest=1.1)
+    factors = np.where(has_word, 1.1, 1.0)
+    # Divided by the largest factor, because scores end at 1.
+    scored = candidates.with_scores(candidates.scores * factors / 1.1)
+    return replace(scored, boosts={**scored.boosts, "title": factors})
 
 
 def search_hybrid(''',
         ),
         (
             "from pathlib import Path\n",
-            "from collections.abc import Iterable\nfrom pathlib import Path\n\n"
-            "import numpy as np\n",
+            """from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+""",
         ),
     ),
 }
