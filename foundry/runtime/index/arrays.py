@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .errors import IndexUnusableError
+from .errors import REBUILD_HINT, IndexUnusableError
 from .layout import IndexLayout
 
 MAX_HEADER_BYTES = 4096
@@ -60,7 +60,7 @@ def open_bytes(path: Path, size: int) -> memoryview:
 
 def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
     lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
-    hint = MEMORY_HINT if lacks_memory else None
+    hint = MEMORY_HINT if lacks_memory else REBUILD_HINT
     return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
 
 
