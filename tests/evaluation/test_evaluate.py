@@ -305,7 +305,7 @@ def test_explain_agrees_with_json(prepared: Project) -> None:
     query = "which seal does the pump need"
     results = prepared.ask(query)["results"]
     heading, *paragraphs = prepared.succeed("query", query, "--explain").stdout.split("\n\n")
-    assert heading == "mode hybrid, reason default"
+    assert heading == "mode hybrid, reason default, match strong"
     for paragraph, hit in zip(paragraphs, results, strict=True):
         explained = paragraph.splitlines()[2].strip().split(", ")
         for name, said in zip(("semantic", "keyword"), explained, strict=True):
