@@ -3,7 +3,7 @@
 import sys
 
 from . import __version__
-from .web.loading import load_fastapi, loading, shared_counts
+from .web.process import loading, shared_counts
 
 
 def main() -> int:
@@ -19,7 +19,6 @@ def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> Non
     # Imported when needed: the web framework takes longer to load than a search takes in all.
     with shared_counts(workers):
         with loading():
-            load_fastapi()
             from .app import create_app
             from .web.serving import serve
 
@@ -30,12 +29,11 @@ def _serve_mcp() -> None:
     with loading():
         from . import search_hybrid
         from .mcp.stdio import serve_stdio
-        from .retrieval.weights import weights
-        from .web.runner import in_event_loop
+        from .retrieval.hybrid import weights
 
-    # What is wrong with them is said now, and not to whoever searches first.
+    # Impossible weights are reported now, and not by the first search.
     weights()
-    serve_stdio(in_event_loop(search_hybrid), __version__)
+    serve_stdio(search_hybrid, __version__)
 
 
 if __name__ == "__main__":

@@ -1,73 +1,97 @@
-"""How this server searches: every step of it, in order."""
+"""How this server searches: every step of it, in order, and how it opens an index."""
 
-from functools import partial
+from pathlib import Path
 
-from .opening import current_index
-from .retrieval.candidates import (
-    candidate_count,
-    complete_lanes,
-    keyword_candidates,
-    semantic_candidates,
-)
+from .index.layout import IndexFiles
+from .index.reader import Index
+from .index.served import current_index, served
+from .retrieval.candidates import Candidates, candidate_count
+from .retrieval.dense_lane import DenseLane
+from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
-from .retrieval.fusion.linear import fuse_linear
-from .retrieval.identifiers import (
-    find_unknown_identifiers,
-    finds_identifier,
-    is_identifier_query,
-    score_against_unknown,
+from .retrieval.fusion_linear import fuse_linear
+from .retrieval.hybrid import complete_lanes, weights
+from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.keyword_lane import KeywordLane
+from .retrieval.match import compare_with_terms
+from .retrieval.results import (
+    Journal,
+    Mode,
+    Reason,
+    SearchResponse,
+    check_request,
+    merge_equal_texts,
+    rank_hits,
+    respond,
 )
-from .retrieval.results import Journal, Mode, SearchResponse, check_request, respond
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
-from .retrieval.weights import weights
 
 
 def search_hybrid(
     query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
 ) -> SearchResponse:
-    """Find the `top_k` chunks that answer a query, by meaning and by keywords.
+    """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
-    A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
-    The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
-    A query that is nothing but an identifier is answered by keywords alone, if they find it.
-    So is a query that cannot be embedded; the response is then marked degraded.
-
+    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
+    Only keywords are searched for an identifier that they find, and for a query without a vector.
     Raises InvalidRequestError for a request that no search can answer.
     """
     check_request(query, top_k, mode)
     journal = Journal()
     index = current_index()
+    patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
-    patterns = settings().identifier_patterns
     unknown = find_unknown_identifiers(index, query, tokens, patterns)
     journal.unknown_identifiers = unknown
-    answer = partial(respond, index, query, top_k, journal)
 
-    keyword = index.keyword_lane.search(terms, candidate_count(top_k), allowed)
-    keyword = score_against_unknown(keyword, index, terms, unknown)
-    if mode == "keyword":
-        return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
+    depth = candidate_count(top_k)
+    keyword = index.keyword_lane.search(terms, depth, allowed)
+    keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
-    if mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
+    used: Mode
+    reason: Reason
+    if mode == "keyword":
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "requested"
+    elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "identifier"
+    elif (vector := index.encoder.encode(searched)) is None:
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "no_vectors"
+    else:
+        semantic = index.dense_lane.search(vector, depth, allowed)
+        if mode == "semantic":
+            candidates, used, reason = Candidates.by_meaning(semantic), "semantic", "requested"
+        else:
+            candidates = complete_lanes(
+                index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+            )
+            candidates = fuse_linear(candidates, *weights())
+            used, reason = "hybrid", "default"
 
-    vector = index.encoder.encode(searched)
-    if vector is None:
-        return answer(
-            keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
-        )
-    semantic = index.dense_lane.search(vector, candidate_count(top_k), allowed)
-    if mode == "semantic":
-        return answer(semantic_candidates(semantic), mode="semantic", reason="requested")
-
-    candidates = complete_lanes(
-        index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+    hits = rank_hits(index, candidates, top_k)
+    hits = merge_equal_texts(hits, count=top_k)
+    return respond(
+        index,
+        query,
+        top_k,
+        journal,
+        candidates,
+        hits,
+        mode=used,
+        reason=reason,
+        degraded=reason == "no_vectors",
     )
-    candidates = fuse_linear(candidates, *weights())
-    return answer(candidates, mode="hybrid", reason="default")
+
+
+def open_index(directory: Path) -> Index:
+    """Open what searches read of an index. Raises IndexUnusableError."""
+    files = IndexFiles.open(directory)
+    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
+
+
+served.open_index = open_index

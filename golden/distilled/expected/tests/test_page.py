@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from lighthouse import load
 from lighthouse.app import create_app
-from lighthouse.web.page import About, DocumentPassages
+from lighthouse.web.page import DocumentPassages
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]
@@ -51,9 +51,9 @@ def test_passages_of_a_document(client: TestClient) -> None:
 
 
 def test_about_and_lists(client: TestClient) -> None:
-    about = TypeAdapter(About).validate_json(client.get("/about").content)
-    assert (about.documents, about.chunks) == (INDEX.document_count, INDEX.chunk_count)
-    assert [column.name for column in about.columns] == list(INDEX.filters.columns)
+    about = client.get("/about").json()
+    assert (about["documents"], about["chunks"]) == (INDEX.document_count, INDEX.chunk_count)
+    assert [column["name"] for column in about["columns"]] == list(INDEX.filters.columns)
     assert f"{PLACE}.md" in client.get("/llms.txt").text
     assert CHUNKS[0].text in client.get("/llms-full.txt").text
 

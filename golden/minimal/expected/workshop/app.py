@@ -1,25 +1,23 @@
-"""The HTTP application: which doors are open, and what stands in front of them."""
+"""The HTTP application: its endpoints, and the checks that every request passes."""
 
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .chat.answer import Chat
-from .chat.openai import openai_problem, openai_routes
 from .chat.routes import chat_routes
 from .custom import HOOKS
 from .mcp.http import mcp_routes
 from .model.settings import ModelSettings
+from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .retrieval.weights import weights
 from .web.access import AccessPolicy
 from .web.llms import agent_routes
 from .web.middleware import Middleware
-from .web.observing import metrics_routes, observe_search
-from .web.page import is_page, page_data_routes, page_routes
-from .web.page_chat import chat_page
+from .web.observing import TELEMETRY, metrics_routes, observe_search
+from .web.page import is_page, page_routes
 from .web.problems import Problems
+from .web.requests import in_event_loop
 from .web.routes import content_routes, health_routes, search_routes
-from .web.runner import in_event_loop
 
 
 def create_app() -> FastAPI:
@@ -28,33 +26,30 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
-    # What is wrong with them is said now, and not to whoever searches first.
+    # Impossible weights are reported now, and not by the first search.
     weights()
-    problems = Problems(shapes={"/v1/": openai_problem})
+    problems = Problems()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
-        # The interactive pages would load their scripts from other people's servers.
+        # The pages of FastAPI would load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
-        # `web.observing` traces requests, without what they ask.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
+        telemetry=TELEMETRY,
         exception_handlers=problems.handlers,
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(search_routes(search))
     chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat))
-    app.include_router(openai_routes(chat, chosen.name))
     app.include_router(content_routes)
     app.include_router(health_routes())
-    app.include_router(metrics_routes())
+    app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
-    app.include_router(page_routes(chat_page()))
-    app.include_router(page_data_routes(chat=True))
+    app.include_router(page_routes(chat=True))
     app.include_router(agent_routes)
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)

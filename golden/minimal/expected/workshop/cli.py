@@ -1,4 +1,4 @@
-"""The command line: what each command does, and which exit code its errors have."""
+"""The command line: the options of each command, and the exit code of each error."""
 
 import argparse
 import io
@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .evaluation import QUESTIONS, compare, describe, evaluate, read_questions
+from .evaluation import QUESTIONS, compare, describe, evaluate
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.served import current_index
-from .printing import explain_response, format_json, format_response
+from .printing import format_json, format_response
 from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import settings
-from .verification import verify
 
 MODES = ("hybrid", "semantic", "keyword")
 
@@ -22,20 +21,25 @@ EXIT_CODES = """\
 exit codes:
   0    done
   1    the server cannot do it: index unusable, port in use, findings of verify or eval
-  2    it was asked for something impossible: arguments, settings, environment
-  130  it was interrupted"""
+  2    impossible arguments, settings or environment variables
+  130  interrupted"""
+
+Search = Callable[..., SearchResponse]
+
+Answer = tuple[object, str, int]
+"""The answer of a command as JSON and as text, and its exit code."""
 
 
 def run(
     name: str,
     version: str,
-    search: Callable[..., SearchResponse],
+    search: Search,
     serve: Callable[..., None],
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
 ) -> int:
-    """Run one command and return its exit code; the one place where errors are printed.
+    """Run one command and return its exit code; the only place where errors are printed.
 
     `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given.
     """
@@ -51,10 +55,14 @@ def run(
             serve_mcp()
         else:
             commands = {"search": _search, "eval": _evaluate, "verify": _verify}
-            return commands[chosen.command](chosen, search)
+            value, text, code = commands[chosen.command](chosen, search)
+            sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
+            # A reader that has gone is noticed here, and not when the interpreter ends.
+            sys.stdout.flush()
+            return code
         return 0
     except BrokenPipeError:
-        # Whoever read the output has gone; without this, flushing at exit would fail again.
+        # Nobody reads the output any more, and flushing it at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -73,72 +81,45 @@ def run(
 
 
 def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=name, epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=name, epilog=EXIT_CODES, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"{name} {version}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    serve = commands.add_parser("serve", help="answer HTTP requests until stopped")
-    serve.add_argument("--host", default="127.0.0.1", help="address to bind (%(default)s)")
-    serve.add_argument("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
-    serve.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="processes that answer (%(default)s)"
-    )
-    serve.add_argument(
-        "--insecure-no-auth",
-        action="store_true",
-        help="bind an address that other machines can reach although no API_TOKENS are set",
-    )
+    add = commands.add_parser("serve", help="answer HTTP requests until stopped").add_argument
+    add("--host", default="127.0.0.1", help="address to bind (%(default)s)")
+    add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
+    add("--workers", type=int, default=1, metavar="N", help="serving processes (%(default)s)")
+    no_auth = "bind an address that other machines can reach although no API_TOKENS are set"
+    add("--insecure-no-auth", action="store_true", help=no_auth)
 
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
-
-    search = commands.add_parser("search", help="print the best passages for a query")
-    search.add_argument("query", type=_text, metavar="QUERY")
-    search.add_argument("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (10)")
-    search.add_argument("--mode", choices=MODES, default="hybrid")
-    search.add_argument("--source", action="append", help="only from this source; repeatable")
-    search.add_argument("--tag", action="append", help="only with this tag; repeatable")
-    search.add_argument("--modified-after", metavar="DATE", help="only modified then or later")
-    search.add_argument("--modified-before", metavar="DATE", help="only modified earlier")
-    search.add_argument(
-        "--filter",
-        action="append",
-        metavar="FIELD=VALUE",
-        help="only with this path, media_type or column of metadata; repeatable",
-    )
-    output = search.add_mutually_exclusive_group()
+    searching = commands.add_parser("search", help="print the best passages for a query")
+    add = searching.add_argument
+    add("query", type=_text, metavar="QUERY")
+    add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
+    add("--mode", choices=MODES, default="hybrid")
+    add("--source", action="append", help="only from this source; repeatable")
+    add("--tag", action="append", help="only with this tag; repeatable")
+    add("--modified-after", metavar="DATE", help="only modified then or later")
+    add("--modified-before", metavar="DATE", help="only modified earlier")
+    fields = "only with this path, media_type or column of metadata; repeatable"
+    add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
+    output = searching.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print what POST /search answers")
-    output.add_argument(
-        "--explain", action="store_true", help="print how each score came about, and the mode"
-    )
+    output.add_argument("--explain", action="store_true", help="print where each score comes from")
 
-    asking = commands.add_parser("eval", help="ask the questions that came along, and measure")
-    asking.add_argument(
-        "--questions", type=Path, metavar="FILE", help="other questions than those that came along"
-    )
-    asking.add_argument(
-        "--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)"
-    )
-    asking.add_argument(
-        "--tolerance",
-        type=float,
-        default=0.01,
-        metavar="T",
-        help="how far a mean may be below the recorded one (%(default)s)",
-    )
-    asking.add_argument(
-        "--any-corpus",
-        action="store_true",
-        help="compare with the recorded figures although they are of other documents",
-    )
-    asking.add_argument("--json", action="store_true", help="print everything as JSON")
+    add = commands.add_parser("eval", help="ask the questions of this server").add_argument
+    add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
+    add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
+    below = "how far a mean may be below the recorded one (%(default)s)"
+    add("--tolerance", type=float, default=0.01, metavar="T", help=below)
+    add("--json", action="store_true", help="print everything as JSON")
 
-    verifying = commands.add_parser(
-        "verify", help="check that files are whole, and that what is known is found"
-    )
-    verifying.add_argument("--json", action="store_true", help="print the findings as JSON")
+    checked = "check the files of the index, and that it answers known queries"
+    add = commands.add_parser("verify", help=checked).add_argument
+    add("--json", action="store_true", help="print the findings as JSON")
     return parser
 
 
@@ -150,7 +131,7 @@ def _text(argument: str) -> str:
     return argument.strip()
 
 
-def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     wanted = {
         "source": chosen.source,
         "tags": chosen.tag,
@@ -158,50 +139,33 @@ def _search(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -
         "modified_before": chosen.modified_before,
         **read_pairs(chosen.filter or ()),
     }
-    is_filtered = any(value is not None for value in wanted.values())
-    filters = current_index().filters.parse(wanted) if is_filtered else None
-    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=filters)
-    if chosen.json:
-        _print(format_json(response.to_json()))
-    else:
-        _print(explain_response(response) if chosen.explain else format_response(response))
-    return 0
+    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=wanted)
+    return response.to_json(), format_response(response, explain=chosen.explain), 0
 
 
-def _evaluate(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index = current_index()
     if newest := index.filters.newest_date():
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
-    questions = read_questions(chosen.questions or QUESTIONS)
-    report, _ = evaluate(search, index, questions, tuple(dict.fromkeys(modes)))
-    report["recorded"], report["failures"] = compare(
-        report, chosen.tolerance, any_corpus=chosen.any_corpus
-    )
-    _print(format_json(report) if chosen.json else describe(report))
-    return 1 if report["failures"] else 0
+    report = evaluate(search, index, chosen.questions, dict.fromkeys(modes))
+    report["recorded"], report["failures"] = compare(report, chosen.tolerance)
+    return report, describe(report), 1 if report["failures"] else 0
 
 
-def _verify(chosen: argparse.Namespace, search: Callable[..., SearchResponse]) -> int:
+def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     index = current_index()
-    findings = verify(search, index)
-    if chosen.json:
-        report = {
-            "index_version": index.version,
-            "documents": index.document_count,
-            "chunks": index.chunk_count,
-            "findings": findings,
-        }
-        _print(format_json(report))
-    else:
-        files, known = len(index.manifest.files), len(index.manifest.known_items)
-        _print(f"index {index.version}: {files} files, {known} known queries checked")
-        _print("\n".join(findings) or "everything is as it should be")
-    return 1 if findings else 0
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    # A reader that has gone is noticed here, and not when the interpreter ends.
-    sys.stdout.flush()
+    findings = index.verify()
+    # A damaged index is asked nothing.
+    for item in () if findings else index.manifest.known_items:
+        # As many hits as there can be: stages may rank a known item behind newer or nearer ones.
+        chunk = index.find_chunk(item.chunk_id)
+        if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
+            findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
+    counts = {"documents": index.document_count, "chunks": index.chunk_count}
+    report = {"index_version": index.version, **counts, "findings": findings}
+    files, queries = len(index.manifest.files), len(index.manifest.known_items)
+    said = f"index {index.version}: {files} files, {queries} known queries checked"
+    lines = [said, *(findings or ["everything is in order"])]
+    return report, "\n".join(lines), 1 if findings else 0

@@ -1,21 +1,22 @@
-"""The HTTP application: which doors are open, and what stands in front of them."""
+"""The HTTP application: its endpoints, and the checks that every request passes."""
+
+from functools import partial
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
 from .mcp.http import mcp_routes
+from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .retrieval.stages.parents import find_passage
 from .retrieval.stages.rerank import warm_if_wanted
-from .retrieval.weights import weights
 from .web.access import AccessPolicy
-from .web.citations import announce_no_pages
 from .web.middleware import Middleware
-from .web.observing import metrics_routes, observe_search
+from .web.observing import TELEMETRY, metrics_routes, observe_search
 from .web.problems import Problems
 from .web.routes import content_routes, health_routes, search_routes
-from .web.runner import in_threads
 
 
 def create_app() -> FastAPI:
@@ -24,29 +25,28 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
-    announce_no_pages()
-    # What is wrong with them is said now, and not to whoever searches first.
+    # Impossible weights are reported now, and not by the first search.
     weights()
     problems = Problems()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
-        # The interactive pages would load their scripts from other people's servers.
+        # The pages of FastAPI would load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
-        # `web.observing` traces requests, without what they ask.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
+        telemetry=TELEMETRY,
         exception_handlers=problems.handlers,
     )
     warm_if_wanted()
-    search = in_threads(observe_search(search_hybrid))
+    # A search may wait for a service or a model, which must not block the event loop.
+    search = partial(run_in_threadpool, observe_search(search_hybrid))
     app.include_router(search_routes(search))
     app.include_router(content_routes)
     app.include_router(health_routes())
-    app.include_router(metrics_routes())
+    app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__, find_passage))
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)

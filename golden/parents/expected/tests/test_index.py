@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -61,6 +63,13 @@ def test_file_that_does_not_belong_to_the_index_is_noticed(copied: Path) -> None
     assert "stranger.bin" in findings(copied)
 
 
+@pytest.mark.parametrize("name", ["", "v", "vx", "7", "../v1"])
+def test_pointer_to_no_version_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "CURRENT").write_text(name)
+    with pytest.raises(IndexUnusableError, match="names no version"):
+        load(tmp_path)
+
+
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", "null"])
 def test_damaged_manifest_is_noticed(manifest: str, copied: Path) -> None:
     (copied / "manifest.json").write_text(manifest)
@@ -97,6 +106,16 @@ def serving(**variables: str) -> Iterator[str]:
             process.terminate()
             process.stderr.read()
     assert process.returncode == 0
+
+
+def test_server_refuses_what_is_no_http() -> None:
+    with serving() as address:
+        at = urlsplit(address)
+        with socket.create_connection((at.hostname, at.port or 80), timeout=30) as connection:
+            connection.sendall(b"this is no HTTP\r\n\r\n")
+            answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b"x-content-type-options: nosniff\r\n" in answer.lower()
 
 
 def wait_for(address: str, **wanted: object) -> None:

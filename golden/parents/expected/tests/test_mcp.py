@@ -1,4 +1,4 @@
-"""MCP, in process: a client of either era of the protocol finds what every other door finds."""
+"""MCP, in process: clients of either era of the protocol find what other interfaces find."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from lighthouse import __version__, load, search_hybrid
 from lighthouse.app import create_app
 from lighthouse.mcp.server import create_server
 from lighthouse.retrieval.stages.parents import find_passage
-from lighthouse.web.runner import in_event_loop
+from lighthouse.web.requests import in_event_loop
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]
@@ -38,7 +38,7 @@ def test_client_finds_and_reads(era: str) -> None:
             assert [(result["id"], result["score"]) for result in results] == [
                 (hit.id, hit.score) for hit in hits
             ]
-            assert all(result["url"].startswith(("http://", "https://")) for result in results)
+            assert all(result["url"] for result in results)
             assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
             read = await client.call_tool("fetch", {"id": CHUNK.id})
             # What is read is the larger passage around what is found.

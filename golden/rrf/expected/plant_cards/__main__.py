@@ -3,7 +3,7 @@
 import sys
 
 from . import __version__
-from .web.loading import load_fastapi, loading, shared_counts
+from .web.process import loading, shared_counts
 
 
 def main() -> int:
@@ -19,7 +19,6 @@ def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> Non
     # Imported when needed: the web framework takes longer to load than a search takes in all.
     with shared_counts(workers):
         with loading():
-            load_fastapi()
             from .app import create_app
             from .web.serving import serve
 

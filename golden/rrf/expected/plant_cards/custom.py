@@ -1,14 +1,21 @@
-"""Your own code. Foundry wrote this file once; no update changes it after you have edited it.
+"""Your own code, called through every interface; updates keep what you write here.
 
-Give `Hooks` functions, as `retrieval/hooks.py` describes them. This one has every search
-find what is tagged `public` alone, whatever else it is filtered by (`replace` is that of
-`dataclasses`):
+`Hooks` takes `before_search`, `after_search`, `authorise` and `add_routes`, which are described in
+`retrieval/hooks.py`. The first two only concern searches: by its id, any document can still be read
+unless `authorise` refuses. This adds an endpoint:
+
+    def add_routes(app: FastAPI) -> None:
+        @app.get("/opening-hours")
+        def opening_hours() -> dict[str, str]:
+            return {"monday": "9 to 17"}
+
+    HOOKS = Hooks(add_routes=add_routes)
+
+And this finds only what is tagged `public` (`replace` is from `dataclasses`):
 
     def only_public(request: SearchRequest) -> SearchRequest:
-        filters = request.filters or Filters()
-        return replace(request, filters=replace(filters, tags=(*filters.tags, "public")))
-
-    HOOKS = Hooks(before_search=only_public)
+        tags = (*request.filters.get("tags", ()), "public")
+        return replace(request, filters={**request.filters, "tags": tags})
 """
 
 from .retrieval.hooks import Hooks

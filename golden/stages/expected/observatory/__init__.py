@@ -3,20 +3,28 @@
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .library import Filters, Hit, SearchResponse, load, search_hybrid
+    from .index.served import load
+    from .retrieval.results import Hit, SearchResponse
+    from .search import search_hybrid
 
-__all__ = ["Filters", "Hit", "SearchResponse", "__version__", "load", "search_hybrid"]
+__all__ = ["Hit", "SearchResponse", "__version__", "load", "search_hybrid"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
     # Loaded when first asked for: every command imports this file before it can do anything.
-    if name in __all__:
-        from . import library
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .custom import HOOKS
+    from .index.served import load
+    from .retrieval.hooks import with_hooks
+    from .retrieval.results import Hit, SearchResponse
+    from .search import search_hybrid
 
-        return getattr(library, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = with_hooks(search_hybrid, HOOKS)
+    globals().update(Hit=Hit, SearchResponse=SearchResponse, load=load, search_hybrid=found)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -1,29 +1,28 @@
-"""How this server searches: every step of it, in order."""
+"""How this server searches: every step of it, in order, and how it opens an index."""
 
-from collections.abc import Iterator
-from functools import partial
+from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .index.layout import IndexFiles
 from .index.reader import Index
-from .opening import current_index
-from .retrieval.candidates import (
-    Candidates,
-    candidate_count,
-    complete_lanes,
-    keyword_candidates,
-    semantic_candidates,
-)
+from .index.served import current_index, served
+from .retrieval.candidates import Candidates, candidate_count
+from .retrieval.dense_lane import DenseLane
+from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
-from .retrieval.fusion.linear import fuse_linear
-from .retrieval.identifiers import (
-    find_unknown_identifiers,
-    finds_identifier,
-    is_identifier_query,
-    score_against_unknown,
+from .retrieval.fusion_linear import fuse_linear
+from .retrieval.hybrid import complete_lanes, weights
+from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.keyword_lane import KeywordLane
+from .retrieval.match import compare_with_terms
+from .retrieval.results import (
+    Journal,
+    Mode,
+    Reason,
+    SearchResponse,
+    check_request,
+    rank_hits,
+    respond,
 )
-from .retrieval.results import Hit, Journal, Mode, Reason, SearchResponse, check_request, respond
 from .retrieval.settings import settings
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
@@ -35,95 +34,72 @@ from .retrieval.stages.links import add_linked
 from .retrieval.stages.minimum_score import require_lane_score, require_score
 from .retrieval.stages.near_duplicates import merge_near_duplicates
 from .retrieval.stages.recency import boost_by_tiers, today
-from .retrieval.tokens import Token, query_terms
-from .retrieval.weights import weights
+from .retrieval.tokens import query_terms
 
 
 def search_hybrid(
     query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
 ) -> SearchResponse:
-    """Find the `top_k` chunks that answer a query, by meaning and by keywords.
+    """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
-    A score is 0.7 x cosine + 0.3 x BM25, each lane in [0, 1].
-    The environment (SEMANTIC_WEIGHT, KEYWORD_WEIGHT) overrides the weights.
-    For some queries, a stage changes the weights.
-    The stages that follow may change the score, and leave passages out.
-    A query that is nothing but an identifier is answered by keywords alone, if they find it.
-    So is a query that cannot be embedded; the response is then marked degraded.
-
+    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
+    `adapt_weights` chooses other weights for some queries.
+    The stages below change scores or leave chunks out.
+    Only keywords are searched for an identifier that they find, and for a query without a vector.
     Raises InvalidRequestError for a request that no search can answer.
     """
     check_request(query, top_k, mode)
     journal = Journal()
     index = current_index()
+    patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
-    patterns = settings().identifier_patterns
     unknown = find_unknown_identifiers(index, query, tokens, patterns)
     journal.unknown_identifiers = unknown
-    answer = partial(_refine, index, query, top_k, journal, tokens, allowed)
 
-    # Many, so that enough are left for `_choose`.
+    # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
-    keyword = score_against_unknown(keyword, index, terms, unknown)
-    if mode == "keyword":
-        return answer(keyword_candidates(keyword), mode="keyword", reason="requested")
+    keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
-    if mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        return answer(keyword_candidates(keyword), mode="keyword", reason="identifier")
-
-    vector = index.encoder.encode(searched)
-    if vector is None:
-        return answer(
-            keyword_candidates(keyword), mode="keyword", reason="no_vectors", degraded=True
+    used: Mode
+    reason: Reason
+    if mode == "keyword":
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "requested"
+    elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "identifier"
+    elif (vector := index.encoder.encode(searched)) is None:
+        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "no_vectors"
+    else:
+        vector = expand_query(
+            index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
         )
-    vector = expand_query(
-        index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
-    )
-    semantic = index.dense_lane.search(vector, depth, allowed)
-    if mode == "semantic":
-        return answer(semantic_candidates(semantic), mode="semantic", reason="requested")
+        semantic = index.dense_lane.search(vector, depth, allowed)
+        if mode == "semantic":
+            candidates, used, reason = Candidates.by_meaning(semantic), "semantic", "requested"
+        else:
+            candidates = complete_lanes(
+                index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
+            )
+            semantic_weight, keyword_weight = adapt_weights(
+                tokens,
+                patterns,
+                *weights(),
+                journal,
+                mostly=0.5,
+                mostly_semantic_weight=0.3,
+                partly=0.2,
+                partly_semantic_weight=0.5,
+            )
+            candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
+            candidates = boost_feedback(candidates, index, gain=0.3)
+            used, reason = "hybrid", "default"
 
-    candidates = complete_lanes(
-        index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
-    )
-    semantic_weight, keyword_weight = adapt_weights(
-        tokens,
-        patterns,
-        *weights(),
-        journal,
-        mostly=0.5,
-        mostly_semantic_weight=0.3,
-        partly=0.2,
-        partly_semantic_weight=0.5,
-    )
-    candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
-    candidates = boost_feedback(candidates, index, gain=0.3)
-    return answer(candidates, mode="hybrid", reason="default")
-
-
-def _refine(
-    index: Index,
-    query: str,
-    top_k: int,
-    journal: Journal,
-    tokens: list[Token],
-    allowed: NDArray[np.bool_] | None,
-    candidates: Candidates,
-    *,
-    mode: Mode,
-    reason: Reason,
-    degraded: bool = False,
-) -> SearchResponse:
-    """Put what was found, in whichever mode, through the stages that follow."""
-    candidates = boost_anchors(
-        candidates, index.keyword_lane, tokens, settings().identifier_patterns, factor=1.1
-    )
+    candidates = boost_anchors(candidates, index.keyword_lane, tokens, patterns, factor=1.1)
     candidates = boost_by_tiers(
         candidates, index.filters.modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )
@@ -133,24 +109,28 @@ def _refine(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    choose = partial(_choose, index, top_k, journal)
+    hits = rank_hits(index, candidates, top_k)
+    hits = merge_near_duplicates(
+        hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
+    )
+    hits = cap_documents(hits, journal, most=2)
     return respond(
         index,
         query,
         top_k,
         journal,
         candidates,
-        choose,
-        mode=mode,
+        hits,
+        mode=used,
         reason=reason,
-        degraded=degraded,
+        degraded=reason == "no_vectors",
     )
 
 
-def _choose(index: Index, top_k: int, journal: Journal, hits: Iterator[Hit]) -> Iterator[Hit]:
-    """Choose among all that was found, best first; the first `top_k` are the results."""
-    hits = merge_near_duplicates(
-        hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
-    )
-    hits = cap_documents(hits, journal, most=2)
-    return hits
+def open_index(directory: Path) -> Index:
+    """Open what searches read of an index. Raises IndexUnusableError."""
+    files = IndexFiles.open(directory)
+    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
+
+
+served.open_index = open_index

@@ -133,7 +133,7 @@ def test_model_is_asked_with_fenced_passages(
             assert f"{fence} passage {source['number']}: " in model.said()
             assert source["text"][:40] in model.said()
         assert fence in model.calls[-1]["messages"][0]["content"]
-    # Whoever writes a document cannot know the fence that is drawn for a request.
+    # The author of a document cannot know the fence of a request.
     assert len(set(fences)) == 2
     assert set(model.keys) == {f"Bearer {KEY}"}
     assert KEY not in model.said()
@@ -169,37 +169,38 @@ def test_answer_is_extracted_where_the_model_fails(
     assert KEY not in text
 
 
+@pytest.mark.parametrize(("written", "is_used"), [(QUESTION, True), (" ", False)])
 def test_question_that_follows_up_is_condensed(
-    client_of_model: TestClient, model: LanguageModel
+    client_of_model: TestClient, model: LanguageModel, written: str, is_used: bool
 ) -> None:
-    model.pieces = [QUESTION]
+    model.pieces = [written]
     earlier = [*MESSAGES, {"role": "assistant", "content": "Yes. [1]"}]
     _, sources, done = ask(client_of_model, [*earlier, {"role": "user", "content": "And why?"}])
-    assert (sources["query"], sources["query_from"]) == (QUESTION, "model")
+    assert (sources["query_from"] == "model") == is_used
+    assert sources["query"].strip()
     assert len(model.calls) == 2
+    asked = "\n".join(message["content"] for message in model.calls[0]["messages"])
+    assert QUESTION in asked
+    assert asked.count("And why?") == 1
     assert done["mode"] == "model"
 
 
-def test_thanks_are_no_question(client: TestClient) -> None:
-    _, sources, done = ask(client, [*MESSAGES, *thanks()])
-    assert (sources["sources"], sources["query"]) == ([], None)
-    assert done["reason"] == "acknowledgement"
-
-
-def thanks() -> list[dict[str, str]]:
-    return [{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Thank you!"}]
-
-
-def test_openai_clients_get_the_same_answer(client: TestClient) -> None:
-    (model,) = client.get("/v1/models").json()["data"]
-    body = {"model": model["id"], "messages": MESSAGES}
-    answer = client.post("/v1/chat/completions", json=body).json()
-    events = events_of(client.post("/chat", json={"messages": MESSAGES}).text)
-    assert answer["sources"] == events[0][1]["sources"]
-    text = "".join(data["text"] for name, data in events if name == "delta")
-    assert answer["choices"][0]["message"]["content"].startswith(text)
-    streamed = client.post("/v1/chat/completions", json={**body, "stream": True})
-    assert streamed.text.endswith("data: [DONE]\n\n")
+@pytest.mark.parametrize(
+    ("said", "query_from"),
+    [
+        ("Thank you!", None),
+        ("Great, and who wrote it?", "conversation"),
+        ("Who wrote that, and when?", "conversation"),
+        ("Which is the lamp that smokes?", "question"),
+    ],
+)
+def test_what_is_searched_for_depends_on_what_was_said(
+    client: TestClient, said: str, query_from: str | None
+) -> None:
+    earlier = [*MESSAGES, {"role": "assistant", "content": "Yes."}]
+    _, sources, done = ask(client, [*earlier, {"role": "user", "content": said}])
+    assert (sources["query"] and sources["query_from"]) == query_from
+    assert (done["reason"] == "acknowledgement") == (query_from is None)
 
 
 def test_nothing_that_callers_send_is_a_prompt_or_a_model(client: TestClient) -> None:
@@ -213,8 +214,6 @@ def test_nothing_that_callers_send_is_a_prompt_or_a_model(client: TestClient) ->
     ]
     for body in bodies:
         assert client.post("/chat", json=body).status_code == 422
-    response = client.post("/v1/chat/completions", json={"model": "x", "messages": MESSAGES})
-    assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
 
 
 def test_chats_are_limited(limited: Callable[..., TestClient]) -> None:

@@ -51,6 +51,13 @@ def test_file_that_does_not_belong_to_the_index_is_noticed(copied: Path) -> None
     assert "stranger.bin" in findings(copied)
 
 
+@pytest.mark.parametrize("name", ["", "v", "vx", "7", "../v1"])
+def test_pointer_to_no_version_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "CURRENT").write_text(name)
+    with pytest.raises(IndexUnusableError, match="names no version"):
+        load(tmp_path)
+
+
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", "null"])
 def test_damaged_manifest_is_noticed(manifest: str, copied: Path) -> None:
     (copied / "manifest.json").write_text(manifest)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workshop.retrieval.candidates import Candidates
-from workshop.retrieval.fusion.linear import fuse_linear
+from workshop.retrieval.fusion_linear import fuse_linear
 
 
 def candidates() -> Candidates:

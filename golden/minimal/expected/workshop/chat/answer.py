@@ -1,91 +1,102 @@
-"""Answering a question from what a search finds: by a language model, else by extracts."""
+"""Answers a question from what a search finds: by a language model, else by extracts."""
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, Literal
 
-from starlette.exceptions import HTTPException
-
+from ..index.records import Record
 from ..index.served import current_index
-from ..model.client import LanguageModel, ModelError, Usage
-from ..model.settings import ModelSettings, shared_budget
+from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError
+from ..model.settings import ModelSettings
 from ..retrieval.filters import Filters
-from ..web.runner import AsyncSearch
-from .conversation import Kind, Turn, can_be_told, kind_of, query_of
-from .events import (
-    AnswerReason,
-    ChatEvent,
-    Delta,
-    Done,
-    Failed,
+from ..retrieval.match import Match
+from ..retrieval.results import Mode, Reason
+from ..web.requests import AsyncSearch
+from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
+from .extract import extract
+from .prompt import (
+    CitedPassage,
     NumberedPassage,
-    QueryOrigin,
     SourceOfAnswer,
-    Sources,
+    answer_messages,
+    condense_messages,
     number_passages,
 )
-from .extract import extract
-from .prompt import answer_messages, condense_messages
 from .safe_text import CitationFilter, MarkupFilter, disarm
-from .words import ENGLISH, LanguageWords
-
-WAIT_SECONDS = 1.0
-"""For a place among the conversations with the model; then the caller is asked to come back."""
-
-RETRY_AFTER_SECONDS = 5
 
 CONDENSE_SECONDS = 4.0
-"""For rewriting a question that follows up; then it is searched for by its conversation."""
-
 CONDENSE_TOKENS = 128
 MAX_CONDENSED_CHARACTERS = 500
 
 NOTHING_FOUND = "Nothing was found in the documents about this."
 NOT_MENTIONED = "The documents do not mention {}."
 ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
-_WHY_EXTRACTS: dict[AnswerReason, str] = {
-    "no_model": "no language model is configured",
-    "model_failed": "the language model {}",
-    "budget_spent": "the day's calls of the model are used up",
-}
 
 _logger = logging.getLogger(__name__)
 
+AnswerReason = Literal[
+    "default", "no_model", "model_failed", "budget_spent", "nothing_found", "acknowledgement"
+]
+QueryOrigin = Literal["question", "conversation", "model", "none"]
+
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """Turns of which the last, a user's, is to be answered.
+class Sources(Record):
+    """First: the passages that the answer may cite, and how POST /search finds the same.
 
-    `wishes` are what the caller wants beside the question, as to form. None leaves a value to the
-    server or the model.
+    A message that asks nothing has no query. `query_notice` says why the model did not word it.
     """
 
-    turns: Sequence[Turn]
-    top_k: int
-    filters: Filters | None = None
-    wishes: str = ""
-    max_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
+    event: ClassVar = "sources"
+    query: str | None
+    query_from: QueryOrigin
+    query_notice: str | None
+    mode: Mode | None
+    reason: Reason | None
+    degraded: bool
+    match: Match | None
+    unknown_identifiers: list[str]
+    stages: dict[str, dict[str, Any]]
+    sources: list[SourceOfAnswer]
 
 
-class _Found(NamedTuple):
-    """What an answer is made from; `spent` is what the model took to rewrite the question."""
+@dataclass(frozen=True, slots=True)
+class Delta(Record):
+    """Then: the text of the answer, piece by piece."""
 
-    sources: Sources
-    passages: list[NumberedPassage]
-    spent: Usage | None
+    event: ClassVar = "delta"
+    text: str
 
-    def addressed(self) -> list[str]:
-        """Return the texts whose addresses an answer may hold."""
-        return [part for passage in self.passages for part in (passage.text, passage.source.url)]
+
+@dataclass(frozen=True, slots=True)
+class Done(Record):
+    """Last: how the answer came about, which passages it cites, and the tokens that it took."""
+
+    event: ClassVar = "done"
+    mode: Literal["model", "extractive"]
+    reason: AnswerReason
+    notice: str | None
+    cited: list[CitedPassage]
+    truncated: bool
+    usage: dict[str, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Record):
+    """Last, instead of `Done`: why the answer broke off."""
+
+    event: ClassVar = "error"
+    message: str
+
+
+ChatEvent = Sources | Delta | Done | Failed
 
 
 class Chat:
-    """Answers questions; one for a process, shared by all requests of its event loop."""
+    """Answers questions; all requests of a process share one, in one event loop."""
 
     def __init__(
         self,
@@ -94,181 +105,144 @@ class Chat:
         instructions: str,
         language: LanguageWords = ENGLISH,
     ) -> None:
-        """Answer from `search`, by the model of `settings` if given, as the owner instructs.
-
-        `language` has the words of the documents' language; English is understood beside it.
-        """
+        """Answer from `search`, by the model of `settings` if given, as the owner instructs."""
         self._search = search
         self._instructions = instructions
         self._language = language
         self._model = LanguageModel(settings) if settings else None
-        self._budget = shared_budget(settings.daily_calls if settings else None)
-        self._places = asyncio.Semaphore(settings.concurrency) if settings else None
 
-    async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer; closing the generator ends the calls made for it.
+    async def answer(
+        self,
+        turns: Sequence[Turn],
+        top_k: int,
+        filters: Filters | None = None,
+        *,
+        wishes: str = "",
+        max_tokens: int | None = None,
+        **options: float | None,
+    ) -> AsyncGenerator[ChatEvent, None]:
+        """Yield the events that answer the last turn; closing the generator ends the calls for it.
 
-        Raises, before the first event, InvalidRequestError for a question that cannot be searched
-        for, and HTTPException 503 if too many are being answered.
+        The caller's `wishes` concern the form of the answer, `options` are the model's. Raises
+        InvalidRequestError, before the first event, if the question cannot be searched for.
         """
-        kind = kind_of(asked.turns, current_index(), self._language)
-        if kind == "acknowledgement":
-            yield Sources()
-            yield Delta(text=ACKNOWLEDGED)
-            yield Done(mode="extractive", reason="acknowledgement")
+        if kind_of(turns, current_index(), self._language) == "acknowledgement":
+            yield Sources(None, "none", None, None, None, False, None, [], {}, [])
+            yield Delta(ACKNOWLEDGED)
+            yield Done("extractive", "acknowledgement", None, [], False, None)
             return
-        async with place_among(self._places):
-            found = await self._find(asked, kind)
-            yield found.sources
-            if self._model is None:
-                events = _extracts(found, "no_model")
-            elif not found.passages:
-                events = _extracts(found, "nothing_found")
-            elif not self._budget.take_call():
-                events = _extracts(found, "budget_spent")
-            else:
-                async with aclosing(self._ask(self._model, asked, found)) as answered:
-                    async for event in answered:
+        usage: Counter[str] = Counter()
+        query, query_from, notice = await self._query(turns, usage)
+        search = await self._search(query, top_k, filters=filters)
+        passages = number_passages(search.hits)
+        how = (search.mode, search.reason, search.degraded, search.match)
+        unknown, stages = list(search.unknown_identifiers), dict(search.stages)
+        found = [passage.source for passage in passages]
+        sources = Sources(search.query, query_from, notice, *how, unknown, stages, found)
+        yield sources
+        reason: AnswerReason = "no_model"
+        why = "no language model is configured"
+        if self._model is not None and passages:
+            messages = answer_messages(turns, passages, self._instructions, unknown, wishes)
+            most = self._model.settings.max_tokens
+            chunks = self._model.stream(messages, min(max_tokens or most, most), **options)
+            try:
+                async with aclosing(_checked(chunks, passages, usage)) as events:
+                    async for event in events:
                         yield event
                 return
-            for event in events:
-                yield event
+            except ModelError as error:
+                _logger.warning("the language model %s", error)
+                reason = "budget_spent" if isinstance(error, BudgetSpentError) else "model_failed"
+                why = f"the language model {error}"
+        for event in _extracts(sources, passages, reason, why, usage):
+            yield event
 
-    async def _find(self, asked: Conversation, kind: Kind) -> _Found:
-        """Search for the question, or for what a follow-up is about."""
-        turns, index = asked.turns, current_index()
-        query, notice, spent = turns[-1].content, None, None
-        query_from: QueryOrigin = "question"
-        is_plain = len(turns) == 1 or can_be_told(query, index, self._language)
-        if kind == "follow_up":
-            query, query_from = query_of(turns, index, self._language), "conversation"
-        if self._model is not None and (kind == "follow_up" or not is_plain):
-            condensed, notice, spent = await self._condense(self._model, turns)
-            if condensed:
-                query, query_from = condensed, "model"
-        search = await self._search(query, asked.top_k, filters=asked.filters)
-        passages = number_passages(search.hits)
-        sources = Sources(
-            query=search.query,
-            query_from=query_from,
-            query_notice=notice,
-            mode=search.mode,
-            reason=search.reason,
-            degraded=search.degraded,
-            unknown_identifiers=list(search.unknown_identifiers),
-            stages=dict(search.stages),
-            sources=[passage.source for passage in passages],
-        )
-        return _Found(sources, passages, spent)
-
-    async def _condense(
-        self, model: LanguageModel, turns: Sequence[Turn]
-    ) -> tuple[str | None, str | None, Usage | None]:
-        """Return the query as the model writes it, else why it does not; and what it took."""
-        if not self._budget.take_call():
-            return None, "The day's calls of the model are used up.", None
-        try:
-            async with asyncio.timeout(CONDENSE_SECONDS):
-                reply = await model.complete(condense_messages(turns), CONDENSE_TOKENS)
-        except (TimeoutError, ModelError) as error:
-            failure = str(error) or "took too long"
-            _logger.warning("the language model did not condense a question: it %s", failure)
-            return None, f"The language model {failure}.", None
-        condensed = " ".join(reply.text.split())
-        if 0 < len(condensed) <= MAX_CONDENSED_CHARACTERS:
-            return condensed, None, reply.usage
-        return None, "The language model sent no usable query.", reply.usage
-
-    async def _ask(
-        self, model: LanguageModel, asked: Conversation, found: _Found
-    ) -> AsyncGenerator[ChatEvent, None]:
-        messages = answer_messages(
-            asked.turns,
-            found.passages,
-            self._instructions,
-            asked.wishes,
-            found.sources.unknown_identifiers,
-        )
-        most = model.settings.max_tokens
-        chunks = model.stream(
-            messages,
-            min(asked.max_tokens or most, most),
-            temperature=asked.temperature,
-            top_p=asked.top_p,
-        )
-        citations = CitationFilter(len(found.passages))
-        markup = MarkupFilter(found.addressed())
-        has_begun = False
-        try:
-            async with aclosing(chunks):
-                async for chunk in chunks:
-                    text = markup.feed(citations.feed(chunk.text))
-                    if chunk.finish_reason:
-                        text += markup.feed(citations.finish()) + markup.finish()
-                    if text:
-                        has_begun = True
-                        yield Delta(text=text)
-        except ModelError as error:
-            _logger.warning("the language model %s", error)
-            if has_begun:
-                yield Failed(message=f"The language model {error}.")
-                return
-            for event in _extracts(found, "model_failed", str(error)):
-                yield event
-            return
-        usages = [usage for usage in (chunk.usage, found.spent) if usage]
-        yield Done(
-            mode="model",
-            reason="default",
-            cited=[found.passages[number - 1].source for number in citations.cited],
-            truncated=chunk.finish_reason == "length",
-            usage=sum(usages[1:], usages[0]) if usages else None,
-        )
+    async def _query(
+        self, turns: Sequence[Turn], usage: Counter[str]
+    ) -> tuple[str, QueryOrigin, str | None]:
+        """Return what to search for, who worded it, and why the model did not if it was asked."""
+        text, index, notice = turns[-1].content, current_index(), None
+        is_follow_up = kind_of(turns, index, self._language) == "follow_up"
+        is_unclear = len(turns) > 1 and not is_readable(text, index, self._language)
+        if self._model is not None and (is_follow_up or is_unclear):
+            try:
+                messages = condense_messages(turns)
+                reply = await self._model.complete(messages, CONDENSE_TOKENS, CONDENSE_SECONDS)
+                usage.update(reply.usage or {})
+                query = " ".join(reply.text.split())
+                if 0 < len(query) <= MAX_CONDENSED_CHARACTERS:
+                    return query, "model", None
+                notice = "The language model sent no usable query."
+            except ModelError as error:
+                _logger.warning("the language model did not condense a question: it %s", error)
+                notice = f"The language model {error}."
+        if is_follow_up:
+            return query_of(turns, index, self._language), "conversation", notice
+        return text, "question", notice
 
 
-@asynccontextmanager
-async def place_among(places: asyncio.Semaphore | None) -> AsyncIterator[None]:
-    """Hold one of the places. Raises HTTPException 503 if none becomes free soon."""
-    if places is None:
-        yield
+async def _checked(
+    chunks: AsyncGenerator[ModelChunk, None],
+    passages: Sequence[NumberedPassage],
+    usage: Counter[str],
+) -> AsyncGenerator[ChatEvent, None]:
+    """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
+    citations = CitationFilter(len(passages))
+    markup = MarkupFilter(_texts_of(passages))
+    has_begun = False
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                text = markup.feed(citations.feed(chunk.text))
+                if chunk.finish_reason:
+                    text += markup.feed(citations.finish()) + markup.finish()
+                if text:
+                    has_begun = True
+                    yield Delta(text)
+    except ModelError as error:
+        if not has_begun:
+            raise
+        _logger.warning("the language model %s", error)
+        yield Failed(f"The language model {error}.")
         return
-    try:
-        async with asyncio.timeout(WAIT_SECONDS):
-            await places.acquire()
-    except TimeoutError:
-        raise HTTPException(
-            503,
-            "Too many questions are being answered now.",
-            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-        ) from None
-    try:
-        yield
-    finally:
-        places.release()
+    cited = [passages[number - 1].source.cited() for number in citations.cited]
+    usage.update(chunk.usage or {})
+    yield Done(
+        "model", "default", None, cited, chunk.finish_reason == "length", dict(usage) or None
+    )
 
 
-def _extracts(found: _Found, reason: AnswerReason, failure: str = "") -> list[ChatEvent]:
-    """Return an answer of the passages' own sentences, which says that it is one."""
-    why = _WHY_EXTRACTS.get(reason, "").format(failure)
-    cited: list[SourceOfAnswer] = []
-    if found.sources.unknown_identifiers:
-        # Sentences that are near such a question are about something else.
-        text = notice = NOT_MENTIONED.format(", ".join(found.sources.unknown_identifiers))
-        reason = "nothing_found"
-    elif extracts := extract(found.sources.query or "", found.passages, current_index()):
-        text = ""
-        for passage, sentence in extracts:
-            text += f"{disarm(sentence, found.addressed())} [{passage.source.number}]\n\n"
-            if passage.source not in cited:
-                cited.append(passage.source)
+def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:
+    """Return the texts whose addresses an answer may repeat."""
+    return [text for passage in passages for text in (passage.text, passage.source.url)]
+
+
+def _extracts(
+    sources: Sources,
+    passages: Sequence[NumberedPassage],
+    reason: AnswerReason,
+    why: str,
+    usage: Counter[str],
+) -> list[ChatEvent]:
+    """Return an answer of the passages' own sentences, which says why it is one."""
+    extracts: list[tuple[NumberedPassage, str]] = []
+    if sources.match != "none":
+        extracts = extract(sources.query or "", passages, current_index())
+    if sources.unknown_identifiers:
+        # Sentences that resemble the question are about something else.
+        text = notice = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
+        reason, extracts = "nothing_found", []
+    elif extracts:
         notice = f"Extracted from the documents; {why}."
-        text += notice
-    elif reason in ("model_failed", "budget_spent"):
-        # The passages may hold the answer all the same.
-        why = why[0].upper() + why[1:]
-        text = notice = f"{why}, and no sentence of the documents answers by itself."
-    else:
-        text, reason = NOTHING_FOUND, "nothing_found"
+        known = _texts_of(passages)
+        said = [f"{disarm(text, known)} [{passage.source.number}]" for passage, text in extracts]
+        text = "\n\n".join([*said, notice])
+    elif reason == "no_model":
+        reason, text = "nothing_found", NOTHING_FOUND
         notice = "No passage is near enough to the question."
-    done = Done(mode="extractive", reason=reason, notice=notice, cited=list(cited))
-    return [Delta(text=text), done]
+    else:
+        # The passages may hold the answer all the same.
+        text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
+    cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
+    return [Delta(text), Done("extractive", reason, notice, cited, False, dict(usage) or None)]

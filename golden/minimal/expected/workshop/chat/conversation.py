@@ -1,15 +1,8 @@
-"""What a message of a conversation is: a question, one that follows up, or a thank-you.
+"""Tells questions, follow-ups and thank-yous apart, without a language model.
 
-A message follows up on an earlier question if it cannot be searched for by itself, which is to say
-
-- it has no word of its own: "give me an example", "why?", "explain that more simply";
-- or it refers back: a pronoun stands in it, and no word of its own in an earlier clause that the
-  pronoun could stand for: "and who wrote it?", but not "does a lamp smoke when it is lit?";
-- or it goes on ("and in Germany?", "what about refunds?") with two words of its own at most, of
-  which the documents have some.
-
-A word of its own is one that is neither grammar nor talk about the conversation. Messages are read
-as English and in the language of the documents; one of more than 24 words stands by itself.
+A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
+for it to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or just adds a
+word or two ("and in Germany?").
 """
 
 import re
@@ -19,159 +12,153 @@ from typing import Literal
 
 from ..index.reader import Index
 from ..retrieval.results import MAX_QUERY_LENGTH
-from .words import ENGLISH, LanguageWords
+from ..retrieval.tokens import ENGLISH_STOP_WORDS
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
 
 MAX_WORDS = 24
-MAX_OWN_WORDS_TO_GO_ON = 2
+MAX_ADDED_WORDS = 2
 MAX_FOLLOW_UPS = 4
-"""That are searched for together with the question that began them."""
-
 MAX_HEADING_CHARACTERS = 120
 
-_WORD = re.compile(r"\w+(?:['\u2019.:/@-]\w+)*|[,;:.?!]")
-_LETTER = re.compile(r"[^\W\d_]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Something that was said in a conversation; `cited` are headings of passages, if known."""
+    """One message of a conversation; `cited` are the headings of the passages that it cites."""
 
     role: Literal["user", "assistant"]
     content: str
     cited: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LanguageWords:
+    """Words of the documents' language and of English, in lower case.
+
+    `empty` words are grammar, or talk about the conversation ("explain that"); `expletives` are
+    pronouns that refer to nothing. Messages of `polite` words need one of `thanks` to say thanks.
+    """
+
+    language: str
+    empty: frozenset[str]
+    pronouns: re.Pattern[str]
+    expletives: re.Pattern[str]
+    clauses: re.Pattern[str]
+    openings: re.Pattern[str]
+    thanks: frozenset[str]
+    polite: frozenset[str]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+ENGLISH = LanguageWords(
+    language="english",
+    empty=ENGLISH_STOP_WORDS
+    | word_set(
+        "about again all am another any because before better clarify continue describe detail"
+        " details doesn don each elaborate else english example examples expand explain first"
+        " french further german get give go happen happens he help her here hers him his isn"
+        " just know last let like list ll longer m make many mean means more much need next no"
+        " one ones only other please previous question re repeat rephrase s same say second she"
+        " short shorter show simple simpler simply spanish step steps summarise summarize summary"
+        " t table tell terms theirs those too translate understand ve very want who whose without"
+        " word words write yes"
+    ),
+    pronouns=re.compile(
+        r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|these|those|former|latter)\b"
+        r"|(?:^|\b(?:is|was|does|did|do|can|has|about|with|for|of|in|to|if|and)\s)that\b"
+        r"|\bthat(?=\W*$|[,;])|\bones?(?=\W*$|\s(?:is|are|was|do|does|can|should|would)\b)"
+    ),
+    expletives=re.compile(
+        r"\b(?:is|was|does|will|would|should|can) it(?= (?:not )?(?:take|cost|possible|ok|okay|"
+        r"safe|allowed|legal|necessary|required|better|best|worth|matter)\b)|"
+        r"\bit (?=(?:takes|costs|is (?:not )?(?:possible|allowed|necessary))\b)"
+    ),
+    clauses=re.compile(
+        r"[,;:.?!]|\b(?:and|but|or|so|then|if|when|while|because|before|after|since|until|although"
+        r"|where|that|which|who|how|why|what|whether)\b"
+    ),
+    openings=re.compile(r"(?:and|but|or|also|so|then|what about|how about)\b"),
+    thanks=word_set(
+        "thanks thank thx cheers ok okay great good nice cool perfect excellent see fine"
+        " alright right got understood helps helped helpful bye goodbye"
+    ),
+    polite=word_set(
+        "you it that is this so very much a lot for your the now clear makes sense i s no yes and"
+    ),
+)
+
+
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
-    """Return what the last turn is; without an earlier question it is always a question."""
-    text = turns[-1].content
-    if not any(turn.role == "user" for turn in turns[:-1]) or len(text) > MAX_QUERY_LENGTH:
+    """Return the kind of the last turn; without an earlier question it is always a question."""
+    text = turns[-1].content.lower()
+    words = _WORD.findall(text)
+    is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH
+    if not is_short or all(turn.role != "user" for turn in turns[:-1]):
         return "question"
-    message = _read(text, index, language)
-    if message.is_thanks():
-        # What follows an offer ("Shall I go on?") accepts it.
-        is_offered = turns[-2].content.rstrip().endswith("?") and "no" not in message.words
+    is_polite = (language.thanks | language.polite).issuperset(words) and "?" not in text
+    if is_polite and not language.thanks.isdisjoint(words):
+        # After an offer ("Shall I go on?") it accepts.
+        is_offered = turns[-2].content.rstrip().endswith("?") and "no" not in words
         return "follow_up" if is_offered else "acknowledgement"
-    return "follow_up" if message.follows_up(index) else "question"
+    is_follow_up = _refers_back(text, language) or _goes_on(text, index, language)
+    return "follow_up" if is_follow_up or not _own_words(text, language) else "question"
 
 
-def can_be_told(text: str, index: Index, language: LanguageWords = ENGLISH) -> bool:
-    """Return whether `kind_of` can read a message: else a follow-up passes for a question."""
-    letters = _LETTER.findall(text)
-    latin = sum(bool(_LATIN.match(letter)) for letter in letters)
-    return index.tokenizer.language == language.language and 2 * latin >= len(letters)
+def is_readable(text: str, index: Index, language: LanguageWords = ENGLISH) -> bool:
+    """Return whether `kind_of` has the words of the language that a message is probably in."""
+    return index.tokenizer.language == language.language and not _OTHER_SCRIPT.search(text)
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:
-    """Return what to search for to answer a follow-up: what it refers to, and its own words.
+    """Return what to search for to answer a follow-up.
 
-    That is the question that began it, the follow-ups since, and the headings of the passage that
-    the last answer cited first. What is too long loses its beginning first.
+    That is the question that it goes back to, the follow-ups since, and the heading of the passage
+    that the last answer cited first. If this is too long, the beginning is cut off.
     """
     parts: list[str] = []
-    for position in range(len(turns) - 1, -1, -1):
-        if turns[position].role != "user":
+    for end in range(len(turns), 0, -1):
+        if turns[end - 1].role != "user":
             continue
-        text = " ".join(turns[position].content.split())
-        kind = kind_of(turns[: position + 1], index, language)
+        text = " ".join(turns[end - 1].content.split())
+        kind = kind_of(turns[:end], index, language)
+        has_own = len(parts) < MAX_FOLLOW_UPS and bool(_own_words(text, language))
+        if kind == "question" or (kind == "follow_up" and has_own):
+            parts.insert(0, text)
         if kind == "question":
-            parts.append(text)
             break
-        has_room = kind == "follow_up" and len(parts) < MAX_FOLLOW_UPS
-        if has_room and any(_read(text, index, language).own):
-            parts.append(text)
-    # Of one passage: with those of several, what is nearest to the headings came before the answer.
+    # With several headings, passages that resemble them rank above those that answer.
     headings = (turn.cited[0] for turn in reversed(turns) if turn.cited)
-    cited = next(headings, "")[:MAX_HEADING_CHARACTERS]
-    return " ".join([*reversed(parts), cited])[-MAX_QUERY_LENGTH:].strip()
+    heading = next(headings, "")[:MAX_HEADING_CHARACTERS]
+    return " ".join([*parts, heading])[-MAX_QUERY_LENGTH:].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A message as one language reads it.
-
-    `words` are in lower case, and hold the marks that end a clause; `own` says of each whether it
-    is about something; `names` are those that are written as such.
-    """
-
-    language: LanguageWords
-    words: list[str]
-    own: list[bool]
-    names: set[str]
-
-    def follows_up(self, index: Index) -> bool:
-        """Return whether the message cannot be searched for by itself."""
-        if not self.words or len(self.words) > MAX_WORDS:
-            return False
-        own = [word for word, is_own in zip(self.words, self.own, strict=True) if is_own]
-        if not own or self._refers_back():
-            return True
-        text = " ".join(self.words)
-        return (
-            text.startswith(tuple(f"{opening} " for opening in self.language.openings))
-            and len(own) <= MAX_OWN_WORDS_TO_GO_ON
-            and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
-            and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
-        )
-
-    def is_thanks(self) -> bool:
-        """Return whether the message says thank you, or fine, and nothing else."""
-        said = {word for word in self.words if word[0].isalnum()}
-        return (
-            len(self.words) <= MAX_WORDS
-            and "?" not in self.words
-            and not said.isdisjoint(self.language.thanks)
-            and said <= self.language.thanks | self.language.politeness
-        )
-
-    def _refers_back(self) -> bool:
-        """Return whether the first pronoun has nothing in the message to stand for."""
-        words, clauses = self.words, self.language.clauses
-        place = next(filter(self._is_pronoun, range(len(words))), None)
-        if place is None:
-            return False
-        ends = [n for n in range(place) if words[n] in clauses or not words[n][0].isalnum()]
-        if any(self.own[: max(ends, default=0)]):
-            return False
-        own = {words[n] for n in range(place) if self.own[n]}
-        return words[place] not in self.language.possessives or own.isdisjoint(self.names)
-
-    def _is_pronoun(self, position: int) -> bool:
-        language, word = self.language, self.words[position]
-        following = next(iter(self.words[position + 1 :]), "")
-        if word in language.articles:
-            return not any(self.own[position + 1 : position + 2])
-        if word in language.clauses and any(self.own[max(0, position - 1) : position]):
-            # "the lamp that smokes", but not "who wrote that, and when?"
-            is_alone = not following[:1].isalnum() or following in language.clauses
-            return word in language.pronouns and is_alone
-        return word in language.pronouns
+def _own_words(text: str, language: LanguageWords) -> list[str]:
+    empty = language.empty | language.thanks | language.polite
+    return [word for word in _WORD.findall(text.lower()) if word not in empty]
 
 
-def _read(text: str, index: Index, language: LanguageWords) -> _Message:
-    """Read a message in the language of the documents unless it has more of English."""
-    text = text.replace("\u2019", "'")
-    tokens = index.tokenizer.tokenize(text)
-    names = {
-        token.text.lower()
-        for token in tokens
-        if token.is_identifier or re.search(r"\d", token.text)
-    }
-    names |= {word.lower() for word in _WORD.findall(text)[1:] if word[0].isupper()}
-    readings = (_read_as(language, text.lower(), names), _read_as(ENGLISH, text.lower(), names))
-    return min(readings, key=lambda message: sum(message.own))
-
-
-def _read_as(language: LanguageWords, text: str, names: set[str]) -> _Message:
+def _refers_back(text: str, language: LanguageWords) -> bool:
     text = language.expletives.sub(" ", text)
-    text = text.translate(dict.fromkeys(map(ord, language.joints), " "))
-    words = _WORD.findall(text)
-    own = [word[0].isalnum() and word not in language.empty | language.pronouns for word in words]
-    for position, word in enumerate(words):
-        # "Great, and who wrote it?": what opens a message may thank for the last answer.
-        if word[0].isalnum() and word not in language.thanks | language.politeness:
-            break
-        own[position] = False
-    return _Message(language, words, own, names)
+    pronoun = language.pronouns.search(text)
+    if pronoun is None:
+        return False
+    *earlier_clauses, _ = language.clauses.split(text[: pronoun.start()])
+    return not _own_words(" ".join(earlier_clauses), language)
+
+
+def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
+    own = _own_words(text, language)
+    return (
+        language.openings.match(text) is not None
+        and len(own) <= MAX_ADDED_WORDS
+        and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
+        # Else a search that finds nothing is the honest answer.
+        and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
+    )

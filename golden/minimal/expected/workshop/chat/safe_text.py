@@ -1,28 +1,24 @@
-"""What a model writes, made safe piece by piece: its citations checked, its links disarmed.
+"""Makes what a model writes safe piece by piece: checks its citations, and disarms its links.
 
-A model writes what a hostile document may have told it. So that it can neither forge a citation nor
-have an address called, everywhere in an answer, code included:
+A model may write what a hostile document told it. So, code included:
 
 - a citation of a passage that does not exist is left out;
-- a space parts `](`, `![`, `]:` and `<` before a tag, a comment or an address, so that links,
-  images, their definitions, raw HTML and `<https://...>` stay text (CommonMark 0.31, sections 4.6,
-  4.7 and 6.3 to 6.6). Unlike a backslash or an entity it reads the same in code as elsewhere;
-- an address that no passage has is written `https[:]//evil[.]example`, since many clients link bare
-  ones (GitHub Flavored Markdown 0.29, section 6.9). Names of hosts without a scheme or `www.`, and
-  e-mail addresses, are left alone.
+- a space parts `](`, `![`, `]:` and `<` before a tag or an address, so that links, images, their
+  definitions, HTML and autolinks stay text (CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6);
+- an address that no passage has becomes `https[:]//evil[.]example`, since many clients link bare
+  ones (GitHub Flavored Markdown 0.29, section 6.9). Hosts without a scheme or `www.` are left.
 """
 
 import re
 from collections.abc import Iterable
 
-MAX_ADDRESS_CHARACTERS = 2_000
-"""A longer address is none of a passage's."""
+MAX_HELD_CHARACTERS = 2_000
 
 _GROUP = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
 _SPAN = re.compile(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?")
 _GROWING_GROUP = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
 
-_MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
+MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
 _AFTER_ADDRESS = ".,;:!?)]}>'\"*_~`"
 _BEGUN = "|".join(
@@ -34,32 +30,46 @@ _GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
 _GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
 
 
-class CitationFilter:
-    """Passes a streamed text on, without the citations of passages that do not exist.
+class _Filter:
+    """Passes a streamed text on, but holds back an end that the next piece may change."""
 
-    `[2]`, `[1, 3]` and `[1-3]` are citations; they come out as `[2]`, `[1][3]` and `[1][2][3]`. A
-    citation that may still grow is held back until it is whole. A number of four digits or more,
-    such as a year, is no citation.
-    """
+    _growing: re.Pattern[str]
 
-    def __init__(self, passage_count: int) -> None:
-        self.cited: list[int] = []
-        """The numbers that were cited, in the order of their first citation."""
-        self._passage_count = passage_count
+    def __init__(self) -> None:
         self._held = ""
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what can be passed on."""
         text = self._held + text
-        growing = _GROWING_GROUP.search(text)
+        growing = self._growing.search(text, max(0, len(text) - MAX_HELD_CHARACTERS))
         end = growing.start() if growing else len(text)
         self._held = text[end:]
-        return _GROUP.sub(self._check, text[:end])
+        return self._pass(text[:end])
 
     def finish(self) -> str:
         """Return what was held back until the end of the text."""
         rest, self._held = self._held, ""
-        return rest.rstrip(" \t")
+        return self._pass(rest).rstrip(" \t")
+
+    def _pass(self, text: str) -> str:
+        raise NotImplementedError
+
+
+class CitationFilter(_Filter):
+    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`.
+
+    A number of four digits or more, such as a year, is no citation.
+    """
+
+    _growing = _GROWING_GROUP
+
+    def __init__(self, passage_count: int) -> None:
+        super().__init__()
+        self.cited: list[int] = []
+        self._passage_count = passage_count
+
+    def _pass(self, text: str) -> str:
+        return _GROUP.sub(self._check, text)
 
     def _check(self, group: re.Match[str]) -> str:
         spans = [(int(first), int(last or first)) for first, last in _SPAN.findall(group[0])]
@@ -70,37 +80,18 @@ class CitationFilter:
         return space + "".join(f"[{number}]" for number in known) if known else ""
 
 
-class MarkupFilter:
-    """Passes a streamed text on, with its links, images and HTML disarmed.
+class MarkupFilter(_Filter):
+    """Disarms links, images, HTML and any address that does not occur in the `passages`."""
 
-    What may still become a mark or an address is held back until it is whole.
-    """
+    _growing = _GROWING_MARK
 
     def __init__(self, passages: Iterable[str]) -> None:
-        """Let the addresses be that stand in the `passages`."""
-        self._known = {
-            address
-            for passage in passages
-            for match in _ADDRESS.finditer(passage)
-            for address in _endings(match[0])
-        }
-        self._held = ""
+        super().__init__()
+        addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
+        self._known = {ending for address in addresses for ending in _endings(address)}
 
-    def feed(self, text: str) -> str:
-        """Take the next piece; return what can be passed on."""
-        text = self._held + text
-        growing = _GROWING_MARK.search(text, max(0, len(text) - MAX_ADDRESS_CHARACTERS))
-        end = growing.start() if growing else len(text)
-        self._held = text[end:]
-        return self._disarm(text[:end])
-
-    def finish(self) -> str:
-        """Return what was held back until the end of the text."""
-        rest, self._held = self._held, ""
-        return self._disarm(rest)
-
-    def _disarm(self, text: str) -> str:
-        return _MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
+    def _pass(self, text: str) -> str:
+        return MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
 
     def _check(self, match: re.Match[str]) -> str:
         if not self._known.isdisjoint(_endings(match[0])):
@@ -112,11 +103,6 @@ def disarm(text: str, passages: Iterable[str] = ()) -> str:
     """Return a whole text as `MarkupFilter` passes it on."""
     markup = MarkupFilter(passages)
     return markup.feed(text) + markup.finish()
-
-
-def disarm_address(address: str) -> str:
-    """Return an address that stays one, without marks of Markdown or HTML."""
-    return _MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", address)
 
 
 def _endings(address: str) -> tuple[str, str]:

@@ -1,24 +1,29 @@
-"""What can go wrong in a server, each with a hint that says what to do about it.
+"""Errors of a server, each with a hint that says what to do about it."""
 
-ServerError
-├── IndexUnusableError      the index is missing, damaged, or of another format version
-├── ConfigurationError      settings.json or an environment variable has an impossible value
-├── HookError               a hook in custom.py returned what cannot be answered with
-└── InvalidRequestError     a caller asked for something that cannot be; names the field
-"""
+REBUILD_HINT = "build the index again, or restore the folder from a trusted copy"
 
 
 class ServerError(Exception):
-    """A failure that the server's owner can understand and mend."""
+    """A failure that the server's owner can understand and mend.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    The message may name files and machines; `reason` is what clients are told instead.
+    """
+
+    http_status = 503
+    reason = "The index cannot be used now."
+    hint: str | None = None
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint or self.hint
+        self.reason = reason or self.reason
 
 
 class IndexUnusableError(ServerError):
     """The index cannot be served; nothing was changed on disk."""
+
+    hint = REBUILD_HINT
 
 
 class ConfigurationError(ServerError):
@@ -27,6 +32,9 @@ class ConfigurationError(ServerError):
 
 class HookError(ServerError):
     """The owner's own code returned something impossible; the message names the hook."""
+
+    http_status = 500
+    reason = "The server failed."
 
 
 class InvalidRequestError(ServerError):

@@ -1,29 +1,21 @@
-"""The files of an index, and what its manifest says about it; shared by its writer and readers."""
+"""A published index on disk: its files, its manifest, and whether they are whole."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .arrays import REBUILD_HINT
+from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 from .errors import IndexUnusableError
 
 FORMAT_VERSION = 3
 
-
-class _File:
-    """A file or a folder of an index, as an attribute of its layout."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, layout: "IndexLayout", _kind: type) -> Path:
-        return layout.root / self._name
+HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
+OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 
 
-@dataclass(frozen=True, slots=True)
 class IndexLayout:
     """The files of one index under `root`.
 
@@ -32,47 +24,46 @@ class IndexLayout:
     have one element more than what they divide, so that element i + 1 is where i ends.
     """
 
-    root: Path
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.manifest = root / "manifest.json"  # `Manifest`
+        self.report = root / "report.json"  # What was read and what was skipped.
 
-    manifest = _File("manifest.json")  # `Manifest`
-    report = _File("report.json")  # What was read and what was skipped.
+        self.chunks = root / "chunks.jsonl"  # One record a line.
+        self.chunk_offsets = root / "chunks.offsets.npy"  # (n + 1,) bytes
+        self.chunk_ids = root / "chunks.ids.npy"  # uint64 (2, n): sorted hashes of ids, numbers
+        self.documents = root / "documents.jsonl"  # One record a line.
+        self.document_offsets = root / "documents.offsets.npy"  # (m + 1,) bytes
+        self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
+        # uint64 (2, m + copies): hashes of ids, numbers; a copy has that of its document.
+        self.document_ids = root / "documents.ids.npy"
 
-    chunks = _File("chunks.jsonl")  # One record a line.
-    chunk_offsets = _File("chunks.offsets.npy")  # (n + 1,) bytes
-    chunk_ids = _File("chunks.ids.npy")  # uint64 (2, n): sorted hashes of ids, chunk numbers.
-    documents = _File("documents.jsonl")  # One record a line.
-    document_offsets = _File("documents.offsets.npy")  # (m + 1,) bytes
-    document_chunks = _File("documents.chunks.npy")  # (m + 1,) chunk numbers
-    # uint64 (2, m + copies): sorted hashes of ids, document numbers. The id of a copy leads to the
-    # document that stands for it.
-    document_ids = _File("documents.ids.npy")
+        self.terms = root / "terms.bin"  # The sorted vocabulary, without separators.
+        self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
+        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
+        self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
+        self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
 
-    terms = _File("terms.bin")  # The sorted vocabulary, without separators.
-    term_offsets = _File("terms.offsets.npy")  # (v + 1,) bytes
-    posting_offsets = _File("postings.offsets.npy")  # (v + 1,) places in both of these:
-    posting_chunks = _File("postings.chunks.npy")  # uint32 (p,): numbers, ascending within a term.
-    posting_impacts = _File("postings.impacts.npy")  # float32 (p,): BM25; see `keyword_lane`.
+        self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
+        self.vector_scales = root / "vectors.scale.npy"  # float32 (n,): 0 without a vector
+        self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
+        self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
 
-    vectors = _File("vectors.i8.npy")  # int8 (n, d): each row scaled to fill the range.
-    vector_scales = _File("vectors.scale.npy")  # float32 (n,): make rows unit; 0 without a vector.
-    vector_centre = _File("vectors.centre.npy")  # float32 (d,): the mean embedding.
-    sketch = _File("sketch.npy")  # uint64 (ceil(d / 64), n): signs around the centre, as bits.
+        self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
+        # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
+        self.filter_modified = root / "filters.modified.npy"
+        self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
+        self.filter_tag_chunks = root / "filters.tags.chunks.npy"  # uint32: chunk numbers.
+        self.filter_values = root / "filters.values.bin"  # Field, U+001F, value; sorted.
+        self.filter_value_offsets = root / "filters.values.offsets.npy"  # (w + 1,) bytes
+        self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (w + 1,) places in:
+        self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
 
-    filter_sources = _File("filters.source.npy")  # uint16 (n,): places in `Manifest.sources`.
-    # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
-    filter_modified = _File("filters.modified.npy")
-    filter_tag_offsets = _File("filters.tags.offsets.npy")  # (t + 1,), as in `Manifest.tags`, of:
-    filter_tag_chunks = _File("filters.tags.chunks.npy")  # uint32: chunk numbers.
-    filter_values = _File("filters.values.bin")  # Field, U+001F, value; sorted, no separators.
-    filter_value_offsets = _File("filters.values.offsets.npy")  # (w + 1,) bytes
-    filter_document_offsets = _File("filters.documents.offsets.npy")  # (w + 1,) places in:
-    filter_documents = _File("filters.documents.npy")  # uint32: numbers, ascending within a value.
+        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
+        self.link_targets = root / "links.targets.npy"  # uint32: document numbers
 
-    link_offsets = _File("links.offsets.npy")  # (m + 1,) places in:
-    link_targets = _File("links.targets.npy")  # uint32: documents linked to, each once, in order.
-
-    expansion = _File("expansion")  # `expansion.ExpansionLayout`; only with [search.expansion].
-    encoder = _File("encoder")  # `encoder.EncoderLayout`
+        self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
+        self.encoder = root / "encoder"  # `EncoderLayout`
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +78,10 @@ class KnownItem:
 class QueryFigures:
     """How queries are embedded, and how well that follows the documents' model.
 
-    Attributes:
-        encoder: `own`, where documents and queries share one table; `distilled`, for a table
-            trained after the model; `same`, where the server asks the model itself.
-        reason: Why it is that one, in a sentence.
-        agreement: Mean cosine between encoder and model on held-out texts; None if not measured.
-        overlap_at_10: Mean share of the model's ten best chunks (linear fusion) that are also the
-            encoder's, on the same texts, corrected for chance; None if not measured.
-        taught: How many texts the model embedded for training, the chunks aside.
+    `encoder` is `own` (documents and queries share one table), `distilled` (a table trained after
+    the model, on the chunks and `taught` other texts) or `same` (the server asks the model). On
+    held-out texts, `agreement` is the mean cosine between encoder and model, and `overlap_at_10`
+    the mean share of their ten best chunks in common, corrected for chance.
     """
 
     encoder: str
@@ -104,14 +91,16 @@ class QueryFigures:
     taught: int = 0
 
 
+DEFAULT_BACKGROUND = 0.5  # Of an index that was built before it was measured.
+
+
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
 
-    `revision` names the weights, where the provider tells; the prefixes were put before each text.
-    `candidates` chunks go from the sketch to exact scoring, whose recall@20 against exact scoring
-    of all was `recall_at_20`. `encoder_sha256` covers the files of the query encoder, empty without
-    any; `probe_vector` is the embedding of `probe_text` as a query, rounded.
+    Exact scoring of `candidates` chunks from the sketch found `recall_at_20` of what scoring all
+    would. `probe_vector` is the rounded vector of the query `probe_text`, `background` the median
+    cosine of the best chunk to questions about other matters.
     """
 
     provider: str
@@ -126,14 +115,12 @@ class DenseManifest:
     recall_at_20: float
     probe_text: str
     probe_vector: list[float]
+    background: float = DEFAULT_BACKGROUND
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The contract between the builder of an index and its readers.
-
-    `filterable` names the metadata that searches can be filtered by.
-    """
+    """The contract between the builder of an index and its readers."""
 
     documents: int
     chunks: int
@@ -154,7 +141,7 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """Return the manifest as it stands on disk."""
+        """Return the content of manifest.json."""
         return manifest_bytes(asdict(self))
 
     @property
@@ -164,45 +151,111 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> "Manifest":
-        """Read a manifest. Raises IndexUnusableError, naming the file and the remedy."""
+        """Read a manifest. Raises IndexUnusableError."""
         try:
             written = path.read_bytes()
             content = json.loads(written)
-        except FileNotFoundError:
-            raise IndexUnusableError(f"{path.parent}: not an index", hint=REBUILD_HINT) from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error}", hint=REBUILD_HINT) from None
-        found = content.get("format") if isinstance(content, dict) else None
-        if found != FORMAT_VERSION:
-            raise IndexUnusableError(
-                f"{path}: index format {found}, this server reads format {FORMAT_VERSION}",
-                hint="build the index again with the version that exported this server",
-            )
-        if written != manifest_bytes(content):
-            problem = f"{path}: damaged: content differs from its own hash"
-            raise IndexUnusableError(problem, hint=REBUILD_HINT)
-        try:
+            if content["format"] != FORMAT_VERSION:
+                versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
+                raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
+            if written != manifest_bytes(content):
+                raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
             del content["sha256"]
             if dense := content["dense"]:
                 dense["query"] = QueryFigures(**dense["query"])
                 content["dense"] = DenseManifest(**dense)
-            content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             content["files"] = {
                 name: {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
                 for name, entry in content["files"].items()
             }
+            content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise IndexUnusableError(f"{path}: incomplete: {error}", hint=REBUILD_HINT) from None
+        except FileNotFoundError:
+            raise IndexUnusableError(f"{path.parent}: not an index") from None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise IndexUnusableError(f"{path}: unreadable: {error!r}") from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
-    """A manifest as it stands on disk, keys in order; `sha256` is its hash while that is empty."""
+    """Return the content of manifest.json; its `sha256` is that of the same with an empty one."""
     dump = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True).encode
     digest = hashlib.sha256(dump({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
     return dump({**values, "sha256": digest.hexdigest()}).encode("utf-8", "surrogatepass") + b"\n"
 
 
-def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+@dataclass(frozen=True, slots=True)
+class IndexFiles:
+    """One version of an index. Files in `elsewhere` may be missing: an engine holds them."""
+
+    layout: IndexLayout
+    manifest: Manifest
+    elsewhere: frozenset[str] = frozenset()
+
+    @classmethod
+    def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
+        """Open an index, or the version that CURRENT names; check sizes, and hashes of small files.
+
+        Raises IndexUnusableError.
+        """
+        layout = IndexLayout(resolve_version(directory))
+        manifest = Manifest.read(layout.manifest)
+        if manifest.tokenizer_version != TOKENIZER_VERSION:
+            found, own = manifest.tokenizer_version, TOKENIZER_VERSION
+            raise IndexUnusableError(
+                f"{layout.root}: built with tokenizer {found}, and this server has {own}",
+                hint=OTHER_VERSION_HINT,
+            )
+        files = cls(layout, manifest, elsewhere)
+        if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
+            raise IndexUnusableError(f"{layout.root}: damaged: {'; '.join(findings)}")
+        return files
+
+    def require_dense(self) -> DenseManifest:
+        """Return the part of the manifest on vectors. Raises IndexUnusableError without any."""
+        if self.manifest.dense is None:
+            message = f"{self.layout.root}: has no vectors, and this server needs them"
+            hint = "set embedding.provider and build again, or export again for this index"
+            raise IndexUnusableError(message, hint=hint)
+        return self.manifest.dense
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest; return the findings."""
+        root = self.layout.root
+        findings = [*self._find_damage()]
+        known = {*self.manifest.files, "manifest.json"}
+        for path in sorted(root.rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink() or (path.is_file() and name not in known):
+                findings.append(f"{name}: not in the manifest")
+        return findings
+
+    def _find_damage(self, most_bytes: float = float("inf")) -> Iterator[str]:
+        for name, entry in self.manifest.files.items():
+            path = self.layout.root / name
+            try:
+                size = path.stat().st_size
+                if size != entry["bytes"]:
+                    yield f"{name}: {size} bytes, expected {entry['bytes']}"
+                elif size <= most_bytes:
+                    with path.open("rb") as file:
+                        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+                            yield f"{name}: content differs from the manifest"
+            except FileNotFoundError:
+                if name not in self.elsewhere:
+                    yield f"{name}: missing"
+            except OSError as error:
+                yield f"{name}: unreadable: {error.strerror}"
+
+
+def resolve_version(directory: Path) -> Path:
+    """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
+    current = directory / "CURRENT"
+    try:
+        name = current.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return directory
+    except (OSError, UnicodeDecodeError) as error:
+        raise IndexUnusableError(f"{current}: unreadable: {error}") from None
+    if not (name.startswith("v") and name[1:].isdigit()):
+        raise IndexUnusableError(f"{current}: names no version: {name!r}")
+    return directory / name

@@ -1,32 +1,21 @@
-"""What an index holds, as its readers see it."""
+"""The records that an index holds and a server answers with."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-GOES_ON = "\u2026"
-"""What a title ends in that is only how the text begins."""
+GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """Return the title of a document unless the section or the text says it too, or it is only the
-    id.
-
-    A record without a title is shown under its beginning, or its id.
-    """
+    """Return the title of a document, or nothing if it repeats the section, the text or the id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
-# Most values are of these types, and this is asked of each.
-_PLAIN = frozenset({str, int, float, bool, dict, type(None)})
-
-
 class Record:
-    """Base of dataclasses that are answered: JSON has their fields, under their names or `alias`.
+    """Base of dataclasses that a server answers with.
 
-    The framework derives the schemas of HTTP and MCP from the same fields. Two things are left out
-    of JSON: a field that holds its default, and one whose metadata say `exclude`.
+    JSON has each field under its name or `alias`, unless it holds its default or has `exclude`.
     """
 
     __slots__ = ()
@@ -34,30 +23,18 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as values that any writer of JSON takes."""
-        kind: Any = type(self)
+        record: Any = self
         return {
-            name: value if type(value) in _PLAIN else _to_json(value)
-            for attribute, name, default in _fields_of(kind)
-            if (value := getattr(self, attribute)) != default
+            one.metadata.get("alias", one.name): _to_json(value)
+            for one in fields(record)
+            if (value := getattr(self, one.name)) != one.default and not one.metadata.get("exclude")
         }
 
 
-@cache
-def _fields_of(kind: Any) -> tuple[tuple[str, str, object], ...]:
-    """Attribute, name in JSON and default of each field."""
-    return tuple(
-        (one.name, one.metadata.get("alias", one.name), one.default)
-        for one in fields(kind)
-        if not one.metadata.get("exclude")
-    )
-
-
 def _to_json(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_json()
-    if isinstance(value, (list, tuple)):
-        return [_to_json(part) for part in value]
-    return value
+    if isinstance(value, list | tuple):
+        return [*map(_to_json, value)]
+    return value.to_json() if isinstance(value, Record) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +50,7 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord(Record):
-    """A passage, verbatim, with its place: `position` has character and line spans.
-
-    `also_at` are places of copies of its document, 10 at most; the document lists all.
-    """
+    """A passage, verbatim, its character and line spans, and at most 10 places of copies."""
 
     id: str
     document_id: str
@@ -91,12 +65,19 @@ class ChunkRecord(Record):
     modified: str | None
     also_at: list[Place]
 
+    @classmethod
+    def from_json(cls, stored: dict[str, Any], *more: Any) -> Self:
+        """Make a chunk of a line of the index, which has these fields in order, and `more`."""
+        *values, copies = stored.values()
+        values += [[Place(**copy) for copy in copies], *more]
+        return cls(*values)
+
     def headings(self) -> list[str]:
-        """Return what stands above the text: a title that tells something, then sections."""
+        """Return the headings above the text: the title, if it tells something, and sections."""
         return [*telling_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
-        """Return the title, then the section, to be shown in one line."""
+        """Return the title and the section, to be shown in one line."""
         # Most documents carry their title as their first heading as well.
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
@@ -104,10 +85,7 @@ class ChunkRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class DocumentAnswer(Record):
-    """A document, with the number of its chunks.
-
-    `also_at` are the places of its copies, which are not in the index themselves.
-    """
+    """A document, with the number of its chunks and the places of copies that are not indexed."""
 
     id: str
     title: str
@@ -131,6 +109,13 @@ class DocumentRecord(DocumentAnswer):
 
     chunk_start: int = field(metadata={"exclude": True})
 
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        """Make a document of a line of the index, as `ChunkRecord.from_json` does."""
+        *values, start, end, copies = stored.values()
+        values += [[Place(**copy) for copy in copies], end - start, start]
+        return cls(*values)
+
     @property
     def chunk_end(self) -> int:
         """The number after that of the last chunk."""
@@ -146,22 +131,23 @@ class SourceSummary(Record):
     chunks: int
 
 
-def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks that follow each other, piece by piece, nothing of it twice.
+@dataclass(frozen=True, slots=True)
+class SourceList(Record):
+    """Every source of the index."""
 
-    Where chunks overlap, the later one gives only what is new. What lay between two chunks and is
-    in neither (white space, mostly) becomes as many line breaks, at most two, or a space.
+    sources: list[SourceSummary]
+
+
+def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
+    """Yield the text of chunks that follow each other, without their overlaps.
+
+    A gap, mostly white space, becomes at most two line breaks, or a space.
     """
     end = line = -1
     for chunk in chunks:
-        start = chunk.position["start"]
-        if end >= 0:
-            lines = chunk.position["line_start"] - line
-            if start > end:
-                yield "\n" * min(lines, 2) if lines > 0 else " "
-            text = chunk.text[max(0, end - start) :]
-        else:
-            text = chunk.text
-        yield text
-        end = max(end, chunk.position["end"])
-        line = max(line, chunk.position["line_end"])
+        position = chunk.position
+        if 0 <= end < position["start"]:
+            yield "\n" * min(position["line_start"] - line, 2) or " "
+        yield chunk.text[max(0, end - position["start"]) if end >= 0 else 0 :]
+        end = max(end, position["end"])
+        line = max(line, position["line_end"])

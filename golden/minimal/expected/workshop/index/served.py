@@ -1,7 +1,6 @@
-"""The index that a process answers from: opened once, handed out, and replaced by newer ones.
+"""The index that a process answers from: opened once, then replaced by each newer one.
 
-Opening compares sizes, and small files with their hashes, which takes milliseconds. Large files are
-hashed in a thread of their own, meanwhile the index answers; if one is damaged, it answers no more.
+Large files are hashed while it is served already; once one proves damaged, nothing is answered.
 """
 
 import logging
@@ -9,33 +8,24 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
 
-from .arrays import REBUILD_HINT
-from .errors import IndexUnusableError, ServerError
-from .files import resolve_version
+from .errors import IndexUnusableError
+from .layout import resolve_version
 from .reader import Index
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 POLL_SECONDS = 1.0
 NOT_RELOADED = "the index published last cannot be used; the one before is still served"
 
-Search = TypeVar("Search", bound=Callable[..., Any])
-
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """What is known about the index being served.
+    """The state of the served index: `damage` names the files that differ from their hashes.
 
-    Attributes:
-        verified: Whether every file has been compared with its hash.
-        problem: What is not as it should be, in words that name no file of this machine.
-        damage: What was found to be wrong with files of the index, each named; nothing is answered
-            from it then.
+    `problem` says what else is wrong, and names no file of this machine.
     """
 
     verified: bool = False
@@ -44,105 +34,57 @@ class ServedState:
 
 
 class Served:
-    """Opens an index once and hands it out.
+    """Hands out the index that `open_index` opens, one version to a caller that asks once."""
 
-    A caller that asks for `current` once and works with that sees one version throughout.
-    """
+    open_index: Callable[[Path], Index]
 
-    def __init__(self, open_index: Callable[[Path], Index] | None = None) -> None:
-        self._opener = open_index
-        self._opening = threading.Lock()
-        self._changing = threading.Lock()
-        self._index: Index | None = None
-        self._directory: Path | None = None
-        self._verifying: threading.Thread | None = None
+    def __init__(self) -> None:
         self.state = ServedState()
-
-    def open_with(self, open_index: Callable[[Path], Index]) -> None:
-        """Have `open_index` open the folder of an index, from the next time on."""
-        self._opener = open_index
-
-    @property
-    def directory(self) -> Path:
-        """The folder last loaded, else the one that INDEX_DIR names, else that in this package."""
-        return self._directory or Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
+        self._directory = PACKAGED_INDEX
+        self._index: Index | None = None
+        self._lock = threading.RLock()
 
     def load(
         self, index_dir: str | os.PathLike[str] | None = None, *, verify: bool = True
     ) -> Index:
-        """Open an index and answer from it from now on.
+        """Answer from an index from now on, by default that of INDEX_DIR or of this package.
 
-        Without `index_dir` it is the folder that INDEX_DIR names, else the one in this package.
-        `verify` has its large files hashed meanwhile. Raises IndexUnusableError, and keeps the
-        index served before.
+        Raises IndexUnusableError, and changes nothing then.
         """
-        directory = Path(index_dir) if index_dir else None
-        opened = self._open(directory or Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX))
-        self._directory = directory
-        self._swap(opened, ServedState())
+        directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
+        index = self.open_index(directory)
+        with self._lock:
+            self._directory, self._index, self.state = directory, index, ServedState()
         if verify:
-            self.verify_meanwhile(opened)
-        return opened
-
-    def current(self) -> Index:
-        """Return the index being served, opened by the first call.
-
-        Raises IndexUnusableError, also if files of it turned out to be damaged.
-        """
-        index = self._index
-        if index is None:
-            with self._opening:
-                index = self._index or self.load()
-        if damage := self.state.damage:
-            raise IndexUnusableError(
-                f"{self.directory}: damaged: {'; '.join(damage)}", hint=REBUILD_HINT
-            )
+            threading.Thread(target=self._verify, args=(index,), name="verify", daemon=True).start()
         return index
 
-    def verify_meanwhile(self, index: Index) -> None:
-        """Compare all files of an index with their hashes, in a thread; see `state` for the end."""
-        self._verifying = threading.Thread(
-            target=self._verify, args=(index,), name="verify", daemon=True
-        )
-        self._verifying.start()
-
-    def wait_until_verified(self) -> None:
-        """Wait until all files of the index have been compared with their hashes."""
-        if self._verifying is not None:
-            self._verifying.join()
-
-    def explaining(self, search: Search) -> Search:
-        """Return `search`, whose errors that come of damage are IndexUnusableErrors."""
-
-        @wraps(search)
-        def explained(*arguments: Any, **options: Any) -> Any:
-            try:
-                return search(*arguments, **options)
-            except ServerError:
-                raise
-            except Exception:
-                self.wait_until_verified()
-                self.current()
-                raise
-
-        return cast(Search, explained)
+    def current(self) -> Index:
+        """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
+        index = self._index
+        if index is None:
+            with self._lock:
+                index = self._index or self.load()
+        if damaged := "; ".join(self.state.damage):
+            reason = f"Files of the index are damaged: {damaged}"
+            raise IndexUnusableError(f"{self._directory}: damaged: {damaged}", reason=reason)
+        return index
 
     def follow(
         self, count: Callable[[str], object], poll_seconds: float = POLL_SECONDS
     ) -> threading.Event:
-        """Answer from each index that is published from now on, without a restart.
+        """Verify the served index, then serve each that is published, until the event is set.
 
-        A thread opens the new version and hashes it from end to end, which also brings it into the
-        page cache; then one assignment makes it the one that is served, and searches that have
-        begun finish on the old one. A version that cannot be used is left alone. `count` is called
-        with what became of each, `ok` or `refused`. The thread ends with the process, or when the
-        event that is returned is set.
+        A thread hashes all of a new version, which also brings it into the page cache, before one
+        assignment makes it the served one. `count` is called with `ok` or `refused`.
         """
         stop = threading.Event()
         seen = self._published()
 
         def watch() -> None:
             nonlocal seen
+            if self._index is not None:
+                self._verify(self._index)
             while not stop.wait(poll_seconds):
                 if (published := self._published()) != seen:
                     seen = published
@@ -152,56 +94,44 @@ class Served:
         return stop
 
     def _published(self) -> object:
-        """Return what changes when another index is published, or a damaged one is mended."""
+        """Return a value that changes when an index is published or a damaged file is replaced."""
         try:
-            version = resolve_version(self.directory)
-            watched = [version / "manifest.json"]
-            if self.state.damage:
-                watched += sorted(path for path in version.rglob("*") if path.is_file())
-            found = [(path, path.stat()) for path in watched]
+            files = sorted(resolve_version(self._directory).rglob("*"))
+            found = [(path, path.stat()) for path in files]
         except (OSError, IndexUnusableError) as error:
             return type(error)
-        return [(path, its.st_ino, its.st_size, its.st_mtime_ns) for path, its in found]
+        return [(path, stat.st_ino, stat.st_size, stat.st_mtime_ns) for path, stat in found]
 
     def _reload(self) -> bool:
         try:
-            opened = self._open(self.directory)
-            if findings := opened.verify():
-                raise IndexUnusableError(f"{opened.layout.root}: damaged: {'; '.join(findings)}")
+            index = self.open_index(self._directory)
+            if findings := index.verify():
+                raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
         except Exception as error:
             # Damage may show in ways that nobody has foreseen, and must not end the thread.
-            reason = error.message if isinstance(error, ServerError) else repr(error)
-            _logger.error("the index published last is not served: %s", reason)
-            with self._changing:
+            _logger.error("the index published last is not served: %r", error)
+            with self._lock:
                 self.state = replace(self.state, problem=NOT_RELOADED)
             return False
-        self._swap(opened, ServedState(verified=True))
-        _logger.info("serving index %s now", opened.version)
+        with self._lock:
+            self._index, self.state = index, ServedState(verified=True)
+        _logger.info("serving index %s now", index.version)
         return True
-
-    def _open(self, directory: Path) -> Index:
-        assert self._opener is not None, "the module `opening` has not been imported"
-        return self._opener(directory)
-
-    def _swap(self, index: Index, state: ServedState) -> None:
-        with self._changing:
-            self._index, self.state = index, state
 
     def _verify(self, index: Index) -> None:
         try:
             findings = index.verify()
         except Exception as error:
-            # Damage may show in ways that nobody has foreseen, and must not get lost.
-            findings = [repr(error)]
+            findings = [repr(error)]  # As above.
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
-        with self._changing:
+        with self._lock:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
 
 served = Served()
-"""The one index that this process answers from; `opening` says how it is opened."""
+"""The one index that this process answers from; `search` says how it is opened."""
 
 load = served.load
 current_index = served.current

@@ -25,7 +25,10 @@ function restore() {
   } catch {
     turns = [];
   }
-  for (const turn of turns) showTurn(turn);
+  for (const turn of turns) {
+    if (!turn.done) turn.error ??= "The answer broke off.";
+    showTurn(turn);
+  }
   showState();
 }
 
@@ -71,6 +74,7 @@ async function answerTurn(turn) {
   const request = new AbortController();
   running = request;
   Object.assign(turn, { answer: "", query: null, sources: [], done: null, error: null });
+  save();
   showState();
   show(turn);
   try {
@@ -94,6 +98,40 @@ async function answerTurn(turn) {
   showState();
   save();
   byId("status").textContent = turn.error ?? "The answer is complete.";
+}
+
+/** The answer alone: those to programs say at their end how they came about; pages say it below. */
+function answerOf({ answer, done }) {
+  const notice = done?.notice ?? "";
+  return notice && answer.trimEnd().endsWith(notice) ? answer.slice(0, answer.lastIndexOf(notice)) : answer;
+}
+
+/** A question and its answer as Markdown, with the sources that the answer names. */
+function markdownOf(turn) {
+  const answer = answerOf(turn).trim();
+  const sources = turn.sources
+    .filter((source) => answer.includes(`[${source.number}]`))
+    .map((source) => {
+      const name = [source.title, partOf(source)].filter(Boolean).join(", ");
+      return `[${source.number}] ${name}: ${new URL(placeOf(source.document_id, source.id), location.href)}`;
+    });
+  return [`## ${turn.question}`, answer || turn.error, sources.join("\n")].filter(Boolean).join("\n\n");
+}
+
+async function copyAll() {
+  const text = `${turns.map(markdownOf).join("\n\n")}\n`;
+  let isCopied = true;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Over plain HTTP, only this machine's own pages have the clipboard.
+    const field = element("textarea", {}, text);
+    document.body.append(field);
+    field.select();
+    isCopied = document.execCommand("copy");
+    field.remove();
+  }
+  byId("copied").textContent = isCopied ? "Copied." : "This browser does not allow copying.";
 }
 
 // Showing
@@ -131,12 +169,8 @@ function show(turn) {
     cited.add(wanted);
     return citeNode(source);
   };
-  // Answers to programs say at their end how they came about; here it stands below.
-  const notice = turn.done?.notice ?? "";
-  const answer = notice && turn.answer.trimEnd().endsWith(notice)
-    ? turn.answer.slice(0, turn.answer.lastIndexOf(notice)) : turn.answer;
   if (turn.answer) {
-    view.answer.replaceChildren(...markdownNodes(answer, cite));
+    view.answer.replaceChildren(...markdownNodes(answerOf(turn), cite));
   } else {
     const state = turn.sources.length
       ? `Reading ${plural(turn.sources.length, "passage")} …`
@@ -198,7 +232,8 @@ function sourcesNode(sources, label) {
 
 function showState() {
   byId("start").hidden = turns.length > 0;
-  byId("anew").hidden = turns.length === 0;
+  byId("anew").hidden = byId("copy").hidden = turns.length === 0;
+  if (turns.length) sessionStorage.setItem(CAME_FROM, "chat");
   byId("send").hidden = running !== null;
   byId("stop").hidden = running === null;
 }
@@ -237,7 +272,9 @@ byId("stop").addEventListener("click", () => {
   running?.abort();
   question.focus();
 });
+byId("copy").addEventListener("click", copyAll);
 byId("anew").addEventListener("click", () => {
+  byId("copied").textContent = "";
   running?.abort();
   turns = [];
   views.clear();

@@ -18,6 +18,7 @@ const decode = (text) => {
 let record = null;
 let last = null;
 const nodes = new Map();
+const positions = new Map();
 let first = 0;
 let end = 0;
 let cited = null;
@@ -63,6 +64,9 @@ async function begin() {
     const [found, about] = await Promise.all([fetchDocument(), loadAbout()]);
     record = found.document;
     showHead(record, about);
+    showContents(record).catch(() => {
+      // The document can be read without them.
+    });
     first = end = found.offset;
     append(found.chunks);
     byId("document").hidden = false;
@@ -71,7 +75,8 @@ async function begin() {
     watchEnd();
   } catch (error) {
     record = null;
-    showError(byId("notice"), error, begin);
+    if (error.status === 404) showMissing(error);
+    else showError(byId("notice"), error, begin);
   }
   byId("loading").hidden = true;
 }
@@ -122,6 +127,23 @@ function showNotice(text) {
   byId("notice").hidden = false;
 }
 
+/** Say that the document is not there, and offer to search instead. */
+function showMissing(error) {
+  const input = element("input", { id: "wanted", type: "search", maxlength: "2000", required: true });
+  const form = element(
+    "form", { class: "actions", role: "search" },
+    element("label", { class: "unseen", for: "wanted" }, "Search the documents"),
+    input,
+    element("button", { class: "main" }, "Search"),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    location.assign(`${ROOT}?${new URLSearchParams({ q: input.value.trim() })}`);
+  });
+  byId("notice").replaceChildren(element("h1", {}, "Not found"), element("p", { role: "alert" }, error.message), form);
+  byId("notice").hidden = false;
+}
+
 const inRecord = (chunk) => ({ path: record.path, position: chunk.position });
 
 /** The part of a passage that the one before it has not shown already; offsets count code points. */
@@ -134,6 +156,7 @@ function makeNodes(found, before) {
   return found.map((chunk) => {
     const node = passageNode(chunk, before);
     nodes.set(chunk.id, node);
+    positions.set(chunk.id, chunk.position);
     before = chunk;
     return node;
   });
@@ -150,7 +173,7 @@ function passageNode(chunk, before) {
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
-  const body = isMarkdown ? markdownNodes(text) : [wholeNode(text)];
+  const body = isMarkdown ? markdownNodes(text, null, 0) : [wholeNode(text)];
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
@@ -178,6 +201,7 @@ function cite(chunkId, behavior = "auto") {
   nodes.get(cited)?.removeAttribute("aria-current");
   cited = nodes.has(chunkId) ? chunkId : null;
   byId("stepper").hidden = record.chunks < 2;
+  showOriginal(record, inRecord({ position: positions.get(cited) }));
   const place = shownPlace();
   byId("place").textContent =
     place < 0 ? plural(record.chunks, "passage") : `${number(first + place + 1)} of ${number(record.chunks)}`;
@@ -255,4 +279,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+const back = wayBack();
+byId("back").hidden = back === null;
+byId("back").replaceChildren(back ?? "");
 begin();

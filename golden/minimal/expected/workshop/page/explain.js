@@ -3,7 +3,7 @@
 // How an answer came about, in words: why this mode, and what the stages of the search did.
 
 const REASONS = {
-  default: "meaning and words were compared, and their scores joined",
+  default: "their scores were combined",
   requested: "this way to search was asked for",
   identifier: "the query is an identifier, so words alone decide",
   no_vectors: "there is nothing to compare by meaning, so words alone decide",
@@ -60,20 +60,39 @@ function sentencesOf(name, { failed, ...details }) {
   return [`${readable(name)}: ${JSON.stringify(details)}`];
 }
 
-/** What the whole answer says about itself: one sentence for the mode, and some for each stage. */
+/** Why the first result comes first, in a sentence. */
+function firstInWords([hit]) {
+  const inLane = (name, score, rank) => {
+    if (score === null || score === undefined) return null;
+    if (rank === 1) return `the best by ${name} (${score.toFixed(2)})`;
+    if (rank) return `number ${rank} by ${name} (${score.toFixed(2)})`;
+    return score > 0 ? `further down by ${name} (${score.toFixed(2)})` : `not found by ${name}`;
+  };
+  const lanes = [
+    inLane("meaning", hit.scores.semantic, hit.ranks.semantic),
+    inLane("words", hit.scores.keyword, hit.ranks.keyword),
+  ].filter(Boolean);
+  const read = hit.scores.rerank === undefined
+    ? "" : `, and a model that read it gave it ${hit.scores.rerank.toFixed(2)}`;
+  return `${quote(hit.title)} comes first: it is ${lanes.join(" and ")}${read}.`;
+}
+
+/** What the whole answer says about itself: the mode, its first result, and each stage. */
 function explanationOf(answer) {
   const stages = Object.entries(answer.stages);
   const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts).length > 0);
   return [
     `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.`,
+    answer.results.length ? firstInWords(answer.results) : null,
     ...stages.flatMap(([name, details]) => sentencesOf(name, details)),
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
   ].filter(Boolean);
 }
 
 /** What a reader has to know before reading: what was not found, or could not be asked. */
-const noticesOf = ({ degraded, reason, unknown_identifiers: unknown }) =>
+const noticesOf = ({ degraded, match, reason, results, unknown_identifiers: unknown }) =>
   [
+    match === "none" && results.length ? "Nothing matches well; these passages are the nearest." : null,
     unknown.length
       ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,

@@ -5,10 +5,8 @@
 function showHead(record, about) {
   document.title = `${record.title} · ${byId("title").textContent}`;
   byId("heading").replaceChildren(isolated(record.title));
-  const address = webAddress(record.url);
   const facts = [
-    address ? element("a", { href: address, rel: "noreferrer" }, isolated(address)) : null,
-    record.url && !address ? isolated(record.url) : null,
+    record.url ? isolated(record.url) : null,
     isolated(record.path),
     isolated(record.source),
     isolated(nameOfMediaType(record.media_type)),
@@ -30,6 +28,45 @@ function showHead(record, about) {
       element("li", {}, element("a", { href: `${ROOT}?${new URLSearchParams({ tag })}` }, isolated(tag))),
     ),
   );
+}
+
+/** Lead to the original: the address of the document, at the page of a passage if there is one. */
+function showOriginal(record, chunk) {
+  const address = webAddress(record.url);
+  byId("original").hidden = address === null;
+  if (address === null) return;
+  const part = partOf(chunk);
+  byId("original").href = addressOfPart(address, chunk);
+  byId("original").textContent = part ? `Open the original, ${part}` : "Open the original";
+}
+
+const MAX_CONTENTS = 2000;
+
+/** Show the headings of the document, if it has several; each leads to its first passage. */
+async function showContents(record) {
+  const items = [];
+  let path = [];
+  for (let offset = 0; offset < Math.min(record.chunks, MAX_CONTENTS); ) {
+    const place = `documents/${encodeURIComponent(record.id)}?offset=${offset}`;
+    const { contents } = await askJson(place);
+    if (contents.length === 0) break;
+    offset += contents.length;
+    for (const { id, section, position } of contents) {
+      const own = section[0] === record.title ? section.slice(1) : section;
+      const common = own.findIndex((heading, level) => heading !== path[level]);
+      path = own;
+      if (common < 0) continue;
+      for (let level = common; level < own.length; level += 1) {
+        const link = element("a", { href: `#${encodeURIComponent(id)}` }, isolated(own[level]));
+        const part = partOf({ path: record.path, position });
+        const item = element("li", {}, link, part ? element("span", { class: "muted" }, ` ${part}`) : null);
+        item.style.marginInlineStart = `${1.1 * level}rem`;
+        items.push(item);
+      }
+    }
+  }
+  byId("contents").hidden = items.length < 2;
+  byId("contents").querySelector("ul").replaceChildren(...items);
 }
 
 /** What the document says about itself; a value that searches can be filtered by leads to one. */

@@ -99,6 +99,19 @@ const placesNode = (places) =>
 const number = (value) => value.toLocaleString("en");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 
+// Where a reader comes from, for the way back: the search, by its address, or the chat
+
+const CAME_FROM = "came-from";
+
+/** A link to the search or the conversation that this tab showed last; null if there was none. */
+function wayBack() {
+  const place = sessionStorage.getItem(CAME_FROM);
+  if (!place) return null;
+  const query = new URLSearchParams(place.replace(/^[^?]*/, "")).get("q");
+  const words = query ? ["the results for “", isolated(query), "”"] : ["the conversation"];
+  return element("a", { href: ROOT + place }, "Back to ", ...words);
+}
+
 // Asking the server
 
 const TOKEN = "token";

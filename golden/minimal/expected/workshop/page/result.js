@@ -19,7 +19,7 @@ function resultNode(hit, matcher) {
       element(
         "div", { class: "found" },
         element("h2", {}, title),
-        element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
+        element("p", { class: "where" }, ...joinedNodes(whereParts(hit, matcher))),
         element("p", { class: "snippet", dir: "auto" }, ...snippetNodes(plainLine(text), matcher)),
         further.length ? element("div", { class: "further" }, ...further) : null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
@@ -29,11 +29,11 @@ function resultNode(hit, matcher) {
   );
 }
 
-function whereParts(hit) {
-  const path = hit.section[0] === hit.title ? hit.section.slice(1) : hit.section;
+function whereParts(hit, matcher) {
+  const path = (hit.section[0] === hit.title ? hit.section.slice(1) : hit.section).join(" › ");
   const address = webAddress(hit.url);
   return [
-    path.length ? isolated(path.join(" › ")) : null,
+    path ? element("bdi", {}, ...markedNodes(path, matcher(path))) : null,
     partOf(hit),
     hit.path === hit.title ? null : isolated(hit.path),
     about.sources?.length > 1 ? isolated(hit.source) : null,

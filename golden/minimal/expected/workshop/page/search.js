@@ -70,6 +70,7 @@ async function search() {
     results.classList.remove("waiting");
     byId("more").hidden = true;
     byId("notice").hidden = true;
+    byId("offers").hidden = true;
     showExplanation(null);
     say("");
     return;
@@ -81,12 +82,15 @@ async function search() {
   try {
     const body = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
     const answer = await (await postJson("search", body, request.signal)).json();
-    if (running === request) showAnswer(answer);
+    if (running !== request) return;
+    sessionStorage.setItem(CAME_FROM, location.search);
+    showAnswer(answer);
   } catch (error) {
     if (running !== request || error.name === "AbortError") return;
     shown = "";
     results.replaceChildren();
     byId("more").hidden = true;
+    byId("offers").hidden = true;
     showExplanation(null);
     say("");
     showError(byId("notice"), error, search);
@@ -109,6 +113,9 @@ function showAnswer(answer) {
     : nothingFound(answer, isFiltered);
   const because = answer.reason === "identifier" ? REASONS.identifier : null;
   say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
+  const offers = count ? [] : offersOf(isFiltered);
+  byId("offers").hidden = offers.length === 0;
+  byId("offers").replaceChildren(...offers);
   showExplanation(answer);
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
@@ -119,6 +126,23 @@ function showAnswer(answer) {
   }
   shown = key;
   byId("more").hidden = count < wanted || wanted >= MAX_RESULTS;
+}
+
+/** What may find something where this search found nothing. */
+function offersOf(isFiltered) {
+  const offer = (text, take) => {
+    const button = element("button", { type: "button" }, text);
+    button.addEventListener("click", () => {
+      take();
+      query.focus();
+    });
+    return button;
+  };
+  const both = byId("modes").querySelector("input");
+  return [
+    both.checked || !about.semantic ? null : offer("Search by meaning and words", () => both.click()),
+    isFiltered ? offer("Search without the filters", () => byId("clear-filters").click()) : null,
+  ].filter(Boolean);
 }
 
 function showExplanation(answer) {

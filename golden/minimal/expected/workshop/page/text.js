@@ -68,8 +68,8 @@ function listNode(items, cite) {
 /** Text as it stands. */
 const wholeNode = (text) => element("pre", { class: "whole" }, text);
 
-/** Markdown as block elements; headings begin at the third level. */
-function markdownNodes(text, cite = null) {
+/** Markdown as block elements; its headings stand `below` levels lower, under one of the page. */
+function markdownNodes(text, cite = null, below = 2) {
   if (text.length > MAX_TEXT) return [wholeNode(text)];
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   const nodes = [];
@@ -96,7 +96,7 @@ function markdownNodes(text, cite = null) {
       end += 1;
     } else if (heading) {
       flush();
-      const level = Math.min(6, heading[1].length + 2);
+      const level = Math.min(6, Math.max(2, heading[1].length + below));
       nodes.push(element(`h${level}`, {}, ...inlineNodes(heading[2].replace(/ #+ *$/, ""), cite)));
     } else if (/^ {0,3}([-*_])( *\1){2,}\s*$/.test(line)) {
       flush();
@@ -120,7 +120,7 @@ function markdownNodes(text, cite = null) {
       end = take(at, (other) => /^ {0,3}>/.test(other));
       const quoted = lines.slice(at, end).map((other) => other.replace(/^ {0,3}> ?/, ""));
       flush();
-      nodes.push(element("blockquote", {}, ...markdownNodes(quoted.join("\n"), cite)));
+      nodes.push(element("blockquote", {}, ...markdownNodes(quoted.join("\n"), cite, below)));
     } else if (line.trim()) {
       paragraph.push(line.trim());
     } else {

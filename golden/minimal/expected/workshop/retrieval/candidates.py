@@ -1,67 +1,155 @@
-"""Candidates: the chunks that a search has found, with every lane's score for each."""
+"""The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .lanes import LaneHits, TermLane, VectorLane, first_of_equals
+Numbers: TypeAlias = NDArray[np.int64]
+Scores: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+Vector: TypeAlias = NDArray[np.float32]
 
-SCORE_DIGITS = 6
-"""Decimal places of a score: what callers see is also what results are ordered by."""
+HALVINGS = 16
+SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+Observer = Callable[[str, int, int], None]
+"""Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
+
+_observers: list[Observer] = []
+
+
+def observe_stages(observer: Observer) -> None:
+    """Tell `observer` of every stage from now on, in whichever thread it ran."""
+    if observer not in _observers:
+        _observers.append(observer)
+
+
+def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Decorate a function that is a stage of a search."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def timed(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+            begun = time.perf_counter_ns()
+            try:
+                return function(*arguments, **options)
+            finally:
+                for observer in _observers:
+                    observer(name, begun, time.perf_counter_ns())
+
+        return timed
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHits:
+    """The best chunks of one lane (m,), best first.
+
+    `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
+    share of the query's terms that it has.
+    """
+
+    chunks: Numbers
+    scores: Scores
+    missing_score: float = 0.0
+    coverage: float | None = None
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    @property
+    def full_score(self) -> float:
+        """The score that is worth 1: the highest one plus what it lacks; never 0."""
+        return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
+
+    @classmethod
+    def none(cls) -> "LaneHits":
+        """Return the hits of a lane that found nothing."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
+
+
+class TermLane(Protocol):
+    """The keyword lane of an index. A term that a query has twice counts twice."""
+
+    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the `count` chunks of highest BM25, of those `allowed` (n,) that have a term."""
+
+    def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
+        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+
+    def frequency(self, term: str) -> int:
+        """Return the number of chunks that have a term."""
+
+
+class VectorLane(Protocol):
+    """The dense lane of an index. Queries are unit vectors (d,)."""
+
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the `count` chunks of highest cosine, of those `allowed` (n,) that have a vector."""
+
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
+        """Return the exact cosines (m,) to given chunks (m,)."""
+
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
+        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+
+
+class QueryEncoder(Protocol):
+    """Embeds queries."""
+
+    def encode(self, text: str) -> Vector | None:
+        """Return the unit vector (d,) of a query; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Chunks (m,), ascending numbers, and what the lanes say about them.
+    """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
 
-    `semantic` is the cosine, not below 0; `keyword` is BM25 divided by the query's full score, see
-    `LaneHits`; both in [0, 1], both (m,), None for a lane that was not asked. Ranks count from 1
-    within a lane's own list; 0 where the lane did not deliver the chunk. `boosts` are the factors
-    (m,) by which stages multiplied scores, 1 for none. A lane score is NaN where a stage brought
-    the chunk in, not a lane. `rerank` is what a reranking model gave, NaN where it was not asked
-    about the chunk. `keyword_worth` is what the keyword lane's best hit is worth; see `LaneHits`.
+    `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
+    None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
+    and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
+    NaN where it was not asked.
     """
 
-    chunks: NDArray[np.int64]
-    semantic: NDArray[np.float64] | None
-    keyword: NDArray[np.float64] | None
-    semantic_ranks: NDArray[np.int64]
-    keyword_ranks: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    boosts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    rerank: NDArray[np.float64] | None = None
-    keyword_worth: float = 1.0
+    chunks: Numbers
+    semantic: Scores | None
+    keyword: Scores | None
+    semantic_ranks: Numbers
+    keyword_ranks: Numbers
+    scores: Scores
+    boosts: Mapping[str, Scores] = field(default_factory=dict)
+    rerank: Scores | None = None
+    coverage: float | None = None
 
-    def with_scores(self, scores: NDArray[np.float64]) -> "Candidates":
+    @classmethod
+    def by_keyword(cls, hits: LaneHits) -> "Candidates":
+        """Return the keyword lane's hits, scored by keywords alone."""
+        order = np.argsort(hits.chunks)
+        scores = (hits.scores / hits.full_score)[order]
+        found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
+        return replace(found.with_scores(scores), coverage=hits.coverage)
+
+    @classmethod
+    def by_meaning(cls, hits: LaneHits) -> "Candidates":
+        """Return the dense lane's hits, scored by cosine alone."""
+        order = np.argsort(hits.chunks)
+        scores = np.maximum(hits.scores, 0.0)[order]
+        found = cls(hits.chunks[order], scores, None, order + 1, np.zeros_like(order), scores)
+        return found.with_scores(scores)
+
+    def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        clipped: NDArray[np.float64] = np.clip(scores, 0.0, 1.0)
+        clipped: Scores = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
-
-    def boosted(
-        self, name: str, factors: NDArray[np.float64], largest: float = 1.0
-    ) -> "Candidates":
-        """Multiply each score by its factor (m,), and divide it by the `largest` possible one.
-
-        The division keeps scores in [0, 1], and the same for a chunk whatever else was found.
-        """
-        scaled = self.with_scores(self.scores * (factors / largest))
-        return replace(scaled, boosts={**self.boosts, name: factors})
-
-    def at(self, places: NDArray[np.int64]) -> "Candidates":
-        """Return the candidates at ascending `places` (k,) among these, and no others."""
-        return Candidates(
-            chunks=self.chunks[places],
-            semantic=None if self.semantic is None else self.semantic[places],
-            keyword=None if self.keyword is None else self.keyword[places],
-            semantic_ranks=self.semantic_ranks[places],
-            keyword_ranks=self.keyword_ranks[places],
-            scores=self.scores[places],
-            boosts={name: factors[places] for name, factors in self.boosts.items()},
-            rerank=None if self.rerank is None else self.rerank[places],
-            keyword_worth=self.keyword_worth,
-        )
 
 
 def candidate_count(top_k: int) -> int:
@@ -69,56 +157,42 @@ def candidate_count(top_k: int) -> int:
     return max(100, 2 * top_k)
 
 
-def keyword_candidates(keyword: LaneHits) -> Candidates:
-    """Return the keyword lane's hits, scored by keywords alone."""
-    chunks, scores, ranks = _ascending(keyword, keyword.scores / keyword.full_score)
-    none = np.zeros_like(ranks)
-    return Candidates(chunks, None, scores, none, ranks, scores).with_scores(scores)
+def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: int = 1) -> LaneHits:
+    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
 
-
-def semantic_candidates(semantic: LaneHits) -> Candidates:
-    """Return the dense lane's hits, scored by cosine alone."""
-    chunks, scores, ranks = _ascending(semantic, np.maximum(semantic.scores, 0.0))
-    none = np.zeros_like(ranks)
-    return Candidates(chunks, scores, None, ranks, none, scores).with_scores(scores)
-
-
-def complete_lanes(
-    keyword_lane: TermLane,
-    dense_lane: VectorLane,
-    terms: Sequence[str],
-    vector: NDArray[np.float32],
-    keyword: LaneHits,
-    semantic: LaneHits,
-) -> Candidates:
-    """Join the lanes' hits, with both exact scores for each.
-
-    A chunk's score then never depends on how deep a lane was read. The scores are 0 until fused.
+    A chunk may come up to `repeated` times, always with the same score.
     """
-    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
-    chunks = found[first_of_equals(found)]
-    return Candidates(
-        chunks=chunks,
-        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
-        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
-        semantic_ranks=_ranks_in(semantic, chunks),
-        keyword_ranks=_ranks_in(keyword, chunks),
-        scores=np.zeros(len(chunks)),
-        keyword_worth=keyword.worth,
-    )
+    wanted = count * repeated
+    if len(chunks) > wanted:
+        chosen = scores >= _threshold(scores, wanted)
+        chunks, scores = chunks[chosen], scores[chosen]
+    order = np.lexsort((chunks, -scores))
+    chunks, scores = chunks[order], scores[order]
+    if repeated > 1:
+        # The same chunk follows itself, since its score is the same each time.
+        is_first = first_of_equals(chunks)
+        chunks, scores = chunks[is_first], scores[is_first]
+    return LaneHits(chunks[:count].astype(np.int64), scores[:count])
 
 
-def _ascending(
-    hits: LaneHits, scores: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the hits' chunks (m,), ascending, with their scores and ranks."""
-    order = np.argsort(hits.chunks)
-    return hits.chunks[order], scores[order], order + 1
+def _threshold(scores: Scores, count: int) -> float:
+    """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
+    # Several times as fast as np.partition, which is slow where many scores are equal.
+    low, high = float(scores.min()), float(scores.max())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        reached = np.count_nonzero(scores >= middle)
+        if reached < count:
+            high = middle
+        else:
+            low = middle
+            if reached <= 2 * count:
+                break
+    return low
 
 
-def _ranks_in(hits: LaneHits, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank (m,) of each of `chunks` (m,) among a lane's hits, from 1; 0 where it is
-    none."""
-    ranks = np.zeros(len(chunks), dtype=np.int64)
-    ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
-    return ranks
+def first_of_equals(numbers: NDArray[np.integer]) -> Mask:
+    """Mark the first of each run of equal `numbers` (m,)."""
+    is_first = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    return is_first

@@ -1,57 +1,45 @@
 """The dense lane: cosine similarity in two passes.
 
-The first pass compares sign sketches by Hamming distance, which orders chunks by angle well enough
-(Charikar 2002, Similarity Estimation Techniques from Rounding Algorithms) and reads one bit a
-dimension; the second computes exact cosines of the quantised vectors for the nearest few hundred.
-How many is measured when the index is built. Small sets are scanned exactly.
+The first pass compares sign sketches, one bit a dimension, by Hamming distance (Charikar 2002,
+Similarity Estimation Techniques from Rounding Algorithms); the second computes exact cosines of the
+quantised vectors for as many of the nearest as the build measured to be enough.
 
-Query and rows are integers of at most 127 in size, so that every product and partial sum is an
-integer that the floating type holds exactly: scores are the same whatever order a machine adds in.
+Query and rows are integers of at most 127 in size, whose products and sums the floating type holds
+exactly: scores are the same whatever order a machine adds in.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.arrays import exact_type, open_array, quantise
-from ..index.files import IndexFiles
-from ..index.layout import IndexLayout
-from .lanes import LaneHits, best
-from .timing import stage
+from ..index.layout import IndexFiles, IndexLayout
+from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
-EXACT_SCAN_LIMIT = 2_000
-"""Chunks up to which a full scan costs no more than a sketch pass and its rescoring."""
-
-SKETCHES_AT_ONCE = 50_000
-"""Few enough for what is between the steps of a comparison to stay in the processor's cache."""
+EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
+SKETCHES_AT_ONCE = 50_000  # Few enough for what is computed to stay in the processor's cache.
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(NamedTuple):
+    vector: Vector
     values: NDArray[np.floating]
     scale: float
     signs: NDArray[np.uint64]
 
 
+@dataclass(slots=True, eq=False)
 class DenseLane:
-    """Cosine search over the quantised vectors of one index."""
+    """Cosine search over the quantised vectors of one index; see `VectorLane`."""
 
-    def __init__(
-        self,
-        vectors: NDArray[np.int8],
-        scales: NDArray[np.float32],
-        centre: NDArray[np.float32],
-        sketch: NDArray[np.uint64],
-        candidates: int,
-    ) -> None:
-        self._vectors = vectors
-        self._scales = scales
-        self._centre = centre
-        self._sketch = sketch
-        self._candidates = candidates
-        self._prepared: tuple[NDArray[np.float32], _Query] | None = None
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    sketch: NDArray[np.uint64]
+    candidates: int
+    _last: _Query | None = field(default=None, init=False)
 
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
@@ -71,66 +59,53 @@ class DenseLane:
         )
 
     @stage("semantic")
-    def search(
-        self,
-        vector: NDArray[np.float32],
-        count: int,
-        allowed: NDArray[np.bool_] | None = None,
-    ) -> LaneHits:
-        """Find the nearest chunks, as `VectorLane` says."""
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the chunks of highest cosine."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
-        size = len(self._scales) if pool is None else len(pool)
-        depth = max(self._candidates, 2 * count)
+        size = len(self.scales) if pool is None else len(pool)
+        depth = max(self.candidates, 2 * count)
         if size > max(EXACT_SCAN_LIMIT, depth):
-            pool = self._nearest(query, depth, pool)
+            pool = self._nearest(query.signs, depth, pool)
         elif pool is None:
             pool = np.arange(size)
-        pool = pool[self._scales[pool] > 0]
-        return best(pool, self._cosines(query, pool), count)
+        pool = pool[self.scales[pool] > 0]
+        return best(pool, self._cosines(query.values, query.scale, pool), count)
 
-    def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
-        return self._cosines(self._prepare(vector), chunks)
+        query = self._prepare(vector)
+        return self._cosines(query.values, query.scale, chunks)
 
-    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
-        kind = exact_type(self._vectors.shape[1])
-        row = self._vectors[chunk].astype(kind)
-        return self._products(row, chunks) * self._scales[chunks] * float(self._scales[chunk])
+        row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
+        return self._cosines(row, float(self.scales[chunk]), chunks)
 
-    def _prepare(self, vector: NDArray[np.float32]) -> _Query:
+    def _prepare(self, vector: Vector) -> _Query:
         # A search is followed by the scores of what the other lane found, for the same vector.
-        last = self._prepared
-        if last is not None and last[0] is vector:
-            return last[1]
+        last = self._last
+        if last is not None and last.vector is vector:
+            return last
         integers, scale = quantise(vector[np.newaxis, :])
-        kind = exact_type(vector.shape[0])
-        signs = pack_signs(vector[np.newaxis, :], self._centre)[:, 0]
-        query = _Query(integers[0].astype(kind), float(scale[0]), signs)
-        self._prepared = (vector, query)
+        values = integers[0].astype(exact_type(len(vector)))
+        signs = pack_signs(vector[np.newaxis, :], self.centre)[:, 0]
+        self._last = query = _Query(vector, values, float(scale[0]), signs)
         return query
 
-    def _cosines(self, query: _Query, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._products(query.values, chunks) * self._scales[chunks] * query.scale
-
-    def _products(
-        self, values: NDArray[np.floating], chunks: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        rows = self._vectors.take(chunks, axis=0).astype(values.dtype)
+    def _cosines(self, values: NDArray[np.floating], scale: float, chunks: Numbers) -> Scores:
+        rows = self.vectors.take(chunks, axis=0).astype(values.dtype)
         # A product for each row works in this thread; one for all would wake BLAS's pool of them,
         # which on a busy machine costs more than the product.
         products: NDArray[np.floating] = np.vecdot(rows, values)
-        return products.astype(np.float64)
+        return products.astype(np.float64) * self.scales[chunks] * scale
 
-    def _nearest(
-        self, query: _Query, depth: int, pool: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
-        sketch = self._sketch if pool is None else self._sketch[:, pool]
+    def _nearest(self, signs: NDArray[np.uint64], depth: int, pool: Numbers | None) -> Numbers:
+        sketch = self.sketch if pool is None else self.sketch[:, pool]
         distances = np.empty(sketch.shape[1], dtype=np.uint16)
         for start in range(0, len(distances), SKETCHES_AT_ONCE):
             part = slice(start, start + SKETCHES_AT_ONCE)
-            differing = np.bitwise_count(sketch[:, part] ^ query.signs[:, np.newaxis])
+            differing = np.bitwise_count(sketch[:, part] ^ signs[:, np.newaxis])
             differing.sum(axis=0, dtype=np.uint16, out=distances[part])
         farthest = bisect_left(
             range(64 * len(sketch)),

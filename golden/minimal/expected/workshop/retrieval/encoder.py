@@ -1,14 +1,12 @@
-"""Text to a vector from a table of word pieces: no network, no model runtime, tens of microseconds.
+"""Text to a vector from a table of word pieces, without a network or a model runtime.
 
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
-sqrt(n) times, since a repeated word says little more than the first. A word is cut into the
-longest pieces that the table has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et
-al. 2019).
+sqrt(n) times. Words are cut into the longest pieces from the left (WordPiece: Schuster and Nakajima
+2012).
 
-The same text gives the same bytes on every machine, whatever order its processor adds in: rows and
-weights are integers whose products are summed in float64 far below 2**53, and all that follows is
-exact too or an elementwise operation that IEEE 754 defines to the last bit.
+The same text gives the same bytes on every machine: products of integers are summed in float64 far
+below 2**53, and all that follows is exact or defined to the last bit by IEEE 754.
 """
 
 import json
@@ -16,75 +14,56 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import REBUILD_HINT, open_array
+from ..index.arrays import open_array
 from ..index.errors import IndexUnusableError
-from ..index.files import IndexFiles
+from ..index.layout import IndexFiles
+from .candidates import Vector, stage
 from .spelling import american
-from .timing import stage
+from .tokens import remember
 
 FORMAT_VERSION = 1
-CONTINUATION = "##"
-"""Marks a piece that goes on with a word, as against one that begins it."""
+CONTINUATION = "##"  # Marks a piece that goes on with a word.
 
-MAX_WORD_LENGTH = 128
-"""Characters; a longer run is encoded data rather than a word, and counts as not covered."""
+MAX_WORD_LENGTH = 128  # Longer runs are encoded data, mostly, and count as not covered.
 
-# What a cutter keeps of queries stays small.
-REMEMBERED_WORDS = 8_192
-MAX_REMEMBERED_LENGTH = 32
-
-ROWS_AT_ONCE = 1024
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
+# The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
 COUNT_UNIT = 2**8
-"""The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53."""
-
 LARGEST = 2.0**20
-PROBE_TOLERANCE = 1e-3
-"""Of each number of a vector: an index holds them rounded."""
+PROBE_TOLERANCE = 1e-3  # An index holds the numbers of a vector rounded.
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class EncoderLayout:
-    """The files of an encoder of V pieces and d dimensions under `root`.
-
-    Attributes:
-        pieces: UTF-8, one piece a line; the line's number is the row's; see `CONTINUATION`.
-        table: int8 (V, d).
-        weights: int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
-        description: JSON: `EncoderDescription`.
-    """
+    """The files of an encoder of V pieces and d dimensions under `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.pieces = root / "pieces.txt"
-        self.table = root / "table.i8.npy"
+        self.pieces = root / "pieces.txt"  # UTF-8, one piece a line, in the order of the rows.
+        self.table = root / "table.i8.npy"  # int8 (V, d)
+        # int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
         self.weights = root / "weights.npy"
-        self.description = root / "encoder.json"
+        self.description = root / "encoder.json"  # `EncoderDescription`
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderDescription:
-    """Describes an encoder.
+    """The name and the properties of an encoder.
 
-    Attributes:
-        name: Of the encoder, such as `static-en`.
-        dimensions: Length of its vectors.
-        minimum_coverage: The share of a text's letters that pieces must cover, 0 to 1.
-        common: The cosine of texts that share nothing, 0 to 1. A bag of pieces spreads cosines
-            wider than its knowledge warrants; a part that all vectors have in common brings them
-            to the scale that a fixed-weight fusion with keyword scores expects.
-        sha256: Of pieces, table and weights, one file after the other.
-        language: Of the texts; in English, British spellings are looked up as American ones.
+    `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
+    cosine of texts that share nothing, which brings cosines to the scale that a fixed-weight fusion
+    expects. `sha256` covers pieces, table and weights, one after the other.
     """
 
     name: str
@@ -98,7 +77,7 @@ class EncoderDescription:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The rows of a word's pieces, and how many of its letters (digits if none) they cover."""
+    """The rows of a word's pieces, and how many of its letters and digits they cover."""
 
     rows: tuple[int, ...]
     letters: int
@@ -117,61 +96,47 @@ def split_words(text: str) -> list[str]:
 
 
 class PieceCutter:
-    """Cuts texts into the rows of their pieces; one object may serve any number of threads."""
+    """Cuts folded words into the rows of their pieces, and keeps the last `remembered` of them."""
 
     def __init__(
-        self,
-        pieces: Sequence[str],
-        language: str = "none",
-        remembered: int = REMEMBERED_WORDS,
+        self, pieces: Sequence[str], language: str = "none", remembered: int = 8_192
     ) -> None:
-        self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
-        self._longest = max(map(len, pieces), default=0)
-        self._is_english = language == "english"
-        self._remembered = remembered
-        self._words: dict[str, Word] = {}
+        numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        longest = max(map(len, pieces), default=0)
+        self.cut_word = remember(
+            partial(_cut_word, numbers, longest, language == "english"), remembered
+        )
 
     def cut(self, text: str) -> list[Word]:
         """Cut the words of a text, in order."""
-        return [self._words.get(word) or self._remember(word) for word in split_words(text)]
+        return [*map(self.cut_word, split_words(text))]
 
-    def cut_word(self, text: str) -> Word:
-        """Cut one folded word: the longest piece first, from the left.
 
-        A character that begins no piece is passed over.
-        """
-        if self._is_english:
-            text = american(text)
-        covered = [False] * len(text)
-        rows: list[int] = []
-        start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
-        while start < len(text):
-            prefix = CONTINUATION if start else ""
-            stop = min(len(text), start + self._longest)
-            while stop > start and (row := self._numbers.get(prefix + text[start:stop])) is None:
-                stop -= 1
-            if stop > start:
-                assert row is not None
-                rows.append(row)
-                covered[start:stop] = [True] * (stop - start)
-            start = max(stop, start + 1)
-        known = [*zip(map(str.isalpha, text), covered, strict=True)]
-        letters = [is_covered for is_letter, is_covered in known if is_letter]
-        digits = [is_covered for is_letter, is_covered in known if not is_letter]
-        return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
-
-    def _remember(self, text: str) -> Word:
-        word = self.cut_word(text)
-        if len(text) <= MAX_REMEMBERED_LENGTH:
-            if len(self._words) >= self._remembered:
-                self._words.clear()
-            self._words[text] = word
-        return word
+def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: str) -> Word:
+    """Cut off the longest piece, from the left, and pass over what begins none."""
+    if is_english:
+        text = american(text)
+    covered = [False] * len(text)
+    rows: list[int] = []
+    start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
+    while start < len(text):
+        prefix = CONTINUATION if start else ""
+        stop = min(len(text), start + longest)
+        while stop > start and (row := numbers.get(prefix + text[start:stop])) is None:
+            stop -= 1
+        if stop > start:
+            assert row is not None
+            rows.append(row)
+            covered[start:stop] = [True] * (stop - start)
+        start = max(stop, start + 1)
+    letters = [known for known, one in zip(covered, text, strict=True) if one.isalpha()]
+    digits = [known for known, one in zip(covered, text, strict=True) if not one.isalpha()]
+    return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
 
 
 @dataclass(slots=True)
 class PieceEncoder:
-    """A table of pieces (V, d) and their weights (V,), whole numbers; threads may share one."""
+    """A table of pieces (V, d) and their weights (V,), whole numbers."""
 
     description: EncoderDescription
     pieces: PieceCutter
@@ -179,71 +144,47 @@ class PieceEncoder:
     weights: NDArray[np.float64]
 
     @classmethod
-    def open(
-        cls, directory: Path, language: str | None = None, remembered: int = REMEMBERED_WORDS
-    ) -> "PieceEncoder":
-        """Map an encoder's folder; the table is paged in as it is used.
-
-        `language` replaces the one that the folder names; `remembered` words are kept at the most.
-        Raises IndexUnusableError if a file is missing, damaged, or does not fit the others.
-        """
+    def open(cls, directory: Path, language: str | None = None, remembered: int = 8_192) -> Self:
+        """Map an encoder's folder, read in `language` if it is given. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
-            content: dict[str, Any] = json.loads(layout.description.read_bytes())
-            description = EncoderDescription(**content)
+            description = EncoderDescription(**json.loads(layout.description.read_bytes()))
             pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError, TypeError) as error:
-            problem = f"{directory}: unreadable: {error}"
-            raise IndexUnusableError(problem, hint=REBUILD_HINT) from None
+            raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
-            raise IndexUnusableError(
-                f"{directory}: encoder format {description.format}, expected {FORMAT_VERSION}",
-                hint="build the index again with the version that exported this server",
-            )
+            raise IndexUnusableError(f"{directory}: encoder of format {description.format}")
         if language is not None:
             description = replace(description, language=language)
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
-        if not pieces or weights.min() < 0 or weights.max() > MAX_WEIGHT:
-            raise IndexUnusableError(f"{directory}: impossible piece weights", hint=REBUILD_HINT)
         cutter = PieceCutter(pieces, description.language, remembered)
         return cls(description, cutter, table, weights.astype(np.float64))
 
-    @property
-    def dimensions(self) -> int:
-        """Length of the vectors."""
-        return self.description.dimensions
-
     @stage("encode")
-    def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (dimensions,) of a text.
-
-        None when pieces cover less of its letters than `minimum_coverage`, as with a script that
-        the table was not made for: a vector of the few covered words would rank by chance.
-        """
+    def encode(self, text: str) -> Vector | None:
+        """Return the unit vector (d,) of a text; None if pieces cover too little of it."""
         return self.encode_words(self.cut(text))
 
     def cut(self, text: str) -> list[Word]:
         """Cut a text into words, as `encode_words` takes them."""
         return self.pieces.cut(text[:MAX_CHARACTERS])
 
-    def encode_words(self, words: Sequence[Word]) -> NDArray[np.float32] | None:
-        """Return what `encode` gives for a text of these words."""
+    def encode_words(self, words: Sequence[Word]) -> Vector | None:
+        """Return the same as `encode` for a text of these words."""
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:
             letters = sum([word.digits for word in words])
             covered = sum([word.covered_digits for word in words])
+        # A vector of few of the words would rank by chance.
         if not covered or covered < self.description.minimum_coverage * letters:
             return None
         counts = Counter(chain.from_iterable([word.rows for word in words]))
         rows = np.array([*counts], dtype=np.intp)
         times = np.rint(np.sqrt(np.array([*counts.values()], dtype=np.float64)) * COUNT_UNIT)
         factors = self.weights[rows] * times
-        total = np.zeros(self.dimensions)
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
-            total += factors[part] @ self.table[rows[part]].astype(np.float64)
+        total: NDArray[np.float64] = factors @ self.table[rows].astype(np.float64)
         return _unit(total, self.description.common)
 
 
@@ -252,24 +193,21 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     root, dense = files.layout.root, files.require_dense()
     if dense.query.encoder == "same":
         raise IndexUnusableError(
-            f"{root}: its queries are embedded by {dense.provider} model {dense.model!r},"
-            " and this server embeds them with a table in the index",
+            f"{root}: a model embeds its queries, and this server embeds them with a table in the"
+            " index",
             hint="export the server again for this index",
         )
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense.probe_vector)
-    found = encoder.encode(dense.probe_text)
-    found = np.zeros(encoder.dimensions, dtype=np.float32) if found is None else found
+    found: NDArray[np.floating] | None = encoder.encode(dense.probe_text)
+    found = np.zeros_like(expected) if found is None else found
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
-        raise IndexUnusableError(
-            f"{root}: the query encoder does not answer its probe text as it did when the index"
-            " was built",
-            hint=REBUILD_HINT,
-        )
+        message = "the query encoder gives another vector of its probe text than at the build"
+        raise IndexUnusableError(f"{root}: {message}")
     return encoder
 
 
-def _unit(total: NDArray[np.float64], common: float) -> NDArray[np.float32] | None:
+def _unit(total: NDArray[np.float64], common: float) -> Vector | None:
     """Scale exact integers (d,) to length one, a common part included; None for zero."""
     largest = np.abs(total).max()
     if largest == 0:

@@ -1,91 +1,65 @@
-"""Filters: which chunks a search may return, decided before anything is ranked."""
+"""Filters: which chunks a search may return, decided before anything is ranked.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+A chunk passes that has all of the `tags`, a beginning of its path in `path`, one of the values of
+each other filter, and was modified at or `modified_after`, and before `modified_before`: ISO 8601
+dates or date-times, in UTC unless they name another zone.
+"""
+
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..index.arrays import ValueTable, open_array
 from ..index.errors import InvalidRequestError
-from ..index.tables import ValueTable
+from ..index.layout import IndexLayout, Manifest
 
-UNKNOWN_TIME = np.iinfo(np.int64).min
-"""The modified time of chunks that state none; no modified filter lets them through."""
+Filters: TypeAlias = Mapping[str, object]
+"""Names of filters to strings or lists of strings; None and empty lists filter nothing."""
+
+UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
+MAX_FILTER_VALUES = 256  # Of one filter of a request.
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
 
-MAX_FILTER_VALUES = 256
-"""Values that a request may give one filter."""
 
-MAX_NAMED = 20
-"""Sources that an error names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What chunks must have. Empty fields let everything through.
-
-    One of the sources, all of the tags, a path that begins with one of `path`, one of the media
-    types, one of the values of each column of `metadata`; modified at or after, and before, in
-    seconds since 1970.
-    """
-
-    source: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    modified_after: int | None = None
-    modified_before: int | None = None
-    path: tuple[str, ...] = ()
-    media_type: tuple[str, ...] = ()
-    metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, object], columns: Sequence[str] = ()) -> "Filters":
-        """Parse a request's filters; times are ISO 8601 dates or date-times, UTC unless said.
-
-        `columns` are the index's columns of metadata. Raises InvalidRequestError for an unknown
-        field, a value of the wrong kind, or too many values.
-        """
-        found: dict[str, Any] = {}
-        metadata: dict[str, tuple[str, ...]] = {}
-        for name, value in values.items():
-            if name in ("modified_after", "modified_before"):
-                found[name] = _time(name, value)
-            elif name in KNOWN_FIELDS:
-                found[name] = _strings(name, value)
-            else:
-                _check_column(name, columns)
-                if wanted := _strings(name, value):
-                    metadata[name] = wanted
-        return cls(**found, metadata=metadata)
+def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
+    """Return the values of each filter. Raises InvalidRequestError for other kinds, or too many."""
+    parsed = {}
+    for name, value in (filters or {}).items():
+        values = [] if value is None else [value] if isinstance(value, str) else value
+        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
+            raise _refusal(name, f"{name!r} must be a string or a list of strings")
+        if len(values) > MAX_FILTER_VALUES:
+            most = f"must have at most {MAX_FILTER_VALUES} values"
+            raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
+        parsed[name] = tuple(dict.fromkeys(values))
+    return parsed
 
 
 class FilterColumns:
-    """The filterable columns of one index; `columns` are those of metadata."""
+    """The values that chunks can be filtered by; `columns` are those of metadata.
+
+    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME.
+    """
 
     def __init__(
-        self,
-        sources: Sequence[str],
-        chunk_sources: NDArray[np.uint16],
-        tags: Sequence[str],
-        tag_offsets: NDArray[np.uint64],
-        tag_chunks: NDArray[np.uint32],
-        modified: NDArray[np.int64],
-        values: ValueTable,
-        document_lengths: NDArray[np.int64],
-        columns: Sequence[str],
+        self, layout: IndexLayout, manifest: Manifest, document_lengths: NDArray[np.int64]
     ) -> None:
-        self._sources = {name: number for number, name in enumerate(sources)}
-        self._chunk_sources = chunk_sources
-        self._tags = {name: number for number, name in enumerate(tags)}
-        self._tag_offsets = tag_offsets
-        self._tag_chunks = tag_chunks
-        self._values = values
+        """Map the files; documents (m,) have so many chunks each. Raises IndexUnusableError."""
+        shape, tag_shape = (manifest.chunks,), (len(manifest.tags) + 1,)
+        self.columns = tuple(manifest.filterable)
+        self.modified = open_array(layout.filter_modified, np.int64, shape)
+        self._sources = {name: number for number, name in enumerate(manifest.sources)}
+        self._chunk_sources = open_array(layout.filter_sources, np.uint16, shape)
+        self._tags = {name: number for number, name in enumerate(manifest.tags)}
+        self._tag_offsets = open_array(layout.filter_tag_offsets, np.uint64, tag_shape)
+        self._tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
+        self._values = ValueTable(layout, manifest.documents)
         self._document_lengths = document_lengths
-        self.modified = modified
-        self.columns = tuple(columns)
 
     def newest_date(self) -> str | None:
         """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
@@ -93,23 +67,6 @@ class FilterColumns:
         if newest == UNKNOWN_TIME:
             return None
         return datetime.fromtimestamp(newest, UTC).date().isoformat()
-
-    def parse(self, values: Mapping[str, object]) -> Filters:
-        """Parse a request's filters.
-
-        Raises InvalidRequestError as `Filters.from_json` does, and for a source that was not
-        indexed: sources are few and named by the owner, so that it can only be a mistake.
-        """
-        filters = Filters.from_json(values, self.columns)
-        for name in filters.source:
-            if name not in self._sources:
-                known = ", ".join(sorted(self._sources)[:MAX_NAMED])
-                if len(self._sources) > MAX_NAMED:
-                    known += f", and {len(self._sources) - MAX_NAMED:,} more"
-                raise InvalidRequestError(
-                    f"there is no source {name!r}; known: {known}", field="filters.source"
-                )
-        return filters
 
     def known_values(self, name: str, most: int) -> list[str]:
         """Return the values that a filter can have, sorted; none if they are more than `most`."""
@@ -120,101 +77,74 @@ class FilterColumns:
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 
-        Raises InvalidRequestError for a column of metadata that this index does not have.
+        Raises InvalidRequestError for an impossible value, and for an unknown filter or source.
         """
-        if filters is None or filters == Filters():
-            return None
-        allowed = np.ones(len(self.modified), dtype=np.bool_)
-        if filters.source:
-            wanted = [self._sources[name] for name in filters.source if name in self._sources]
-            from_source = np.isin(self._chunk_sources, np.array(wanted, dtype=np.uint16))
-            copies = self._values.having("source", filters.source)
-            allowed &= from_source | np.repeat(copies, self._document_lengths)
-        for tag in filters.tags:
-            allowed &= self._having_tag(tag)
-        for documents in self._select_documents(filters):
-            allowed &= np.repeat(documents, self._document_lengths)
-        if filters.modified_after is not None:
-            allowed &= self.modified >= filters.modified_after
-        if filters.modified_before is not None:
-            allowed &= (self.modified < filters.modified_before) & (self.modified != UNKNOWN_TIME)
+        known = (*KNOWN_FIELDS, *self.columns)
+        allowed = None
+        for name, values in parse_filters(filters).items():
+            if name not in known:
+                raise _refusal(name, f"unknown filter {name!r}; known: {', '.join(known)}")
+            if values:
+                passing = self._passing(name, values)
+                allowed = passing if allowed is None else allowed & passing
         return allowed
 
-    def _select_documents(self, filters: Filters) -> Iterator[NDArray[np.bool_]]:
-        """Yield the documents (m,) that pass, for each filter that documents pass as a whole."""
-        if filters.path:
-            yield self._values.beginning("path", filters.path)
-        if filters.media_type:
-            yield self._values.having("media_type", filters.media_type)
-        for name, wanted in filters.metadata.items():
-            _check_column(name, self.columns)
-            yield self._values.having(name, wanted)
+    def _passing(self, name: str, values: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Return the chunks (n,) that pass one filter."""
+        if name == "tags":
+            return self._having_tags(values)
+        if name in ("modified_after", "modified_before"):
+            is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
+            is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
+            return is_late if name == "modified_after" else is_early
+        find = self._values.beginning if name == "path" else self._values.having
+        passing = np.repeat(find(name, values), self._document_lengths)
+        # The table has the sources of copies, which are not stored again.
+        return passing | self._from_sources(values) if name == "source" else passing
 
-    def _having_tag(self, tag: str) -> NDArray[np.bool_]:
-        """Return the chunks (n,) that have a tag."""
-        found = np.zeros(len(self.modified), dtype=np.bool_)
-        number = self._tags.get(tag)
-        if number is not None:
-            start, end = self._tag_offsets[number : number + 2].tolist()
-            found[self._tag_chunks[start:end]] = True
-        return found
+    def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
+        if unknown := [name for name in names if name not in self._sources]:
+            known = ", ".join(sorted(self._sources))
+            raise _refusal("source", f"there is no source {unknown[0]!r}; known: {known}")
+        numbers = [self._sources[name] for name in names]
+        return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
+
+    def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
+        having_all = np.ones(len(self.modified), dtype=np.bool_)
+        for tag in tags:
+            having = np.zeros(len(self.modified), dtype=np.bool_)
+            if tag in self._tags:
+                start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
+                having[self._tag_chunks[start:end]] = True
+            having_all &= having
+        return having_all
 
 
-def read_pairs(pairs: Iterable[str]) -> dict[str, object]:
-    """Read filters written as `field=value`, a field repeated or not, for `Filters.from_json`.
-
-    Raises InvalidRequestError for one that has no `=`.
-    """
+def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:
+    """Read filters written as `field=value`. Raises InvalidRequestError for one without `=`."""
     values: dict[str, list[str]] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise InvalidRequestError(f"{pair!r} must be written field=value", field="filter")
         values.setdefault(name.strip(), []).append(value.strip())
-    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+    return values
 
 
 def parse_time(text: str) -> int:
     """Return an ISO 8601 date or date-time in seconds since 1970. Raises ValueError."""
     moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
-def _check_column(name: str, columns: Sequence[str]) -> None:
-    if name not in columns:
-        raise InvalidRequestError(
-            f"unknown filter {name!r}; known: {', '.join((*KNOWN_FIELDS, *columns))}",
-            field=f"filters.{name}",
-        )
-
-
-def _strings(name: str, value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
-        raise InvalidRequestError(
-            f"{name} must be a string or a list of strings", field=f"filters.{name}"
-        )
-    if len(values) > MAX_FILTER_VALUES:
-        raise InvalidRequestError(
-            f"{name} must have at most {MAX_FILTER_VALUES} values, and has {len(values)}",
-            field=f"filters.{name}",
-        )
-    return tuple(dict.fromkeys(values))
-
-
-def _time(name: str, value: object) -> int | None:
-    if value is None:
-        return None
+def _seconds(name: str, values: tuple[str, ...]) -> int:
     try:
-        if isinstance(value, str):
-            return parse_time(value)
+        (value,) = values
+        return parse_time(value)
     except (ValueError, OverflowError):
-        pass
-    raise InvalidRequestError(
-        f"{name} must be an ISO 8601 date or date-time, such as 2024-05-31",
-        field=f"filters.{name}",
-    )
+        form = "an ISO 8601 date or date-time, such as 2024-05-31"
+        raise _refusal(name, f"{name!r} must be {form}") from None
+
+
+def _refusal(name: str, message: str) -> InvalidRequestError:
+    return InvalidRequestError(message, field=f"filters.{name}")

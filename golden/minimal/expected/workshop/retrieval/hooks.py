@@ -1,4 +1,4 @@
-"""Puts the functions of an owner around search and doors; see `custom`."""
+"""Puts the owner's functions around searches and requests; see `custom`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..index.errors import HookError
-from .filters import Filters
+from .filters import Filters, parse_filters
 from .results import Hit, Mode, SearchResponse
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ Search = TypeVar("Search", bound=Callable[..., SearchResponse])
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search, as it came through any door."""
+    """A search, whichever interface it came through."""
 
     query: str
     top_k: int
     mode: Mode
-    filters: Filters | None
+    filters: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,11 @@ class Hooks:
     """Functions that the server calls; each may be left out.
 
     Attributes:
-        before_search: Returns the request that is answered instead. InvalidRequestError refuses it.
-        after_search: Returns the response that is given instead. Hits are put in the order of their
-            scores, those with equal ones in the order given; then scores below 0 become 0, and
-            scores above 1 become 1. HookError for one that is no number.
-        authorise: Whether a caller, whose token was checked already, may pass: HTTP and MCP over
-            HTTP, health checks aside. It must not wait, for all requests would wait with it.
+        before_search: Returns the request to answer instead; InvalidRequestError refuses it.
+        after_search: Returns the response to give instead. Its hits are then ordered by their
+            scores, which are brought into the range from 0 to 1.
+        authorise: Returns whether an HTTP request with a valid token may pass, health checks aside.
+            It must not wait: all other requests would wait too.
         add_routes: Adds routes of your own, behind the same checks as all others.
     """
 
@@ -65,30 +64,20 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
     @wraps(search)
     def search_with_hooks(
-        query: str,
-        top_k: int = 10,
-        *,
-        mode: Mode = "hybrid",
-        filters: Filters | None = None,
-        **others: Any,
+        query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
     ) -> SearchResponse:
-        request = SearchRequest(query, top_k, mode, filters)
+        request = SearchRequest(query, top_k, mode, parse_filters(filters))
         if before is not None:
             request = before(request)
-        response = search(
-            request.query, request.top_k, mode=request.mode, filters=request.filters, **others
-        )
-        return response if after is None else _in_order(after(request, response))
+        response = search(request.query, request.top_k, mode=request.mode, filters=request.filters)
+        if after is not None:
+            response = after(request, response)
+            hits = sorted(response.hits, key=_score, reverse=True)
+            bounded = (replace(hit, score=min(1.0, max(0.0, _score(hit)))) for hit in hits)
+            response = replace(response, hits=tuple(bounded))
+        return response
 
     return cast(Search, search_with_hooks)
-
-
-def _in_order(response: SearchResponse) -> SearchResponse:
-    """Restore what callers rely on: scores from 0 to 1, the highest first."""
-    hits = sorted(response.hits, key=_score, reverse=True)
-    return replace(
-        response, hits=tuple(replace(hit, score=min(1.0, max(0.0, _score(hit)))) for hit in hits)
-    )
 
 
 def _score(hit: Hit) -> float:
@@ -97,8 +86,6 @@ def _score(hit: Hit) -> float:
     except (TypeError, ValueError):
         score = math.nan
     if math.isnan(score):
-        raise HookError(
-            f"the hook after_search gave {hit.id} the score {hit.score!r}",
-            hint="have it give every hit a number; it is in custom.py",
-        )
+        message = f"the hook after_search gave {hit.id} the score {hit.score!r}"
+        raise HookError(message, hint="have it give every hit a number; it is in custom.py")
     return score

@@ -1,36 +1,27 @@
 """Identifiers in queries: `D40`, `30 CFR 75.1725` and `CVE-2024-3095` each name one thing.
 
-A semantic lane can only blur them, so a query that is nothing but one is answered by keywords.
-
-A corpus may have the parts of an identifier and not the identifier: `CVE-2024-0000`, where there
-are other incidents of 2024. What is found for a part is never as good as it gets, see
-`score_against_unknown`. An identifier is known if its whole is a term of the index. Otherwise the
-best passages for its parts are read, because `std::vector` stands in `std::vector::push_back`, and
-`WiFi` in "Wi-Fi". What no term tells, such as the dashes of `--verbose`, is looked for in the
-passages as well, and counts as known unless all that it could stand in have been read.
-
-`patterns` are the owner's own, of `identifier_patterns` in foundry.toml.
+A semantic lane can only blur them, so a query that is nothing but one is answered by keywords. If
+the whole of it is no term of the index, the best chunks for its parts are read: `std::vector` is in
+`std::vector::push_back`, `WiFi` in "Wi-Fi", and no term has the dashes of `--verbose`. `patterns`
+are `identifier_patterns` of foundry.toml.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 
 from ..index.reader import Index
-from .lanes import LaneHits
+from .candidates import LaneHits
 from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]
 
-MAX_PATTERN_INPUT = 200
-"""Characters of a query that the owner's own patterns are tried on."""
-
-READ_PASSAGES = 50
-"""For all identifiers of a query together; none for a query above `MAX_PATTERN_INPUT`."""
+MAX_PATTERN_INPUT = 200  # Characters of a query; for a longer one no chunks are read either.
+READ_CHUNKS = 50  # For all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 # In a sentence these name nothing: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
@@ -40,45 +31,29 @@ _QUANTITY = re.compile(
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _LETTER = re.compile(r"[^\W\d_]")
-_LEAD = re.compile(r"[\W_]*")
-_TAIL = re.compile(r"[\W_]*\Z")
-_DASH = "[-\u2010-\u2015\u2212]"
+_LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
 
 def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns = ()) -> bool:
-    """Return whether every meaningful token is an identifier, or belongs to one beside it.
-
-    Meaningful tokens are those with index terms. A query or token that one of `patterns` matches
-    from end to end is an identifier too, and so is a query like `--verbose` or `/Zi`.
-    """
-    trimmed = query.strip()
-    if len(trimmed) > MAX_PATTERN_INPUT:
+    """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
+    if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
-    if is_written_identifier(trimmed, patterns):
-        return True
-    found = False
-    for token in tokens:
-        if not token.terms:
-            continue
-        if is_identifier(token, patterns):
-            found = True
-        elif not token.may_accompany:
-            return False
-    return found
+    found = find_identifiers(tokens, patterns)
+    others = (token for token in tokens if token.terms and token not in found)
+    is_all = bool(found) and all(token.may_accompany for token in others)
+    return is_all or is_written_identifier(query, patterns)
 
 
 def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
-    """Return whether a query as it is written is an option, or what one of `patterns` matches."""
-    return _matches(query.strip(), (_OPTION, *patterns))
+    """Return whether a query is an option like `--verbose` or `/Zi`, or matches a pattern."""
+    text = query.strip()
+    is_short = len(text) <= MAX_PATTERN_INPUT
+    return is_short and any(one.fullmatch(text) for one in (_OPTION, *patterns))
 
 
 def is_identifier(token: Token, patterns: Patterns) -> bool:
     """Return whether a token is an identifier by its form, or by one of `patterns`."""
-    return token.is_identifier or _matches(token.text, patterns)
-
-
-def _matches(text: str, patterns: Patterns) -> bool:
-    return len(text) <= MAX_PATTERN_INPUT and any(one.fullmatch(text) for one in patterns)
+    return token.is_identifier or is_written_identifier(token.text, patterns)
 
 
 def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[Token]:
@@ -88,66 +63,36 @@ def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[T
 
 def whole_terms(token: Token) -> tuple[str, ...]:
     """Return the terms of an identifier that stand for the whole of it, not for a part."""
-    # What only the owner's patterns know has no term of its own.
+    # A token that only a pattern knows has no term for its whole.
     return token.terms[:1] if token.is_identifier else token.terms
-
-
-@dataclass(frozen=True, slots=True)
-class _Identifier:
-    """An identifier as a query writes it, and the terms that every text with it has.
-
-    `is_told_by_terms` is false where a text without it may have them all.
-    """
-
-    text: str
-    terms: tuple[str, ...]
-    is_told_by_terms: bool
 
 
 def find_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that stand nowhere in the index, in the query's order.
-
-    A number has the acronym before it: `30 CFR 99.999`. `patterns` are the owner's. Raises
-    StoreError.
-    """
+    """Return the identifiers of a query that stand nowhere in the index. Raises StoreError."""
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
-    is_short = len(query) <= MAX_PATTERN_INPUT
-    passages = max(1, READ_PASSAGES // max(1, len(found))) if is_short else 0
-    unknown = (each.text for each in found if not _is_known(index, each, passages))
-    return tuple(dict.fromkeys(unknown))
-
-
-def score_against_unknown(
-    keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str]
-) -> LaneHits:
-    """Return the keyword lane's hits, of which none is worth 1 if identifiers are unknown.
-
-    1 is then worth the best score and, for each of the query's terms that is of an unknown
-    identifier and in no chunk, the idf of such a term: what it could have added at most.
-    """
-    if not unknown:
-        return keyword
-    theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
-    missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    rarest = math.log(1 + (index.chunk_count + 0.5) / 0.5)
-    # Without a missing term the passages have told: then the identifier itself is missing.
-    return replace(keyword, missing_score=max(1, len(missing)) * rarest)
+    each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
+    return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
 
 
 def finds_identifier(
     keyword: LaneHits, index: Index, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
-    """Return whether one of the keyword lane's hits has an identifier of the query, not a part.
-
-    Raises StoreError.
-    """
+    """Return whether a hit has an identifier of the query, not just a part. Raises StoreError."""
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
     chunks = np.sort(keyword.chunks)
     scores = index.keyword_lane.scores
     found = (np.all([scores([term], chunks) for term in whole], axis=0) for whole in wholes)
     return any(map(np.any, found)) if wholes else len(keyword) > 0
+
+
+class _Identifier(NamedTuple):
+    """An identifier as a query writes it, and the terms of every text that has it."""
+
+    text: str
+    terms: tuple[str, ...]
+    is_told_by_terms: bool  # A text without it never has them all.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -159,7 +104,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
     for place, token in enumerate(tokens):
         if not is_identifier(token, patterns):
             continue
-        text, before = token.text, _companions(tokens[:place])
+        text, terms, before = token.text, whole_terms(token), _companions(tokens[:place])
         is_number = _LETTER.search(text) is None
         is_quantity = _QUANTITY.fullmatch(text) is not None
         is_named = is_number and "." in text and before
@@ -168,7 +113,6 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
             continue
         whole = re.sub(r"[-_]+", "", text).casefold()
         is_told = token.is_identifier and token.terms[0] == whole and not text.startswith("_")
-        terms = whole_terms(token)
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
             # 75.1725 says enough by itself, and 802.3 does not.
@@ -178,17 +122,13 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
-    """Return the acronym at the end of `tokens`, with the numbers beside it; none without an
-    acronym."""
-    companions: list[Token] = []
-    for token in reversed(tokens):
-        if not token.may_accompany or token.is_identifier:
-            break
-        companions.insert(0, token)
-    return companions if any(token.text.isalpha() for token in companions) else []
+    """Return the acronym at the end of `tokens`, if there is one, and the numbers beside it."""
+    beside = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
+    found = [*beside][::-1]
+    return found if any(token.text.isalpha() for token in found) else []
 
 
-def _is_known(index: Index, identifier: _Identifier, passages: int) -> bool:
+def _is_known(index: Index, identifier: _Identifier, most_read: int) -> bool:
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms
     if identifier.is_told_by_terms:
@@ -197,28 +137,25 @@ def _is_known(index: Index, identifier: _Identifier, passages: int) -> bool:
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
     fewest = min(map(frequency, terms), default=0)
-    if not fewest or not passages:
+    if not fewest or not most_read:
         return fewest > 0
     written = _as_written(text)
-    for number in index.keyword_lane.search(terms, passages).chunks:
+    for number in index.keyword_lane.search(terms, most_read).chunks:
         chunk = index.chunk(int(number))
         passage = "\n".join([*chunk.headings(), chunk.text])
         if written.search(unicodedata.normalize("NFKC", passage).casefold()):
             return True
-    return not identifier.is_told_by_terms and fewest > passages
+    # What no term tells may stand in the chunks that were not read.
+    return not identifier.is_told_by_terms and fewest > most_read
 
 
 def _as_written(text: str) -> re.Pattern[str]:
-    """Return what finds an identifier in a normalised text, also with other joints or none."""
+    """Return a pattern for an identifier in normalised text, also with other joints or none."""
     normal = unicodedata.normalize("NFKC", text)
-    lead, tail = (found[0] if (found := ends.search(normal)) else "" for ends in (_LEAD, _TAIL))
+    ends = [re.escape(end.findall(normal)[0]) for end in (_LEAD, _TAIL)]
+    # Texts have two dashes as one longer.
+    lead, tail = (re.sub(r"(?:\\-)+", "[-\u2010-\u2015\u2212]{1,2}", end) for end in ends)
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))
     whole = r"(?:::|[\W_])?".join(re.escape(piece.casefold()) for piece in pieces)
-    end = r"(?!-?\w)" if lead else r"(?![^\W_])"
-    either = rf"{_literal(lead)}{whole}{_literal(tail)}|{re.escape(normal.casefold())}"
-    return re.compile(rf"(?<![^\W_])(?:{either}){end}")
-
-
-def _literal(joints: str) -> str:
-    """A pattern for characters before or after a name; texts have two dashes as one longer."""
-    return re.sub(r"(?:\\-)+", f"{_DASH}{{1,2}}", re.escape(joints))
+    either = rf"{lead}{whole}{tail}|{re.escape(normal.casefold())}"
+    return re.compile(rf"(?<![^\W_])(?:{either})" + (r"(?!-?\w)" if lead else r"(?![^\W_])"))

@@ -1,11 +1,11 @@
-"""Makes the answer to a query, the same through every door."""
+"""The response to a query, the same through every interface."""
 
 import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
@@ -16,13 +16,13 @@ from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
 from .candidates import SCORE_DIGITS, Candidates
+from .match import Match, judge
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 
 MAX_TOP_K = 100
-MAX_QUERY_LENGTH = 2_000
-"""Characters."""
+MAX_QUERY_LENGTH = 2_000  # Characters.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of hits with the same text, or nearly the same, that it stands
-    for; `passage` is the larger passage around it.
+    `near_duplicates` are the ids of passages that it stands for; `passage` is the larger one around
+    it.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -73,27 +73,26 @@ class Hit(ChunkRecord):
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
-    """The answer to one query: what was found, best first, equal scores in the order of ids.
+    """The response to one query: its hits, best first, equal scores in the order of ids.
 
-    `mode` is the mode that was used and `reason` why; `degraded` is true when semantic search was
-    wanted but could not be had. `unknown_identifiers` are those of the query that stand nowhere in
-    the documents; `stages` says what optional stages changed, or why they failed.
+    `mode` is the mode used and `reason` why; `degraded` is true if semantic search was wanted and
+    could not be had. `match` is how good the best hit is, `none` if the documents say nothing about
+    the query. `unknown_identifiers` are those that no document has; `stages` says what optional
+    stages changed, or why they failed.
     """
 
     query: str
     mode: Mode
     reason: Reason
     degraded: bool
+    match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or one that a better hit stands for.
-
-        That is a near-duplicate, or one of the same document or parent.
-        """
+        """Return whether a chunk is a hit, or one that a hit stands for."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
         is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
@@ -104,17 +103,13 @@ class Journal:
     """Notes while one query is answered: the time, unknown identifiers, what stages did."""
 
     def __init__(self) -> None:
-        self._started = time.perf_counter()
+        self.started = time.perf_counter()
         self.unknown_identifiers: tuple[str, ...] = ()
         self.stages: dict[str, dict[str, Any]] = {}
 
     def note(self, stage: str, **details: Any) -> None:
-        """Say what a stage changed, or why it failed; details are values of JSON."""
+        """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
-
-    def milliseconds(self) -> float:
-        """Return the time since the start, to the microsecond."""
-        return round((time.perf_counter() - self._started) * 1000, 3)
 
 
 def check_request(query: str, top_k: int, mode: str) -> None:
@@ -122,9 +117,8 @@ def check_request(query: str, top_k: int, mode: str) -> None:
     if not query.strip():
         raise InvalidRequestError("query must not be empty", field="query")
     if len(query) > MAX_QUERY_LENGTH:
-        raise InvalidRequestError(
-            f"query must have at most {MAX_QUERY_LENGTH} characters", field="query"
-        )
+        most = f"at most {MAX_QUERY_LENGTH} characters"
+        raise InvalidRequestError(f"query must have {most}", field="query")
     if not 1 <= top_k <= MAX_TOP_K:
         raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
     if mode not in ("hybrid", "semantic", "keyword"):
@@ -141,14 +135,24 @@ def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.
     ranked = scores[chosen].tolist()
     times = Counter(ranked)
     if len(times) == len(ranked):
-        return chosen
+        return chosen[:count]
     # Only ties need their ids, which are read from disk.
-    ids = [
-        index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else ""
+    keys = [
+        (-score, index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else "")
         for place, score in zip(chosen, ranked, strict=True)
     ]
-    order = sorted(range(len(ranked)), key=lambda number: (-ranked[number], ids[number]))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
     return chosen[order[:count]].astype(np.int64)
+
+
+def rank_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
+    """Yield every candidate as a hit, best first; only the `first` are sorted at once."""
+    done, count = 0, first
+    while done < len(candidates.scores):
+        places = best_places(index, candidates, count)
+        for place in places[done:].tolist():
+            yield _hit(index, candidates, place)
+        done, count = len(places), 4 * count
 
 
 def respond(
@@ -157,112 +161,67 @@ def respond(
     top_k: int,
     journal: Journal,
     candidates: Candidates,
-    choose: Callable[[Iterator[Hit]], Iterator[Hit]] | None = None,
+    hits: Iterator[Hit],
     *,
     mode: Mode,
     reason: Reason,
     degraded: bool = False,
 ) -> SearchResponse:
-    """Read the best `top_k` candidates from the index, in order, each text once.
-
-    `choose` picks from all candidates, best first, instead; those that are left out make room for
-    others.
-    """
-    choose = choose or partial(merge_equal_texts, count=top_k)
-    hits = tuple(islice(choose(_ranked_hits(index, candidates, top_k)), top_k))
-    return SearchResponse(
-        query,
-        mode,
-        reason,
-        degraded,
-        journal.unknown_identifiers,
-        journal.milliseconds(),
-        journal.stages,
-        hits,
-    )
+    """Return the first `top_k` hits, with what is known of the whole search."""
+    # Stages that choose among hits write to the journal while these are read.
+    results = tuple(islice(hits, top_k))
+    match: Match = "strong" if reason == "identifier" else judge(index, candidates)
+    unknown, stages = journal.unknown_identifiers, journal.stages
+    took_ms = round((time.perf_counter() - journal.started) * 1000, 3)
+    return SearchResponse(query, mode, reason, degraded, match, unknown, took_ms, stages, results)
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     """Leave out hits, given best first, whose text a better one has, white space apart.
 
-    Hits are read until `count` different texts are found before any is given, so that each names
-    the ids of those among them that it stands for, best first.
+    The first `count` that are left name those left out before the last of them.
     """
-    kept: list[Hit] = []
-    copies: list[list[str]] = []
-    originals = _Originals()
+    copies: dict[_Text, list[Hit]] = {}
     for hit in hits:
-        number = originals.find(hit.text)
-        if number is not None:
-            copies[number].append(hit.id)
-            continue
-        kept.append(hit)
-        copies.append([])
-        if len(kept) == count:
+        copies.setdefault(_Text(hit.text), []).append(hit)
+        if len(copies) == count:
             break
-    for hit, ids in zip(kept, copies, strict=True):
-        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+    for first, *others in copies.values():
+        yield replace(first, near_duplicates=tuple(hit.id for hit in others)) if others else first
     for hit in hits:
-        if originals.find(hit.text) is None:
+        if copies.setdefault(_Text(hit.text), [hit])[0] is hit:
             yield hit
 
 
-class _Originals:
-    """Texts in the order in which they came, each once."""
+class _Text:
+    """A text as a key that is equal whatever the white space."""
 
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._normal: dict[int, str] = {}
-        self._by_ends: dict[tuple[str, ...], list[int]] = {}
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # Splitting whole texts took a third of a search's time; few agree in these words.
+        self._hash = hash((*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:]))
 
-    def find(self, text: str) -> int | None:
-        """Return the number of an equal text; None if there is none, and this takes the next."""
-        # Few texts agree in their first and last words, so that few are compared as a whole.
-        ends = (*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:])
-        alike = self._by_ends.setdefault(ends, [])
-        if alike:
-            normal = " ".join(text.split())
-            for number in alike:
-                if number not in self._normal:
-                    self._normal[number] = " ".join(self._texts[number].split())
-                if self._normal[number] == normal:
-                    return number
-        alike.append(len(self._texts))
-        self._texts.append(text)
-        return None
+    @cached_property
+    def words(self) -> list[str]:
+        return self.text.split()
 
+    def __hash__(self) -> int:
+        return self._hash
 
-def _ranked_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
-    """Yield all candidates, best first; more than the `first` of them are ordered only if asked
-    for."""
-    done, count = 0, first
-    while done < len(candidates.scores):
-        places = best_places(index, candidates, count)
-        for place in places[done:]:
-            yield _hit(index, candidates, int(place))
-        done, count = len(places), 4 * count
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Text) and self.words == other.words
 
 
 def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    values: tuple[Any, ...] = (
-        *index.chunk_values(int(candidates.chunks[place])),
-        float(candidates.scores[place]),
-        LaneScores(
-            _lane_score(candidates.semantic, place),
-            _lane_score(candidates.keyword, place),
-            _lane_score(candidates.rerank, place),
-        ),
-        LaneRanks(
-            int(candidates.semantic_ranks[place]) or None,
-            int(candidates.keyword_ranks[place]) or None,
-        ),
-        {
-            name: round(float(factors[place]), SCORE_DIGITS)
-            for name, factors in candidates.boosts.items()
-            if factors[place] != 1
-        },
-    )
-    return Hit(*values)
+    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    scores = LaneScores(*[_lane_score(lane, place) for lane in lanes])
+    both = candidates.semantic_ranks, candidates.keyword_ranks
+    ranks = LaneRanks(*[int(lane[place]) or None for lane in both])
+    factors = ((name, float(values[place])) for name, values in candidates.boosts.items())
+    boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
+    more = float(candidates.scores[place]), scores, ranks, boosts
+    number = int(candidates.chunks[place])
+    return index.read_chunk(number, lambda stored: Hit.from_json(stored, *more))
 
 
 def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:

@@ -1,9 +1,7 @@
-"""British spellings of English words, written as Americans write them.
+"""Rewrites British spellings of English words as American ones, so that either finds both.
 
-`localisation` and `localization`, `colour` and `color` are one word to whoever searches. Nothing
-depends on what is correct, only on both coming out alike, so a rule may rewrite a word that has one
-spelling (`baptise`) as long as it does not become another word; the words for which it would are
-listed. Where a stemmer makes both alike (`modelling`, `fulfil`), there is no rule.
+Both need only come out alike: a rule may rewrite a word that has one spelling (`baptise`), unless
+that makes it another word. Where a stemmer makes both alike (`modelling`), there is no rule.
 """
 
 import re
@@ -15,7 +13,7 @@ _OUR = re.compile(
 )
 _RE = re.compile(
     "(.*(?:calib|cent|fib|goit|lit|louv|lust|manoeuv|meag|met|mit|och|sab|saltpet|sepulch|somb"
-    "|spect|theat|tit))r(?:(ing.*|abl.*|abil.*)|e(|[sd]|board.*|fold.*|glass|lin.*|piece.*))"
+    "|spect|theat|tit))r(?:(ing.*|abl.*|abil.*|ed)|e(|s|board.*|fold.*|glass|lin.*|piece.*))"
 )
 _ISE = re.compile(
     "((?:un|non)?(.{2,}[b-df-hj-np-tvxyz])i)s"
@@ -25,34 +23,29 @@ _YSE = re.compile("(.*(?:anal|catal|dial|electrol|hydrol|paral)y)s(e[ds]?|ers?|i
 _OGUE = re.compile("(.*(?:anal|catal|dial|homol|monol)og)u(?:e(s?)|(e[dr]|ers|ing))")
 _ENCE = re.compile("(def|off|pret|lic)enc(e|ed|ees?|eless|ers?|es|ing)")
 _LL = re.compile("((?:re)?(?:counsel|dial|duel|fuel|initial|jewel|victual))l(e[dr]|ers|ings?|ors?)")
-
+# Before `ise` where Americans write `ise` too, and `ize` could be another word.
 _ONLY_WITH_S = frozenset(
     "adv advert appr chast chem circumc comprom compr conc dem desp dev enterpr exc exerc"
     " expert disenfranch enfranch franch imprec improv inc merchand metropol moonr mort parad"
     " pelv portcull prec prem prev prom readv rem repr rev sunr superv surm surpr telev treat"
     " trell upr val".split()
 )
-"""What stands before `ise` where Americans write `ise` too, and `ize` could be another word."""
 
-
-def _pairs(written: str) -> dict[str, str]:
-    return dict(pair.split(":") for pair in written.split())
-
-
-_STARTS = _pairs(
-    "acknowledgement:acknowledgment aeroplane:airplane aluminium:aluminum anaem:anem"
-    " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy diarrhoea:diarrhea"
-    " encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco haema:hema haemo:hemo"
-    " ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem mould:mold moult:molt"
-    " moustache:mustache oedema:edema oesophag:esophag oestr:estr orthopaed:orthoped"
-    " paediatr:pediatr plough:plow practis:practic pyjama:pajama sceptic:skeptic skilful:skillful"
-    " sulph:sulf wilful:willful yoghurt:yogurt"
+_STARTS, _WORDS = (
+    dict(pair.split(":") for pair in pairs.split())
+    for pairs in (
+        "acknowledgement:acknowledgment aeroplane:airplane aluminium:aluminum anaem:anem"
+        " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy"
+        " diarrhoea:diarrhea encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco haema:hema"
+        " haemo:hemo ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem mould:mold"
+        " moult:molt moustache:mustache oedema:edema oesophag:esophag oestr:estr"
+        " orthopaed:orthoped paediatr:pediatr plough:plow practis:practic pyjama:pajama"
+        " sceptic:skeptic skilful:skillful sulph:sulf wilful:willful yoghurt:yogurt",
+        "gramme:gram grammes:grams kilogramme:kilogram kilogrammes:kilograms programme:program"
+        " programmes:programs tyre:tire tyres:tires",
+    )
 )
 _START = re.compile("|".join(_STARTS))
-_WORDS = _pairs(
-    "gramme:gram grammes:grams kilogramme:kilogram kilogrammes:kilograms programme:program"
-    " programmes:programs tyre:tire tyres:tires"
-)
 
 
 def american(word: str) -> str:
@@ -72,7 +65,6 @@ def american(word: str) -> str:
     if "ll" in word and (found := _LL.fullmatch(word)):
         return found[1] + found[2]
     if "r" in word and (found := _RE.fullmatch(word)):
-        stem = found[1].replace("manoeuv", "maneuv") + "er"
-        # `centred` has its `e` before the `r`, and one is enough.
-        return stem + (found[2] or ("ed" if found[3] == "d" else found[3]))
+        stem = found[1].replace("manoeuv", "maneuv")
+        return f"{stem}er{found[2] or found[3]}"
     return _WORDS.get(word, word)

@@ -1,18 +1,17 @@
-"""Text to index terms, the same way when an index is built and when it is queried.
+"""Cuts text into index terms, the same way when an index is built and when it is queried.
 
-A text is cut into tokens: words (Unicode letters, digits and their combining marks), identifiers
-that hold joints inside (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), and runs of scripts
-that are written without spaces. A token becomes one or more terms:
+A token is a word (Unicode letters, digits and combining marks), an identifier with joints inside
+(`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without spaces.
+Its terms are:
 
-- a word: its Snowball stem, unless it is a stop word; of British spellings the American one's;
-- an identifier: the whole of it, hyphens and underscores removed so that `max-connections2` and
+- of a word, its Snowball stem, unless it is a stop word; of British spellings the American one's;
+- of an identifier, the whole without hyphens and underscores, so that `max-connections2` and
   `max_connections2` agree, and each part of two characters or more (`max_connections`: `max`,
   `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`);
-- the citation of a paragraph: the whole of it, and all that it is a part of (`1005.6(b)(2)`:
-  `1005.6(b)`, `1005.6`);
-- a letter with a symbol: both together (`A*`, `F#`, `Q&A`);
-- a letter that is a stop word: itself, where it numbers something (`Appendix A`, `30 A`);
-- a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
+- of a cited paragraph, the whole and what it is part of (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`);
+- of a letter with a symbol (`A*`, `F#`, `Q&A`), both together;
+- of a stop word that is one letter and numbers something (`Appendix A`, `30 A`), itself;
+- of a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese, its overlapping character bigrams.
 
 Text is compared after NFKC and case folding; accents are kept.
 """
@@ -20,52 +19,16 @@ Text is compared after NFKC and case folding; accents are kept.
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import lru_cache
+from typing import TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
 
 from .spelling import american
-from .token_patterns import (
-    ASCII_TOKEN,
-    CODE_JOINT,
-    DIGIT,
-    HUMPS,
-    JOINTS,
-    LETTER,
-    PARAGRAPH,
-    TOKEN,
-    UNDERSCORED,
-    WITH_DIGITS,
-)
 
-VERSION = 3
-"""Changes whenever the terms of any text change; an index names the version it was built with."""
-
-LANGUAGES = frozenset(
-    "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
-    " german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian persian"
-    " polish portuguese romanian russian serbian spanish swedish tamil turkish yiddish none".split()
-)
-"""Languages with a Snowball stemmer, and `none` for no stemming and no stop words."""
-
-MAX_TOKEN_LENGTH = 128
-"""Characters; longer runs (encoded data, mostly) give no terms."""
-
-MAX_QUERY_TERMS = 64
-"""Distinct terms of a query; what follows is not searched for."""
-
-MAX_QUERY_TOKENS = 256
-"""Of a query, stop words and repetitions included."""
-
-MAX_QUERY_CHARACTERS = 2_000
-"""Of a query after NFKC, which makes 18 characters of one at the most."""
-
-REMEMBERED_TOKENS = 8_192
-"""Tokens that a tokenizer keeps, of `MAX_REMEMBERED_LENGTH` characters at the most."""
-
-MAX_REMEMBERED_LENGTH = 32
+VERSION = 3  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -74,151 +37,182 @@ ENGLISH_STOP_WORDS = frozenset(
     " you your".split()
 )
 
+MAX_TOKEN_LENGTH = 128  # Longer runs (encoded data, mostly) give no terms.
+MAX_QUERY_TERMS = 64  # Distinct ones; of a longer query the beginning counts.
+MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of one.
+MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
+MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
+
+HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
+SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name as it is written.
+
+_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
+)
+
+# A letter that is a stop word too, after what is always lettered, or often. After the latter, it
+# must not go on as a sentence: `the part I know`, `in part a success`, but `part I of the act`.
+_LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
+_OFTEN_LETTERED = (
+    "article attachment block category chapter class clause column division exhibit figure form"
+    " gate grade group item level option paragraph part phase point room row rule schedule section"
+    " stage step table team tier title type unit version volume zone".split()
+)
+_AFTER_LETTERED, _AFTER_OFTEN_LETTERED = (
+    f"(?:{'|'.join(rf'(?<={word}[ ])' for word in words)})"
+    for words in (_LETTERED, _OFTEN_LETTERED)
+)
+_NO_SENTENCE = r"(?![ ]+(?!(?:and|for|from|in|is|of|or|through|to)\b)[a-z])"
+_NUMBERING_LETTER = (
+    rf"[ ](?=\(?[AaIi](?![\w'\u2019+#&]))(?:(?i:{_AFTER_LETTERED}\(?[ai])"
+    rf"|(?i:{_AFTER_OFTEN_LETTERED})\(?(?:A|[aIi]{_NO_SENTENCE})|(?<=[0-9][ ])A)"
+)
+_SUFFIX = (
+    r"(?:(?:\+\+|\#)(?![\w+#])"
+    # Of a single letter: `A*`, but not the end of `*A*` or of `**plan A**`; `R&D`; `A 320`.
+    r"|[*+](?<![\w*+][A-Za-z][*+])(?<=[A-Za-z][*+])(?![\w*+])"
+    r"|&[A-Za-z](?<!\w[A-Za-z]&[A-Za-z])(?<=[A-Za-z]&[A-Za-z])(?!\w)"
+    r"|[ ](?<=A[ ])(?<!\wA[ ])(?=[0-9]+(?![\w%-]|[.,][0-9]|[ ]+[a-z]))"
+    # Of a number: paragraphs.
+    r"|\((?<=[0-9]\()(?:(?:[A-Za-z]{1,2}|[ivx]{3,5}|[0-9]{1,3})\)\(?)+(?<=\))(?!\w))?"
+)
+_JOINT = r"(?:::|[-.:/@])"
+_ASCII_PATTERN, _PATTERN = (
+    rf"{_NUMBERING_LETTER}|{letter}+(?:{_JOINT}{letter}+)*{_SUFFIX}"
+    for letter in ("[A-Za-z0-9_]", rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
+)
+_ASCII_TOKEN = re.compile(_ASCII_PATTERN)
+_TOKEN = re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
+_JOINTS = re.compile(rf"{_JOINT}|_+|[+#*]+$|&")
+_PARAGRAPH = re.compile(r"\(\w+\)$")
+_SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
+_CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d)[-:/](?=\d)")
+# Not `_word_`, which is how some texts write emphasis.
+_UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
+_DIGIT = re.compile(r"[0-9]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+Value = TypeVar("Value")
+
+
+def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
+    """Cache the last `entries` values of a function of a word, those of long words aside."""
+    cached = lru_cache(entries)(function)
+    return lambda word: (cached if len(word) <= MAX_REMEMBERED_LENGTH else function)(word)
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it stands in the text, and its index terms.
-
-    `is_identifier` marks a name or code (`D40`, `75.1725`, `max_connections`, `_open`,
-    `HTTPServer`); `may_accompany` marks what reads as part of one beside it: a bare number, an
-    acronym.
-    """
+    """A token as it stands in the text, and its index terms."""
 
     text: str
     terms: tuple[str, ...]
-    is_identifier: bool
-    may_accompany: bool
+    is_identifier: bool = False  # Such as `D40`, `75.1725`, `max_connections`, `_open`.
+    may_accompany: bool = False  # A bare number or an acronym, which may be part of one.
 
 
 class Tokenizer:
-    """Cuts texts of one language into terms. Safe to share between threads.
+    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
 
-    `remembered` tokens are kept at the most. Raises ValueError for a language that is not in
-    `LANGUAGES`.
-    """
-
-    def __init__(self, language: str, remembered: int = REMEMBERED_TOKENS) -> None:
-        if language not in LANGUAGES:
-            raise ValueError(f"no stemmer for language {language!r}")
+    def __init__(self, language: str, remembered: int = 8_192) -> None:
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
-        self._remembered = remembered
-        self._cache: dict[str, Token] = {}
+        self._token = remember(self._analyse, remembered)
 
     def tokenize(self, text: str) -> list[Token]:
-        """Cut `text` into tokens, in order; those without terms (stop words) included."""
+        """Cut `text` into tokens, in order, including those without terms (stop words)."""
         if text.isascii():
-            return [self._token(surface) for surface in ASCII_TOKEN.findall(text)]
+            return [self._token(surface) for surface in _ASCII_TOKEN.findall(text)]
         normal = unicodedata.normalize("NFKC", text)
         return [
-            _bigrams(match[0]) if match["spaceless"] else self._token(match[0])
-            for match in TOKEN.finditer(normal)
+            _bigrams(match[0]) if match["run"] else self._token(match[0])
+            for match in _TOKEN.finditer(normal)
         ]
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
-        """Return what of a query is searched for, and the tokens of that.
-
-        All of it, unless it has more than `MAX_QUERY_CHARACTERS` in NFKC, `MAX_QUERY_TERMS`
-        distinct terms or `MAX_QUERY_TOKENS`: then its beginning, in NFKC.
-        """
+        """Return the query, or its beginning in NFKC if that exceeds a limit, and its tokens."""
         if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
             return query, self.tokenize(query)
-        pattern, beginning, normal = ASCII_TOKEN, query, query
-        if not query.isascii():
-            pattern = TOKEN
-            sizes = accumulate(len(unicodedata.normalize("NFKC", letter)) for letter in query)
-            beginning = query[: sum(size <= MAX_QUERY_CHARACTERS for size in sizes)]
-            normal = unicodedata.normalize("NFKC", beginning)
+        normal = unicodedata.normalize("NFKC", query)
+        beginning = normal[:MAX_QUERY_CHARACTERS]
         tokens: list[Token] = []
         found: set[str] = set()
-        for match in pattern.finditer(normal):
-            room = MAX_QUERY_TERMS - len(found)
-            is_run = pattern is TOKEN and match["spaceless"] is not None
-            text = match[0][: room + 1] if is_run else match[0]
-            token = _bigrams(text) if is_run else self._token(text)
+        for match in _TOKEN.finditer(beginning):
+            # A run is cut within, as there may be nothing else.
+            text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
+            token = _bigrams(text) if match["run"] else self._token(text)
             new = found.union(token.terms)
-            if len(new) > MAX_QUERY_TERMS or len(tokens) == MAX_QUERY_TOKENS:
+            if len(new) > MAX_QUERY_TERMS:
                 return normal[: match.start()], tokens
             tokens.append(token)
             found = new
             if text != match[0]:
                 return normal[: match.start() + len(text)], tokens
-        return (query if beginning == query else normal), tokens
+        return (query if beginning == normal else beginning), tokens
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of `text`, in order and with repetitions."""
         return [term for token in self.tokenize(text) for term in token.terms]
 
-    def _token(self, surface: str) -> Token:
-        token = self._cache.get(surface)
-        if token is None:
-            token = self._analyse(surface)
-            if len(surface) <= MAX_REMEMBERED_LENGTH:
-                if len(self._cache) >= self._remembered:
-                    self._cache.clear()
-                self._cache[surface] = token
-        return token
-
     def _analyse(self, surface: str) -> Token:
         if len(surface) > MAX_TOKEN_LENGTH:
-            return Token(surface, (), is_identifier=False, may_accompany=False)
-        if surface[0] in " (" or surface[-1] == " ":
+            return Token(surface, ())
+        if surface[0] in " (" or surface[-1] == " ":  # A letter that numbers something.
             letter = surface.strip(" (")
-            return Token(letter, (letter.casefold(),), is_identifier=False, may_accompany=False)
+            return Token(letter, (letter.casefold(),))
         if surface[-1] == ")":
-            return Token(surface, tuple(self._citation_terms(surface)), True, may_accompany=False)
-        pieces = [piece for piece in JOINTS.split(surface) if piece]
-        parts = [part for piece in pieces for part in HUMPS.split(piece) if part]
-        has_digit = DIGIT.search(surface) is not None
-        has_letter = LETTER.search(surface) is not None
+            outer = self._analyse(_PARAGRAPH.sub("", surface))
+            return Token(surface, (surface.casefold(), *outer.terms), is_identifier=True)
+        pieces = [piece for piece in _JOINTS.split(surface) if piece]
+        parts = [part for piece in pieces for part in _HUMPS.split(piece) if part]
+        folded = [part.casefold() for part in parts]
         is_identifier = (
-            (has_digit and has_letter)
-            or CODE_JOINT.search(surface) is not None
-            or any(len(HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
+            (_DIGIT.search(surface) is not None and _LETTER.search(surface) is not None)
+            or _CODE_JOINT.search(surface) is not None
+            or any(len(_HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
         )
-        may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
-        if len(parts) <= 1 and len(surface) == len("".join(parts)):
+        if parts == [surface]:
             terms = self._word_terms(surface)
+        elif is_identifier or any(len(part) == 1 for part in folded):
+            terms = self._identifier_terms(surface, pieces, folded)
         else:
-            terms = self._identifier_terms(surface, pieces, parts, is_identifier)
-        is_name = is_identifier or UNDERSCORED.fullmatch(surface) is not None
+            terms = [term for part in folded for term in self._word_terms(part)]
+        is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
+        may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
         return Token(surface, tuple(terms), is_name, may_accompany)
 
-    def _citation_terms(self, surface: str) -> list[str]:
-        terms = []
-        while (paragraph := PARAGRAPH.search(surface)) is not None:
-            terms.append(surface.casefold())
-            surface = surface[: paragraph.start()]
-        return [*terms, *self._analyse(surface).terms]
+    def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
+        whole = re.sub(r"[-_]+", "", surface).casefold()
+        terms = [whole] if whole else []
+        # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
+        numbers = {piece.casefold() for piece in pieces}
+        is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
+        for part in dict.fromkeys(parts):
+            is_fragment = part.isdigit() and part not in numbers
+            if (len(part) > 1 or is_with_symbol) and part != whole and not is_fragment:
+                terms += self._word_terms(part)
+        # The name of a series: `foxo` of FoxO3a, which humps divide.
+        for name in filter(None, map(_SERIES.match, pieces)):
+            series = name[0].casefold()
+            terms += self._word_terms(series) if series not in parts else []
+        return terms
 
     def _word_terms(self, word: str) -> list[str]:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
             return []
-        return [folded if DIGIT.search(folded) else self._stem(folded)]
-
-    def _identifier_terms(
-        self, surface: str, pieces: list[str], parts: list[str], is_identifier: bool
-    ) -> list[str]:
-        folded_parts = [part.casefold() for part in parts]
-        if not is_identifier and all(len(part) > 1 for part in folded_parts):
-            return [term for part in folded_parts for term in self._word_terms(part)]
-        whole = re.sub(r"[-_]+", "", surface).casefold()
-        terms = [whole] if whole else []
-        # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
-        numbers_of_pieces = {piece.casefold() for piece in pieces}
-        is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
-        for part in dict.fromkeys(folded_parts):
-            is_fragment = part.isdigit() and part not in numbers_of_pieces
-            if (len(part) > 1 or is_with_symbol) and part != whole and not is_fragment:
-                terms += self._word_terms(part)
-        # The name of a series: `foxo` of FoxO3a, which humps divide.
-        names = [name[0].casefold() for piece in pieces if (name := WITH_DIGITS.match(piece))]
-        for series in names:
-            terms += self._word_terms(series) if series not in folded_parts else []
-        return terms
+        return [folded if _DIGIT.search(folded) else self._stem(folded)]
 
     def _stem(self, word: str) -> str:
         if self._stemmer is None:
@@ -230,48 +224,30 @@ class Tokenizer:
 
 
 def _bigrams(run: str) -> Token:
-    terms = (run,) if len(run) == 1 else tuple(run[i : i + 2] for i in range(len(run) - 1))
-    return Token(run, terms, is_identifier=False, may_accompany=False)
-
-
-HEADING_MARK = "="
-"""What a heading term begins with, and no term of a text does."""
-
-SURFACE_MARK = 2 * HEADING_MARK
-"""What the term of a name as it is written begins with."""
-
-MAX_HEADING_TERMS = 24
-"""A longer text is no heading, and a longer query names none."""
-
-_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+    return Token(run, tuple(run[i : i + 2] for i in range(max(1, len(run) - 1))))
 
 
 def heading_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term that stands for a heading as a whole, or for a query that says the same.
+    """Return the term of a heading as a whole, or of a query that names it, if it has terms.
 
-    `Safety Requirements` and `What are the safety requirements?` share it: words that only frame
-    a question are left out. None if nothing is left, or too much.
+    `Safety Requirements` and `What are the safety requirements?` share it.
     """
     terms = [term for token in _named(tokens) for term in token.terms]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a heading of one word or identifier, or a query, as it is written.
-
-    It tells `_open` from `open`, and `Fd` from `FD`, which share all other terms.
-    """
+    """Return the term of a single word as it is written, which tells `_open` from `open`."""
     named = _named(tokens)
     return SURFACE_MARK + named[0].text if len(named) == 1 else None
 
 
-def _named(tokens: Iterable[Token]) -> list[Token]:
-    """Return the tokens with terms but for words that frame a question."""
-    return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
-
-
 def query_terms(tokens: Sequence[Token]) -> list[str]:
-    """Return what a query looks up: its terms, and those of the heading that it may name."""
+    """Return the terms to look up for a query: its own, and those of the heading it may name."""
     terms = [term for token in tokens for term in token.terms]
     named = (heading_term(tokens), surface_term(tokens))
     return terms + [term for term in named if term is not None]
+
+
+def _named(tokens: Iterable[Token]) -> list[Token]:
+    return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]

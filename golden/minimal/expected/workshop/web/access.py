@@ -1,14 +1,14 @@
-"""Who may talk to the server: Host and Origin allow-lists, bearer tokens.
+"""Decides which requests may enter, by Host, Origin and bearer token.
 
-Loopback names and the literal address that a connection came in on are always hosts of this
-server. No other name is unless it is listed, so a web page that points its own name at this
-machine (DNS rebinding) is refused.
+Hosts are loopback names, the address that a connection came in on, and those that are listed. So a
+web page that points its own name at this machine (DNS rebinding) is refused.
 """
 
-import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from hmac import compare_digest
 
 from starlette.exceptions import HTTPException
@@ -17,107 +17,88 @@ from starlette.types import Scope
 from ..index.errors import ConfigurationError
 from ..retrieval.settings import HOST, HOSTS_HINT
 
+MAX_HEADERS = 100
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
-MAX_HEADERS = 100
-
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Paths that answer without a token, for load balancers and supervisors."""
+"""Health checks need no token."""
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """Which hosts the server answers for, and the SHA-256 of each token that opens it.
 
-    A host is listed as `name` (any port) or `name:port`. Without tokens everybody may ask; with
-    them, `is_open` says which requests beside those for OPEN_PATHS need none.
+    A host is listed as `name` (any port) or `name:port`. Without tokens all requests may enter;
+    with them, those for OPEN_PATHS and those that `is_open` need none.
     """
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]
-    is_open: Callable[[Scope], bool] | None = None
+    is_open: Callable[[Scope], bool] = lambda _scope: False
 
     @classmethod
     def from_environment(
-        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] | None = None
+        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] = lambda _scope: False
     ) -> "AccessPolicy":
-        """Read ALLOWED_HOSTS, in addition to `allowed_hosts`, and API_TOKENS: comma separated.
+        """Read ALLOWED_HOSTS, which adds to `allowed_hosts`, and API_TOKENS: comma separated.
 
-        Raises ConfigurationError for a host that is no host and for a token that is too short.
+        Raises ConfigurationError for what is no host, and for a token that is too short.
         """
-        hosts = {host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS"))}
-        for host in hosts:
-            if not HOST.fullmatch(host):
-                raise ConfigurationError(
-                    f"ALLOWED_HOSTS: {host!r} is not a host name", hint=HOSTS_HINT
-                )
+        hosts = frozenset(host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS")))
+        if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
+            problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
+            raise ConfigurationError(problem, hint=HOSTS_HINT)
         tokens = _listed("API_TOKENS")
         if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
-            raise ConfigurationError(
-                f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters",
-                hint='make one: python -c "import secrets; print(secrets.token_urlsafe(32))"',
-            )
-        digests = tuple(hashlib.sha256(token.encode()).digest() for token in tokens)
-        return cls(frozenset(hosts), digests, is_open)
+            problem = f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters"
+            hint = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+            raise ConfigurationError(problem, hint=hint)
+        return cls(hosts, tuple(sha256(token.encode()).digest() for token in tokens), is_open)
 
     def check(self, scope: Scope) -> None:
-        """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may go on."""
+        """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may enter."""
         if len(scope["headers"]) > MAX_HEADERS:
             raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
-        host = self._check_host(scope)
+        hosts = _values(scope, b"host")
+        if len(hosts) != 1:
+            raise HTTPException(400, "A request needs exactly one Host header.")
+        host = hosts[0].decode("latin-1").lower()
+        parts = HOST.fullmatch(host)
+        if parts is None or not self._is_own(parts, scope.get("server")):
+            named = parts["name"] if parts else "the host name"
+            detail = f"its owner can allow it by adding {named} to ALLOWED_HOSTS in the environment"
+            raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
         for origin in _values(scope, b"origin"):
             scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-            if scheme not in {"http", "https"} or (
-                sender != host and sender not in self.allowed_hosts
-            ):
+            if scheme not in {"http", "https"} or sender not in {host, *self.allowed_hosts}:
                 raise HTTPException(403, "Pages of this Origin may not use this server.")
-        if self.token_digests and not self._is_open(scope):
-            self._check_token(scope)
-
-    def _check_host(self, scope: Scope) -> str:
-        values = _values(scope, b"host")
-        if len(values) != 1:
-            raise HTTPException(400, "A request needs exactly one Host header.")
-        host = values[0].decode("latin-1").lower()
-        if authority := HOST.fullmatch(host):
-            name, server = authority["name"], scope.get("server")
-            own = LOOPBACK_NAMES | self.allowed_hosts
-            if name in own or host in own or (server and name.strip("[]") == server[0]):
-                return host
-        raise HTTPException(
-            421, "This server does not answer for this Host; its owner can allow it."
-        )
-
-    def _is_open(self, scope: Scope) -> bool:
-        return scope["path"] in OPEN_PATHS or (self.is_open is not None and self.is_open(scope))
-
-    def _check_token(self, scope: Scope) -> None:
-        values = _values(scope, b"authorization")
-        scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
-        challenge = "Bearer"
-        if scheme.lower() == b"bearer":
-            # Digests have one length, and every one is compared: the time tells nothing.
-            digest = hashlib.sha256(token.strip()).digest()
-            matches = [compare_digest(digest, known) for known in self.token_digests]
-            if any(matches):
-                return
-            challenge = 'Bearer error="invalid_token"'
-        raise HTTPException(
-            401,
-            "Send a valid token: Authorization: Bearer <token>.",
-            headers={"WWW-Authenticate": challenge},
-        )
+        if self.token_digests and not (scope["path"] in OPEN_PATHS or self.is_open(scope)):
+            digest = _token_digest(scope)
+            # Digests have one length, and a wrong token is compared with every one of them.
+            if not any(compare_digest(digest, known) for known in self.token_digests):
+                detail = "Send a valid token: Authorization: Bearer <token>."
+                raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
 
     def caller(self, scope: Scope) -> bytes:
-        """Tell callers whose requests were checked apart: by token, else by address."""
-        if self.token_digests and (values := _values(scope, b"authorization")):
-            # A digest, so that no token stays in memory.
-            return hashlib.sha256(values[0].partition(b" ")[2].strip()).digest()
+        """Return what tells apart the callers of requests that were checked."""
+        if self.token_digests and _values(scope, b"authorization"):
+            return _token_digest(scope)
         client = scope.get("client")
         return str(client[0]).encode() if client else b""
+
+    def _is_own(self, host: re.Match[str], server: tuple[str, int] | None) -> bool:
+        is_address = server is not None and host["name"].strip("[]") == server[0]
+        return is_address or not {host[0], host["name"]}.isdisjoint(LOOPBACK | self.allowed_hosts)
+
+
+def _token_digest(scope: Scope) -> bytes:
+    """Return the SHA-256 of the bearer token; of nothing unless there is exactly one."""
+    values = _values(scope, b"authorization")
+    scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
+    return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
 
 
 def _values(scope: Scope, name: bytes) -> list[bytes]:

@@ -1,64 +1,63 @@
-"""The documents as Markdown for agents: each by itself, a list of them, and all in one.
-
-`/llms.txt` is as https://llmstxt.org describes it: a title, a summary in a quotation, and lists of
-links; `/llms-full.txt` has the texts themselves.
-"""
+"""The documents as Markdown for agents, each by itself or all in one; see https://llmstxt.org."""
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from fastapi import APIRouter
 from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, read_document
-from ..index.records import DocumentRecord
 from ..index.served import current_index
 from ..retrieval.settings import settings
-from .citations import page_path, public_url
+from .citations import public_url, record_path
 from .problems import PROBLEM_RESPONSES
 
 MARKDOWN = "text/markdown"
 MAX_LISTED = 1_000
-"""Documents that /llms.txt names."""
-
 MAX_FULL_CHARACTERS = 4_000_000
-"""Of /llms-full.txt; a document that has begun is finished."""
-
-BLOCK_CHARACTERS = 32_768
-"""Of a stream that are put together before they are sent: each block is a turn of a thread."""
+PIECES_PER_BLOCK = 64
+"""Pieces of a stream that are sent together: each block is a turn of a thread."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 
-agent_routes = APIRouter(tags=["agents"], responses=PROBLEM_RESPONSES)
-
-
-@agent_routes.get(
-    "/llms.txt", response_class=Response, responses={200: {"content": {MARKDOWN: {}}}}
+agent_routes = APIRouter(
+    tags=["agents"],
+    default_response_class=Response,
+    responses={**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}},
 )
+
+
+@agent_routes.get("/llms.txt")
 def llms() -> Response:
-    """Return what this server holds, as Markdown for agents: its documents and its doors."""
+    """Return the documents and endpoints of this server, listed in Markdown for agents."""
     return Response("".join(_overview(current_index())), media_type=MARKDOWN)
 
 
-@agent_routes.get(
-    "/llms-full.txt", response_class=Response, responses={200: {"content": {MARKDOWN: {}}}}
-)
+@agent_routes.get("/llms-full.txt")
 def llms_full() -> Response:
-    """Return the text of every document as one Markdown document, up to a limit that it names."""
-    return StreamingResponse(_in_blocks(_everything(current_index())), media_type=MARKDOWN)
+    """Return the texts of the documents as one in Markdown, up to some 4,000,000 characters."""
+    return _stream(_everything(current_index()))
 
 
 def markdown_of(document_id: str) -> Response:
-    """A document as Markdown; the id may have `.md` behind it. Raises HTTPException 404."""
+    """Return a document as Markdown; its id may end in `.md`. Raises HTTPException 404."""
     index = current_index()
-    record = index.find_document(document_id)
-    if record is None:
-        record = index.find_document(document_id.removesuffix(".md"))
+    find = index.find_document
+    record = find(document_id) or find(document_id.removesuffix(".md"))
     if record is None:
         raise HTTPException(404, "There is no document with this id.")
-    blocks = _in_blocks(_text(index, record))
-    return StreamingResponse(blocks, media_type=MARKDOWN, headers={"Vary": "Accept"})
+    return _stream(read_document(index, record))
+
+
+def _stream(pieces: Iterator[str]) -> Response:
+    def blocks() -> Iterator[str]:
+        while block := list(islice(pieces, PIECES_PER_BLOCK)):
+            yield "".join(block)
+        yield "\n"
+
+    return StreamingResponse(blocks(), media_type=MARKDOWN, headers={"Vary": "Accept"})
 
 
 def _overview(index: Index) -> Iterator[str]:
@@ -73,14 +72,13 @@ def _overview(index: Index) -> Iterator[str]:
     )
     for record in index.documents(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
-        yield f"- [{_line(record.title)}]({address}{page_path(record)}.md){where}\n"
-    if index.document_count > MAX_LISTED:
-        rest = index.document_count - MAX_LISTED
+        yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
+    if (rest := index.document_count - MAX_LISTED) > 0:
         yield f"\n{rest} more: `GET {address}/documents?offset={MAX_LISTED}`.\n"
     yield (
         "\n## Optional\n\n"
         f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
-        f"- [OpenAPI document]({address}/openapi.json): every door of this server\n"
+        f"- [OpenAPI document]({address}/openapi.json): every endpoint of this server\n"
     )
 
 
@@ -95,34 +93,14 @@ def _everything(index: Index) -> Iterator[str]:
             )
             return
         record = index.document(number)
-        head = f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n"
-        if record.url:
-            head += f"Url: {_line(record.url)}\n"
-        yield head + "\n"
-        for piece in _text(index, record):
+        url = f"Url: {_line(record.url)}\n" if record.url else ""
+        yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
+        for piece in read_document(index, record):
             written += len(piece)
             yield piece
-
-
-def _text(index: Index, record: DocumentRecord) -> Iterator[str]:
-    yield from read_document(index, record)
-    yield "\n"
-
-
-def _in_blocks(pieces: Iterator[str]) -> Iterator[str]:
-    """Yield the same text in pieces of BLOCK_CHARACTERS at the least, the last one aside."""
-    block: list[str] = []
-    length = 0
-    for piece in pieces:
-        block.append(piece)
-        length += len(piece)
-        if length >= BLOCK_CHARACTERS:
-            yield "".join(block)
-            block, length = [], 0
-    if block:
-        yield "".join(block)
+        yield "\n"
 
 
 def _line(text: str) -> str:
-    """Free text on one line, none of it with a meaning in Markdown."""
+    # On one line, without markup.
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,45 +1,43 @@
-"""The one middleware: all that stands between a client and the routes, in the order of a request.
-
-It observes the request, checks who asks, takes the body in, and waits for a turn to work.
-"""
+"""The one middleware: everything between a client and the routes, in the order of a request."""
 
 import asyncio
-import logging
 import math
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
 from .access import OPEN_PATHS, AccessPolicy
-from .limits import Answer, AnswerEndedError, RateLimit, Slots, StreamRefusedError, StreamSlots
-from .observing import NO_ROUTE, observed_request
-from .problems import Problem, Problems
+from .limits import RateLimit, Slots
+from .observing import Outcome, observed_request
+from .problems import Problems
 
 BODY_SECONDS = 30.0
-"""Within this time the whole body must have arrived, however steadily it trickles."""
-
 MAX_BODY_MESSAGES = 4096
-"""Pieces that a body may come in: one byte at a time costs far more than its bytes."""
+"""A body that arrives byte by byte costs far more time than one of its length."""
 
-UNQUEUED_PATHS = OPEN_PATHS | {"/metrics"}
-CHAT_PATHS = frozenset({"/chat", "/v1/chat/completions"})
-MCP_PATHS = frozenset({"/mcp", "/mcp/"})
+SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
+"""Set on every response that does not set them itself."""
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_logger = logging.getLogger(__name__)
 
 
 class Middleware:
-    """Serves requests through the application, or refuses them with a problem.
+    """Passes requests to the application, or refuses them with a problem document.
 
-    The application gets requests whose body has arrived in full, at most `max_body_bytes` of it,
-    and HEAD as GET: the answer's body is dropped on its way out. Every answer has an X-Request-ID,
-    the caller's own if it sent a plain one.
+    The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
+    HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
     """
 
     def __init__(
@@ -57,149 +55,152 @@ class Middleware:
         self._max_body_bytes = max_body_bytes
         self._problems = problems or Problems()
         self._authorise = authorise
-        self._streams = StreamSlots(limits.streams)
-        self._slots = {"search": Slots("search", limits.searches)}
-        self._rates: dict[str, RateLimit] = {}
-        if limits.chats is not None:
-            self._slots["chat"] = Slots("chat", limits.chats)
-        if limits.mcp_calls is not None:
-            self._slots["mcp"] = Slots("mcp", limits.mcp_calls)
-        if limits.requests_per_minute:
-            self._rates["search"] = self._rates["mcp"] = RateLimit(limits.requests_per_minute)
-        if limits.chat_requests_per_minute:
-            self._rates["chat"] = RateLimit(limits.chat_requests_per_minute)
+        counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
+        self._slots = {kind: Slots(kind, count) for kind, count in counts.items() if count}
+        self._streams = Slots("stream", limits.streams)
+        rates = {"search": limits.requests_per_minute, "chat": limits.chat_requests_per_minute}
+        self._rates = {kind: RateLimit(rate) for kind, rate in rates.items() if rate}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope)
+        request_id = dict(scope["headers"]).get(b"x-request-id", b"")
+        if not _REQUEST_ID.fullmatch(request_id):
+            request_id = secrets.token_hex(8).encode()
         with observed_request(scope, request_id.decode()) as outcome:
-            answer = Answer(scope, send, outcome, request_id)
+            answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
-            except AnswerEndedError:
-                return
+            except _DoneError:
+                pass
             except Exception as error:
                 if answer.has_begun:
                     raise
-                if isinstance(error, HTTPException):
-                    problem = Problem(error.status_code, error.detail, headers=error.headers or {})
-                else:
-                    _logger.exception("%s %a failed", scope["method"], scope["path"])
-                    problem = Problem(500, "The server failed.")
-                response = self._problems.response(scope["path"], problem)
+                response = self._problems.response(scope, error)
                 await response(scope, receive, answer.send)
             finally:
-                answer.end()
+                answer.give_back()
 
-    async def _serve(self, scope: Scope, receive: Receive, answer: "Answer") -> None:
-        """Check, wait for a turn, and call the application. Raises HTTPException to refuse."""
+    async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        self._policy.check(scope)
+        if self._authorise is not None and scope["path"] not in OPEN_PATHS:
+            caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
+            if not self._authorise(caller):
+                raise HTTPException(403, "This caller may not pass.")
+        receive = await self._receive_body(dict(scope["headers"]), receive)
+        answer.is_last = False
+        if kind := self.kind_of_work(scope):
+            self._check_rate(kind, scope)
+            await answer.take(self._slots[kind])
+            # A chat works until its response ends.
+            answer.streams = None if kind == "chat" else self._streams
+        inner = {**scope, "method": "GET"} if answer.is_head else scope
         try:
-            self._policy.check(scope)
-            self._check_hook(scope)
-            receive_body = await self._receive_body(scope, receive)
-        except HTTPException as refusal:
-            # Whatever the client still sends is not read.
-            refusal.headers = {**(refusal.headers or {}), "Connection": "close"}
-            raise
-        if receive_body is None:
-            return
-        await self._take_turn(scope, answer)
-        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-        try:
-            await self._app(inner, receive_body, answer.send)
-        except StreamRefusedError:
-            raise _busy() from None
+            await self._app(inner, receive, answer.send)
         finally:
-            answer.outcome.route = getattr(inner.get("route"), "path_format", None) or NO_ROUTE
+            answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
-    def _check_hook(self, scope: Scope) -> None:
-        """Ask the owner's hook, if there is one. Raises HTTPException 403."""
-        if self._authorise is None or scope["path"] in OPEN_PATHS:
-            return
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        if not self._authorise(Caller(scope["method"], scope["path"], headers)):
-            raise HTTPException(403, "This caller may not pass.")
-
-    async def _receive_body(self, scope: Scope, receive: Receive) -> Receive | None:
-        """Return what delivers the body to the application; None if the client went away.
-
-        Raises HTTPException: 413 for a body that is too large, 408 for one that is too slow.
-        """
-        length = None
-        for name, value in scope["headers"]:
-            if name == b"content-length":
-                length = int(value)
-            elif name == b"transfer-encoding":
-                length = -1
-        if not length:
+    async def _receive_body(self, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        """Return what delivers the body to the application, whole."""
+        length, most = int(headers.get(b"content-length", 0)), self._max_body_bytes
+        if not length and b"transfer-encoding" not in headers:
             return receive
-        body = bytearray()
+        body, pieces, is_more = bytearray(), 0, True
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                for _ in range(MAX_BODY_MESSAGES if length <= self._max_body_bytes else 0):
+                while is_more and pieces < MAX_BODY_MESSAGES and max(length, len(body)) <= most:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        return None
+                        raise _DoneError
                     body += message.get("body", b"")
-                    if len(body) > self._max_body_bytes:
-                        break
-                    if not message.get("more_body", False):
-                        return _replay(bytes(body), receive)
+                    is_more = message.get("more_body", False)
+                    pieces += 1
         except TimeoutError:
             raise HTTPException(408, f"The body took longer than {BODY_SECONDS:.0f} s.") from None
-        raise HTTPException(
-            413, f"A body may have {self._max_body_bytes} bytes, in {MAX_BODY_MESSAGES} pieces."
-        )
-
-    async def _take_turn(self, scope: Scope, answer: "Answer") -> None:
-        """Take a slot for the work. Raises HTTPException, 429 or 503."""
-        kind = self.kind_of_work(scope)
-        if kind is None:
-            return
-        caller = self._policy.caller(scope)
-        if (rate := self._rates.get(kind)) and (wait := rate.take(caller)):
-            seconds = str(math.ceil(wait))
+        if is_more or len(body) > most:
             raise HTTPException(
-                429, f"You ask too often; try again in {seconds} s.", {"Retry-After": seconds}
+                413, f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
             )
-        slots = self._slots[kind]
-        if not await slots.take():
-            raise _busy()
-        # A chat works until its answer ends, and ends it itself if its client does not read.
-        answer.begin_work(slots, None if kind == "chat" else self._streams, caller)
+        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def receive_whole() -> Message:
+            return whole.pop() if whole else await receive()
+
+        return receive_whole
 
     def kind_of_work(self, scope: Scope) -> str | None:
-        """Name the queue of a request: `search`, `chat` or `mcp`; None if it has none."""
+        """Name the queue of a request: `search`, `chat` or `mcp`; None if it need not wait."""
         path = scope["path"]
-        if path in UNQUEUED_PATHS:
+        if path in OPEN_PATHS or path == "/metrics":
             return None
         # GET /chat is the page for it.
-        if path in CHAT_PATHS and scope["method"] == "POST" and "chat" in self._slots:
-            return "chat"
-        return "mcp" if path in MCP_PATHS and "mcp" in self._slots else "search"
+        is_chat = "chat" in path.split("/") and scope["method"] == "POST"
+        kind = "chat" if is_chat else "mcp" if path in {"/mcp", "/mcp/"} else "search"
+        return kind if kind in self._slots else "search"
+
+    def _check_rate(self, kind: str, scope: Scope) -> None:
+        rate = self._rates.get("chat" if kind == "chat" else "search")
+        if rate and (wait := math.ceil(rate.take(self._policy.caller(scope)))):
+            detail = f"You ask too often; try again in {wait} s."
+            raise HTTPException(429, detail, {"Retry-After": str(wait)})
 
 
-def _busy() -> HTTPException:
-    detail = "The server has more requests than it can answer now; try again later."
-    return HTTPException(503, detail, {"Retry-After": "1"})
+class _DoneError(Exception):
+    """There is nothing more to do: the request was HEAD, or its client has left."""
 
 
-def _request_id(scope: Scope) -> bytes:
-    for name, value in scope["headers"]:
-        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
-            return bytes(value)
-    return secrets.token_hex(8).encode()
+@dataclass(slots=True)
+class _Answer:
+    """Sends one response, holding its head back until it is known how the body comes.
 
+    The slot of the work is given back when the body begins, so a slow reader holds nothing that a
+    search needs. A body in pieces then takes a slot of `streams`, if there are any for it.
+    """
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    is_head: bool
+    send_on: Send
+    request_id: bytes
+    outcome: Outcome
+    streams: Slots | None = None
+    held: Slots | None = None
+    has_begun: bool = False
+    # What is left of a body that was not read must not be taken for a request.
+    is_last: bool = True
+    head: Message = field(default_factory=dict)
 
-    async def receive_replayed() -> Message:
-        return pending.pop() if pending else await receive()
+    async def take(self, slots: Slots) -> None:
+        await slots.take()
+        self.held = slots
 
-    return receive_replayed
+    def give_back(self) -> None:
+        if self.held is not None:
+            self.held.give_back()
+            self.held = None
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.head = message
+            return
+        is_more = message.get("more_body", False)
+        if not self.has_begun:
+            if self.streams is not None:
+                self.give_back()
+                if is_more and not self.is_head:
+                    await self.take(self.streams)
+            self.has_begun = True
+            self.outcome.status = self.head["status"]
+            await self.send_on({**self.head, "headers": self._headers()})
+        if self.is_head:
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        self.outcome.sent_bytes += len(message.get("body", b""))
+        await self.send_on(message)
+        if self.is_head and is_more:
+            raise _DoneError
+
+    def _headers(self) -> list[tuple[bytes, bytes]]:
+        present = {name for name, _ in self.head["headers"]}
+        missing = [header for header in SECURITY_HEADERS if header[0] not in present]
+        close = [(b"connection", b"close")] if self.is_last else []
+        return [*self.head["headers"], *missing, (b"x-request-id", self.request_id), *close]

@@ -1,60 +1,73 @@
-"""The HTTP doors: search, what the index holds, health."""
+"""The HTTP endpoints: search, what the index holds, health."""
 
 import asyncio
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 
-from ..index.errors import IndexUnusableError
-from ..index.records import ChunkRecord
+from ..index.errors import InvalidRequestError
+from ..index.reader import Index
+from ..index.records import ChunkRecord, DocumentAnswer, Record, SourceList
 from ..index.served import current_index, served
-from ..retrieval.results import Mode, SearchResponse
-from .answers import (
-    ChunkPlace,
-    DocumentContents,
-    DocumentPage,
-    Health,
-    ReadinessPart,
-    SourceList,
-    readiness_of,
-)
-from .json import JsonResponse, JsonRoute, once
+from ..retrieval.results import SearchResponse
+from .json import JsonResponse, JsonRoute
 from .problems import PROBLEM_RESPONSES
-from .requests import PageParameters, SearchParameters, SearchRequest
-from .runner import AsyncSearch
+from .requests import AsyncSearch, PageParameters, SearchParameters, SearchRequest
 
-VERIFYING_SECONDS = 1.0
-"""How long /readyz waits for an index that has just been opened."""
-
+# For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
+VERIFYING_TURNS = 50
 
 
 def search_routes(search: AsyncSearch) -> APIRouter:
     """POST /search and GET /search, both answered by `search`."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
 
-    async def answer(
-        query: str, top_k: int, mode: Mode, filters: dict[str, Any] | None
-    ) -> JsonResponse:
-        parsed = current_index().filters.parse(filters) if filters else None
-        found = await search(query, top_k, mode=mode, filters=parsed)
-        return JsonResponse(found)
-
     @routes.post("/search", response_model=SearchResponse)
     async def search_by_body(request: SearchRequest) -> JsonResponse:
         """Rank passages for a query."""
-        return await answer(request.query, request.top_k, request.mode, request.filters)
+        return JsonResponse(await search(**dict(request)))
 
-    @routes.get("/search", response_model=SearchResponse, dependencies=[once(SearchParameters)])
+    @routes.get("/search", response_model=SearchResponse)
     async def search_by_address(
-        parameters: Annotated[SearchParameters, Query()],
+        parameters: Annotated[SearchParameters, Query()], request: Request
     ) -> JsonResponse:
-        """Rank passages for a query; the same answer as POST."""
-        return await answer(parameters.q, parameters.top_k, parameters.mode, parameters.filters())
+        """Rank passages for a query; the same response as POST."""
+        for name in request.query_params.keys() - {"source", "tag", "filter"}:
+            if len(request.query_params.getlist(name)) > 1:
+                raise InvalidRequestError("may be given only once", field=name)
+        return JsonResponse(await search(**parameters.search_arguments()))
 
     return routes
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage(Record):
+    """Some of `total` documents, from `offset` on."""
+
+    total: int
+    offset: int
+    documents: Sequence[DocumentAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace(Record):
+    """A chunk of a document, without its text."""
+
+    id: str
+    section: list[str]
+    position: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContents(DocumentAnswer):
+    """A document, with the places of some of its chunks, in order."""
+
+    contents: list[ChunkPlace]
 
 
 content_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
@@ -70,7 +83,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
     return JsonResponse(record)
 
 
-@content_routes.get("/documents", response_model=DocumentPage, dependencies=[once(PageParameters)])
+@content_routes.get("/documents", response_model=DocumentPage)
 async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return the documents of the index, in the order of the index."""
     index = current_index()
@@ -78,19 +91,11 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
     return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
 
 
-@content_routes.get(
-    "/documents/{document_id:path}",
-    response_model=DocumentContents,
-    dependencies=[once(PageParameters)],
-)
+@content_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
 async def document(
     document_id: str, parameters: Annotated[PageParameters, Query()]
 ) -> JsonResponse:
-    """Return one document, with the ids and places of some of its `chunks` chunks, from `offset`
-    on.
-
-    /chunks has their text.
-    """
+    """Return one document, with the places of its chunks from `offset` on; not their texts."""
     index = current_index()
     record = index.find_document(document_id)
     if record is None:
@@ -108,58 +113,43 @@ async def sources() -> JsonResponse:
     return JsonResponse(SourceList(current_index().sources()))
 
 
-def health_routes(*parts: ReadinessPart) -> APIRouter:
-    """GET /healthz and GET /readyz, which also asks `parts` other than the index."""
+def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
+    """GET /healthz and GET /readyz; a `detail` of one of the `parts` makes the server degraded."""
     routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
-    readiness = readiness_of(*parts)
 
-    @routes.get("/healthz", response_model=Health)
+    @routes.get("/healthz", response_model=dict[str, str])
     async def healthz() -> JsonResponse:
         """Return whether the process answers at all."""
-        return JsonResponse(Health("ok"))
+        return JsonResponse({"status": "ok"})
 
-    @routes.get("/readyz", response_model=readiness)
+    @routes.get("/readyz", response_model=dict[str, Any])
     async def readyz() -> JsonResponse:
-        """Return whether the index is open, and every file of it is as it should be; 503 until
-        then.
+        """Return whether the index is open and undamaged; 503 until then.
 
-        With READY_UNVERIFIED=1 it need not have been compared with its hashes yet.
+        `problem` says why if `status` is `degraded` and not `ok`. `verified` says that every file
+        agrees with its hash, which READY_UNVERIFIED=1 does not wait for.
         """
-        try:
-            index = current_index()
-            is_known = await _verified() or os.environ.get("READY_UNVERIFIED") == "1"
-            index = current_index()
-        except IndexUnusableError:
-            if not (damage := served.state.damage):
-                raise
-            detail = f"Files of the index are damaged: {'; '.join(damage)}"
-            raise HTTPException(503, detail) from None
-        if not is_known:
-            raise HTTPException(
-                503, "Files of the index are being verified.", headers={"Retry-After": "1"}
-            )
-        answers = {part.name: part.describe(index) for part in parts}
-        problems = [served.state.problem, *(answer.get("detail") for answer in answers.values())]
+        for _ in range(VERIFYING_TURNS):
+            index, state = current_index(), served.state
+            if state.verified:
+                break
+            await asyncio.sleep(VERIFYING_TURN_SECONDS)
+        if not (state.verified or os.environ.get("READY_UNVERIFIED") == "1"):
+            detail = "Files of the index are being verified."
+            raise HTTPException(503, detail, {"Retry-After": "1"})
+        needed = {name: describe(index) for name, describe in parts.items()}
+        problems = [state.problem, *(described.get("detail") for described in needed.values())]
         problem = next(filter(None, problems), None)
         return JsonResponse(
-            readiness(
-                status="degraded" if problem else "ok",
-                problem=problem,
-                verified=served.state.verified,
-                index_version=index.version,
-                chunks=index.chunk_count,
-                documents=index.document_count,
-                **answers,
-            )
+            {
+                "status": "degraded" if problem else "ok",
+                "problem": problem,
+                "verified": state.verified,
+                "index_version": index.version,
+                "chunks": index.chunk_count,
+                "documents": index.document_count,
+                **needed,
+            }
         )
 
     return routes
-
-
-async def _verified() -> bool:
-    """Return whether the index has been found to be undamaged, or will be in a moment."""
-    for _ in range(int(VERIFYING_SECONDS / VERIFYING_TURN_SECONDS)):
-        if served.state.verified or served.state.damage:
-            break
-        await asyncio.sleep(VERIFYING_TURN_SECONDS)
-    return served.state.verified

@@ -1,4 +1,4 @@
-"""Running the application: which addresses are safe to bind, and in how many processes."""
+"""Runs the application on an address that is safe to bind, in one process or several."""
 
 import ipaddress
 import logging
@@ -8,9 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from typing import NoReturn
 
 from fastapi import FastAPI
 from prometheus_client.multiprocess import mark_process_dead
@@ -20,20 +17,17 @@ from ..index.served import load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
 from .citations import announce
-from .connections import BACKLOG, Server
-from .loading import loading
-from .log import configure_logging, log_always
-from .observing import INDEX_RELOADS, INDEX_SERVED
+from .connections import Server
+from .observing import INDEX_RELOADS
+from .process import configure_logging, loading
 
 MAX_WORKERS = 256
-RESTART_SECONDS = 1.0
-"""A worker that dies sooner than this is not replaced before."""
 
-PARENT_SECONDS = 1.0
-"""How often a worker looks whether the process that started it is still there."""
-
-_STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
+_STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
+# LOG_LEVEL does not silence it: programs wait for the address.
+_address_logger = _logger.getChild("address")
+_address_logger.setLevel(logging.INFO)
 
 
 def serve(
@@ -44,22 +38,18 @@ def serve(
     workers: int = 1,
     insecure_no_auth: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
+    """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
-    Port 0 is any free port; several `workers` are processes that share it.
-
-    Raises ConfigurationError for an address that other machines can reach, unless tokens are set
-    or `insecure_no_auth` is; ServerError for one that cannot be bound; IndexUnusableError. Nothing
-    is bound before everything else has been checked.
+    Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
+    that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
     family, address = _resolve(host, port)
     if not 1 <= workers <= MAX_WORKERS:
-        raise ConfigurationError(
-            f"{workers} workers cannot be", hint=f"--workers takes 1 to {MAX_WORKERS}"
-        )
+        hint = f"--workers takes 1 to {MAX_WORKERS}"
+        raise ConfigurationError(f"cannot run {workers} workers", hint=hint)
     policy = AccessPolicy.from_environment(settings().allowed_hosts)
-    is_loopback = ipaddress.ip_address(address[0].partition("%")[0]).is_loopback
+    is_loopback = ipaddress.ip_address(address.partition("%")[0]).is_loopback
     if not (is_loopback or policy.token_digests or insecure_no_auth):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and no API_TOKENS are set",
@@ -70,155 +60,107 @@ def serve(
     with loading():
         index = load(verify=False)
         app = create_app()
-    with _listen(family, address, host) as listener:
+    with _listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        announce(address[0], port)
-        log_always(
-            "Serving %s on http://%s:%d (%d documents, %d chunks)",
-            settings().title,
-            f"[{address[0]}]" if family == socket.AF_INET6 else address[0],
-            port,
-            index.document_count,
-            index.chunk_count,
-        )
+        announce(address, port)
+        place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
+        counts = f"{index.document_count} documents, {index.chunk_count} chunks"
+        _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
         if workers == 1:
             _run(app, listener)
         else:
-            # A connection to a socket that no worker listens on any more would wait for nothing.
-            work = partial(_work, app, listener, os.getpid())
-            Workers(workers, work, stop=listener.close).run()
+            _run_workers(app, listener, workers)
     _logger.info("stopped")
-
-
-def _work(app: FastAPI, listener: socket.socket, parent: int) -> None:
-    # Opened again, because what an index holds open, such as connections, is for one process.
-    load(verify=False)
-    threading.Thread(target=_stop_without, args=(parent,), name="parent", daemon=True).start()
-    _run(app, listener)
-
-
-def _stop_without(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PARENT_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _run(app: FastAPI, listener: socket.socket) -> None:
     server = Server(app, settings().limits.connections)
-    # Uvicorn raises the signal that stopped it once more when it has stopped; received by itself,
-    # it ends this process with 0.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # Uvicorn raises the signal that stopped it again, which must not end this process.
+    for number in _STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
-    version = served.current().version
-    INDEX_SERVED(version).set(1)
-
-    def count_reload(result: str) -> None:
-        nonlocal version
-        INDEX_RELOADS(result).inc()
-        if result == "ok":
-            INDEX_SERVED(version).set(0)
-            version = served.current().version
-            INDEX_SERVED(version).set(1)
-
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
     # Not before: a thread does not survive the fork that makes a worker.
-    served.verify_meanwhile(served.current())
-    served.follow(count_reload)
+    served.follow(lambda result: INDEX_RELOADS(result).inc())
     server.run(sockets=[listener])
 
 
-class Workers:
-    """Keeps `count` forked processes at work, replacing those that die, until SIGTERM or SIGINT.
+def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
+    """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
 
-    They share the memory of what was loaded before. `work` returns when its process has been told
-    to stop; `stop` is called, in this process, when they are told.
+    They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
     """
-
-    def __init__(self, count: int, work: Callable[[], None], stop: Callable[[], None]) -> None:
-        self._count = count
-        self._work = work
-        self._on_stop = stop
-        self._started: dict[int, float] = {}
-        self._stopping = False
-
-    def run(self) -> None:
-        """Start the workers, and return when all have stopped."""
-        for number in _STOP_SIGNALS:
-            signal.signal(number, self._stop)
-        for _ in range(self._count):
-            self._fork()
-        while self._started:
-            pid, status = os.wait()
-            alive = time.monotonic() - self._started.pop(pid)
-            mark_process_dead(pid)  # type: ignore[no-untyped-call]
-            if not self._stopping:
+    signals = {*_STOP_SIGNALS, signal.SIGCHLD}
+    # Without a handler, some systems drop the signal although it is waited for.
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    # Held back for `sigwait`, and from a new worker until it has its own handlers.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    workers = {_fork(app, listener) for _ in range(count)}
+    is_stopping = False
+    while workers:
+        if signal.sigwait(signals) != signal.SIGCHLD:
+            is_stopping = True
+            # A connection that no worker will accept must not be made.
+            listener.close()
+            for pid in workers:
+                os.kill(pid, signal.SIGTERM)
+        for pid in list(workers):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                workers.remove(pid)
+                mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if ended and not is_stopping:
                 fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
                 _logger.error("a worker died", extra={"fields": fields})
-                time.sleep(max(0.0, RESTART_SECONDS - alive))
-            # A signal may have come while it slept.
-            if not self._stopping:
-                self._fork()
-
-    def _fork(self) -> None:
-        # Held back, so that a signal that comes meanwhile finds the new worker in the table.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
-        pid = os.fork()
-        if pid == 0:
-            self._run_worker()
-        self._started[pid] = time.monotonic()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
-
-    def _run_worker(self) -> NoReturn:
-        code = 1
-        try:
-            for number in _STOP_SIGNALS:
-                signal.signal(number, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
-            self._work()
-            code = 0
-        except BaseException:
-            _logger.exception("a worker failed")
-        finally:
-            # Not further up: what the parent would do when it ends is not the worker's to do.
-            os._exit(code)
-
-    def _stop(self, _number: int, _frame: object) -> None:
-        if not self._stopping:
-            self._stopping = True
-            self._on_stop()
-        for pid in self._started:
-            # It may have ended a moment ago.
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
+                # A worker that cannot start must not take a core.
+                time.sleep(1.0)
+                workers.add(_fork(app, listener))
 
 
-def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+def _fork(app: FastAPI, listener: socket.socket) -> int:
+    parent = os.getpid()
+    if pid := os.fork():
+        return pid
+    try:
+        # Opened again, because connections that an index holds are for one process.
+        load(verify=False)
+        threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
+        _run(app, listener)
+        os._exit(0)
+    except BaseException:
+        _logger.exception("a worker failed")
+    finally:
+        # Not by an exception, which would run what the parent does when it ends.
+        os._exit(1)
+
+
+def _stop_without(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise ServerError(
-            f"{host!r} is not an address of this machine: {error}",
-            hint="use --host 127.0.0.1, or the address of a network interface",
-        ) from None
-    # A name may stand for addresses of both families. One is bound: IPv4, if there is a choice,
-    # because every container has it.
+        hint = "use --host 127.0.0.1, or the address of a network interface"
+        problem = f"{host!r} is not an address of this machine: {error}"
+        raise ServerError(problem, hint=hint) from None
+    # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    return family, (str(address[0]), port)
+    return family, str(address[0])
 
 
-def _listen(family: socket.AddressFamily, address: tuple[str, int], host: str) -> socket.socket:
-    # The protocol is named because asyncio sets TCP_NODELAY on such sockets only, and without it
-    # every second answer on a connection waits 40 ms for an acknowledgement.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+def _listen(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
+        listener = socket.create_server((address, port), family=family, dualstack_ipv6=both)
     except OSError as error:
-        listener.close()
-        raise ServerError(
-            f"cannot listen on {host} port {address[1]}: {error.strerror}",
-            hint="stop what uses the port, or choose another one with --port",
-        ) from None
+        problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
+        hint = "stop what uses the port, or choose another one with --port"
+        raise ServerError(problem, hint=hint) from None
+    # Connections inherit it. Without it, every second response on one waits for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

@@ -6,7 +6,7 @@
 taken as it is: it means the same for every query, and stretching it over the candidates loses that.
 """
 
-from ..candidates import Candidates
+from .candidates import Candidates
 
 
 def fuse_linear(

@@ -1,0 +1,44 @@
+"""What the environment may set, and what is refused."""
+
+import pytest
+
+from workshop.index.errors import ConfigurationError
+from workshop.retrieval.settings import read_address, read_number
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [("", None), (" ", None), ("1", 1), (" 8 ", 8), ("0", 0), ("9", 0), ("2.5", 0), ("x", 0)],
+)
+def test_number_from_1_to_8(
+    monkeypatch: pytest.MonkeyPatch, written: str, number: int | None
+) -> None:
+    monkeypatch.setenv("PORT", written)
+    if number == 0:
+        with pytest.raises(
+            ConfigurationError, match="PORT must be a whole number from 1 to 8, got"
+        ):
+            read_number("PORT", least=1, most=8, whole=True)
+    else:
+        assert read_number("PORT", least=1, most=8, whole=True) == number
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("", None),
+        ("https://docs.example.com/", "https://docs.example.com"),
+        ("http://[::1]:8000/a/b/", "http://[::1]:8000/a/b"),
+        ("docs.example.com", ""),
+        ("ftp://docs.example.com", ""),
+        ("https://user:secret@docs.example.com", ""),
+        ("https://docs.example.com/?a=b", ""),
+    ],
+)
+def test_address(monkeypatch: pytest.MonkeyPatch, written: str, address: str | None) -> None:
+    monkeypatch.setenv("PUBLIC_URL", written)
+    if address == "":
+        with pytest.raises(ConfigurationError, match="PUBLIC_URL must be an address"):
+            read_address("PUBLIC_URL")
+    else:
+        assert read_address("PUBLIC_URL") == address

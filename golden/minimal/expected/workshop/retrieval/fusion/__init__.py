@@ -1,1 +1,0 @@
-"""Ways to make one score of two lanes."""

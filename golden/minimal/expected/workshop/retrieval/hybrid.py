@@ -1,0 +1,71 @@
+"""Joins the hits of both lanes, and says how much each lane counts."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..index.errors import ConfigurationError
+from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, first_of_equals
+from .settings import SETTINGS_FILE, read_number, reading
+
+
+def complete_lanes(
+    keyword_lane: TermLane,
+    dense_lane: VectorLane,
+    terms: Sequence[str],
+    vector: Vector,
+    keyword: LaneHits,
+    semantic: LaneHits,
+) -> Candidates:
+    """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
+
+    A chunk's score then never depends on how deep a lane was read.
+    """
+    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = found[first_of_equals(found)]
+    return Candidates(
+        chunks=chunks,
+        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
+        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
+        semantic_ranks=_ranks_in(semantic, chunks),
+        keyword_ranks=_ranks_in(keyword, chunks),
+        scores=np.zeros(len(chunks)),
+        coverage=keyword.coverage or 0.0,
+    )
+
+
+def _ranks_in(hits: LaneHits, chunks: Numbers) -> Numbers:
+    """Return the rank (m,) of each of `chunks` (m,) among a lane's hits; 0 where it is none."""
+    ranks = np.zeros(len(chunks), dtype=np.int64)
+    ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
+    return ranks
+
+
+class Weights(NamedTuple):
+    """How much each lane counts in a hybrid search; not negative, and not both 0."""
+
+    semantic: float
+    keyword: float
+
+
+@cache
+def weights(file: Path = SETTINGS_FILE) -> Weights:
+    """Read weights once, of a file unless the environment has one or both; ConfigurationError."""
+    semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
+    if semantic is None and keyword is not None:
+        semantic = round(1 - keyword, 6)
+    if keyword is None and semantic is not None:
+        keyword = round(1 - semantic, 6)
+    if semantic is None or keyword is None:
+        with reading(file) as values:
+            return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
+    if semantic < 0 or keyword < 0 or semantic + keyword == 0:
+        raise ConfigurationError(
+            f"the weights of the lanes are {semantic:g} and {keyword:g}, but their sum must be"
+            " above 0, and a weight given alone at most 1",
+            hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
+        )
+    return Weights(semantic, keyword)

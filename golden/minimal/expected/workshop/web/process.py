@@ -1,0 +1,103 @@
+"""Sets up the process of a command: how it loads, where it logs, where workers add up metrics."""
+
+import gc
+import json
+import logging
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
+
+from ..index.errors import ConfigurationError, ServerError
+
+COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+LEVELS = ("debug", "info", "warning", "error")
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Load modules and an index, in the main thread of a command.
+
+    SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
+    The garbage collector leaves alone what was loaded, so that workers go on sharing its memory.
+    """
+    # A search is too small for threads of OpenBLAS, and idle ones spin.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    handler = signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def shared_counts(workers: int) -> Iterator[None]:
+    """Give several workers a folder for metrics, before prometheus-client is imported."""
+    if workers < 2 or COUNTS_VARIABLE in os.environ:
+        yield
+        return
+    try:
+        folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    except OSError as error:
+        problem = f"several workers need a folder for their metrics: {error}"
+        hint = "set TMPDIR to a writable folder, or serve with one worker"
+        raise ServerError(problem, hint=hint) from None
+    with folder as os.environ[COUNTS_VARIABLE]:
+        yield
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object in ASCII: nothing that clients send can begin a line or colour a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, object] = {
+            "time": moment.replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, separators=(",", ":"))
+
+
+class DescriptorHandler(logging.Handler):
+    """Writes what a file descriptor takes at once: a slow reader costs lines, not requests."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self.setFormatter(JsonFormatter())
+        self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, if it can be written now."""
+        left = self.format(record).encode() + b"\n"
+        with suppress(OSError):
+            while left and self._poll.poll(0):
+                left = left[os.write(self._descriptor, left[: select.PIPE_BUF]) :]
+
+
+def configure_logging() -> None:
+    """Log to standard error, warnings too, from LOG_LEVEL on. Raises ConfigurationError."""
+    level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
+    if level not in LEVELS:
+        hint = f"choose one of {', '.join(LEVELS)}"
+        raise ConfigurationError(f"LOG_LEVEL: {level!r} is not a level", hint=hint)
+    handler: logging.Handler = logging.NullHandler()
+    # Standard error may have been closed before this process began.
+    with suppress(AttributeError, OSError, ValueError):
+        handler = DescriptorHandler(sys.stderr.fileno())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    logging.captureWarnings(True)
