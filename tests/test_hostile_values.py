@@ -242,7 +242,10 @@ def test_python_templates_print_only_names_and_numbers() -> None:
 
     for path in (templates_folder() / "server").rglob("*.py.jinja"):
         for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8")):
-            assert re.search(r"\|\s*(slug|number|lines|import)\s*$", expression), (path, expression)
+            assert re.search(r"\|\s*(slug|number|lines(\(\d+\))?|import)\s*$", expression), (
+                path,
+                expression,
+            )
 
 
 def test_lines_of_json_are_split_at_newlines_only() -> None:

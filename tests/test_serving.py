@@ -1,5 +1,6 @@
 """An exported server with a real index as a process: reloads, workers, stops, poor surroundings."""
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import CONFIG, Project
 from processes import is_possible
@@ -701,8 +703,13 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
     with file.open("r+b") as stream:
         # Larger than any address space that is left, and no disk space at all.
         stream.truncate(8 << 30)
+    offsets = np.load(index / "chunks.offsets.npy")
+    offsets[-1] = 8 << 30
+    np.save(index / "chunks.offsets.npy", offsets)
     files = json.loads((index / "manifest.json").read_bytes())["files"]
     files["chunks.jsonl"]["bytes"] = 8 << 30
+    written = (index / "chunks.offsets.npy").read_bytes()
+    files["chunks.offsets.npy"]["sha256"] = hashlib.sha256(written).hexdigest()
     change_manifest(index, files=files)
     limited = ["sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", *map(str, in_checkout(export))]
     done = subprocess.run(
@@ -711,6 +718,7 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
         text=True,
         env={"PATH": os.environ["PATH"], "INDEX_DIR": str(index)},
         check=False,
+        timeout=60,
     )
     assert done.returncode == 1
     assert "chunks.jsonl" in done.stderr and "Cannot allocate memory" in done.stderr

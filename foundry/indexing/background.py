@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.vectors import WrittenVectors
-from foundry.runtime.index.layout import DEFAULT_BACKGROUND
 
-MAX_BACKGROUND = 0.9
+DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 
 BACKGROUND_QUESTIONS = (
     "How long do I boil an egg?",

@@ -166,7 +166,7 @@ def test_corpora_with_next_to_nothing(chunks: list[ChunkRecord], tmp_path: Path)
     assert len(distilled.held_out.texts) == 0
     assert distilled.agreement == 0
     distilled.write(tmp_path / "encoder")
-    assert PieceEncoder.open(tmp_path / "encoder").dimensions == DIMENSIONS
+    assert PieceEncoder.open(tmp_path / "encoder").description.dimensions == DIMENSIONS
 
 
 def test_a_wide_space() -> None:

@@ -428,11 +428,11 @@ def test_llms_full_has_every_text_up_to_its_limit(
     text = client.get("/llms-full.txt").text
     for record in RECORDS:
         assert " ".join(record["text"].split()) in " ".join(text.split())
-    monkeypatch.setattr(web_agents, "MAX_FULL_CHARACTERS", 100)
+    monkeypatch.setattr(web_agents, "MAX_LISTED", 1)
     text = client.get("/llms-full.txt").text
     assert "Paragraph 39" in text
     assert "Three dots" not in text
-    assert "ends after 1 of 3 documents" in text
+    assert "2 more: `GET https://notes.example/documents?offset=1`" in text
 
 
 def test_pages_are_open_and_data_is_not(

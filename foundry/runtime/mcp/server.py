@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
-from ..index.errors import HookError, InvalidRequestError, ServerError
+from ..index.errors import InvalidRequestError, ServerError
 from ..index.reader import Index, read_document
 from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
 from ..index.served import current_index
@@ -250,7 +250,7 @@ def _describe_error(error: Mapping[str, Any]) -> str:
 
 def _failure(error: Exception) -> MCPError:
     # The message may name files of this machine, which only its owner may see.
-    if isinstance(error, ServerError) and not isinstance(error, HookError):
+    if isinstance(error, ServerError):
         _logger.error("%s (%s)", error.message, error.hint)
         return MCPError(types.INTERNAL_ERROR, "The index cannot be used now.")
     _logger.error("an MCP request failed", exc_info=error)

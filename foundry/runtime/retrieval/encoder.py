@@ -3,10 +3,8 @@
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
 sqrt(n) times. Words are cut into the longest pieces from the left (WordPiece: Schuster and Nakajima
-2012).
-
-The same text gives the same bytes on every machine: products of integers are summed in float64 far
-below 2**53, and all that follows is exact or defined to the last bit by IEEE 754.
+2012). The same text gives the same bytes on every machine: products of integers are summed in
+float64 far below 2**53, and all that follows is exact or defined to the last bit by IEEE 754.
 """
 
 import json

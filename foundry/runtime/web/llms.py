@@ -16,7 +16,6 @@ from .problems import PROBLEM_RESPONSES
 
 MARKDOWN = "text/markdown"
 MAX_LISTED = 1_000
-MAX_FULL_CHARACTERS = 4_000_000
 PIECES_PER_BLOCK = 64
 """Pieces of a stream that are sent together: each block is a turn of a thread."""
 
@@ -37,7 +36,7 @@ def llms() -> Response:
 
 @agent_routes.get("/llms-full.txt")
 def llms_full() -> Response:
-    """Return the texts of the documents as one in Markdown, up to some 4,000,000 characters."""
+    """Return the texts of the documents as one in Markdown, of the first 1,000."""
     return _stream(_everything(current_index()))
 
 
@@ -73,8 +72,7 @@ def _overview(index: Index) -> Iterator[str]:
     for record in index.documents(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
         yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
-    if (rest := index.document_count - MAX_LISTED) > 0:
-        yield f"\n{rest} more: `GET {address}/documents?offset={MAX_LISTED}`.\n"
+    yield from _rest(index)
     yield (
         "\n## Optional\n\n"
         f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
@@ -83,22 +81,18 @@ def _overview(index: Index) -> Iterator[str]:
 
 
 def _everything(index: Index) -> Iterator[str]:
-    written = 0
     yield f"# {_line(settings().title)}\n"
-    for number in range(index.document_count):
-        if written >= MAX_FULL_CHARACTERS:
-            yield (
-                f"\n---\n\nThis ends after {number} of {index.document_count} documents;"
-                f" `GET {public_url()}/documents?offset={number}` lists the rest.\n"
-            )
-            return
-        record = index.document(number)
+    for record in index.documents(0, MAX_LISTED):
         url = f"Url: {_line(record.url)}\n" if record.url else ""
         yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
-        for piece in read_document(index, record):
-            written += len(piece)
-            yield piece
+        yield from read_document(index, record)
         yield "\n"
+    yield from _rest(index)
+
+
+def _rest(index: Index) -> Iterator[str]:
+    if (rest := index.document_count - MAX_LISTED) > 0:
+        yield f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
 
 
 def _line(text: str) -> str:

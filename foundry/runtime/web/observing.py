@@ -112,7 +112,6 @@ def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     _outcome.set(outcome)
     span = trace.get_current_span()
     if span.is_recording():
-        observe_stages(_trace_stage)
         # FastAPI sets it, and it may hold what somebody searches for.
         span.set_attribute("url.query", "")
     try:
@@ -138,10 +137,3 @@ def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
 
 def _observe_stage(name: str, begun: int, ended: int) -> None:
     STAGE_SECONDS(name).observe((ended - begun) / 1e9)
-
-
-def _trace_stage(name: str, begun: int, ended: int) -> None:
-    # Stages are timed by a monotonic clock, spans by the time of day.
-    offset = time.time_ns() - time.perf_counter_ns()
-    span = trace.get_tracer(__name__).start_span(f"search {name}", start_time=begun + offset)
-    span.end(ended + offset)

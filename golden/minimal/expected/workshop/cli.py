@@ -97,7 +97,7 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
     searching = commands.add_parser("search", help="print the best passages for a query")
     add = searching.add_argument
-    add("query", type=_text, metavar="QUERY")
+    add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
@@ -123,14 +123,6 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     return parser
 
 
-def _text(argument: str) -> str:
-    try:
-        argument.encode()
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError("not valid text in the terminal's encoding") from None
-    return argument.strip()
-
-
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     wanted = {
         "source": chosen.source,
@@ -139,7 +131,7 @@ def _search(chosen: argparse.Namespace, search: Search) -> Answer:
         "modified_before": chosen.modified_before,
         **read_pairs(chosen.filter or ()),
     }
-    response = search(chosen.query, chosen.top_k, mode=chosen.mode, filters=wanted)
+    response = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
 

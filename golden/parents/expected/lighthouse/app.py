@@ -32,7 +32,7 @@ def create_app() -> FastAPI:
         title=chosen.title,
         description=chosen.description,
         version=__version__,
-        # The pages of FastAPI would load scripts from other hosts.
+        # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.

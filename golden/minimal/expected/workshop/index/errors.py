@@ -30,13 +30,6 @@ class ConfigurationError(ServerError):
     """A setting has a value that cannot be used."""
 
 
-class HookError(ServerError):
-    """The owner's own code returned something impossible; the message names the hook."""
-
-    http_status = 500
-    reason = "The server failed."
-
-
 class InvalidRequestError(ServerError):
     """A request cannot be answered as asked; `field` is the part of it to mend."""
 

