@@ -128,7 +128,6 @@ def test_impossible_search_is_exit_2(
     [
         (),
         ("search",),
-        ("search", "\udcff"),
         ("search", "a", "--mode", "x"),
         ("serve", "--port", "x"),
     ],
