@@ -39,7 +39,7 @@ docs: .venv/installed
 # The pages of docs/ as a site, in site/; a link that leads nowhere fails.
 site: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file tools/mkdocs.yml
 
 # What exported servers depend on, resolved anew after a bound in their pyproject.toml has changed;
 # `make locks UPGRADE=--upgrade` takes what has been released since.

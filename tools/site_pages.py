@@ -1,6 +1,6 @@
 """Adds to the site of docs/ what its pages link to elsewhere in the repository.
 
-mkdocs calls these functions; see `hooks` in mkdocs.yml.
+mkdocs calls these functions; see `hooks` in tools/mkdocs.yml.
 """
 
 import re
