@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, create_model, model_validator
 
 from foundry.config.sources import Source
-from foundry.features.feature import PACKAGE_PATTERN, SLUG_PATTERN, Strings, Table
+from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES, Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stage import Stage
@@ -39,7 +39,7 @@ class ProjectSection(Table):
         language: Of the documents, for stemming; `none` for no stemming.
     """
 
-    name: str = Field(pattern=SLUG_PATTERN, max_length=63)
+    name: Slug
     title: str = ""
     description: str = ""
     language: str = "english"

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource, WebSource
 from foundry.errors import FoundryError
-from foundry.features.feature import SLUG_PATTERN, Strings, Table
+from foundry.features.feature import Slug, Strings, Table
 from foundry.urls import UrlError, parse_url
 
 CONFIG_NAME = "foundry.toml"
@@ -45,7 +45,7 @@ class FolderSource(Table):
     """
 
     type: Literal["folder"] = "folder"
-    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    name: Slug = ""
     path: Location
     include: Strings = ("**/*",)
     exclude: Strings = ()
@@ -76,7 +76,7 @@ class RecordsSource(Table):
     """
 
     type: Literal["records"] = "records"
-    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    name: Slug = ""
     path: Location
     id: str = "id"
     title: str | None = "title"

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Literal, Self
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 import foundry
 from foundry.errors import FoundryError
-from foundry.features.feature import SLUG_PATTERN, Strings, Table
+from foundry.features.feature import Slug, Strings, Table
 from foundry.urls import UrlError, parse_host_and_port, parse_url
 
 DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
@@ -31,7 +32,7 @@ class WebSource(Table):
         allow_private: Hosts that may have a private address, such as `docs.internal`.
     """
 
-    name: str = Field(default="", pattern=SLUG_PATTERN, max_length=63)
+    name: Slug = ""
     tags: Strings = ()
     markdown: bool = True
     min_coverage: float = Field(default=0.95, ge=0, le=1)
@@ -44,9 +45,9 @@ class WebSource(Table):
     allow_private: Strings = ()
 
     @property
+    @abstractmethod
     def start(self) -> tuple[str, ...]:
         """The urls that are fetched first."""
-        raise NotImplementedError
 
     @property
     def host(self) -> str:
@@ -63,9 +64,9 @@ class WebSource(Table):
             problems += _check(parse_host_and_port, f"{key}.allow_private[{number}]", entry)
         return problems
 
+    @abstractmethod
     def resolve(self, name: str) -> Self:
         """Return the source under a name, with canonical urls."""
-        raise NotImplementedError
 
 
 class UrlSource(WebSource):

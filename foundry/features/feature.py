@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from foundry.features.snippet import Snippet
 
-SLUG_PATTERN = r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$"
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
 """What speaks to language models and services that embed."""
@@ -23,6 +22,9 @@ LANGUAGE_MODEL = """
 #LLM_DAILY_CALLS=
 """
 
+
+Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$", max_length=63)]
+"""A name in foundry.toml: small letters, digits, and single - or _ between them."""
 
 Strings = Annotated[tuple[str, ...], Field(strict=False)]
 """A list of texts in foundry.toml."""
