@@ -92,7 +92,7 @@ class IndexWriter:
 
     def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
-        document, first = prepared.document, self.chunk_count
+        document = prepared.document
         paths = document_names(document)
         for chunk, headings in zip(prepared.chunks, prepared.terms.headings, strict=True):
             self._chunk_keys.append(hash_key(chunk.id))
@@ -119,8 +119,6 @@ class IndexWriter:
                 "tags": document.tags,
                 "metadata": dict(sorted(document.metadata.items())),
                 "reader": document.reader,
-                "chunk_start": first,
-                "chunk_end": self.chunk_count,
                 "also_at": [asdict(place) for place in document.also_at],
             }
         )

@@ -10,7 +10,7 @@ from typing import Any
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"

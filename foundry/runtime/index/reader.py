@@ -67,7 +67,8 @@ class Index:
 
     def document(self, number: int) -> DocumentRecord:
         """Return the document with a number from 0 to `document_count` - 1."""
-        return self._documents.read(number, DocumentRecord.from_json)
+        bounds = self.document_chunks[number : number + 2].tolist()
+        return self._documents.read(number, lambda line: DocumentRecord.from_json(line, *bounds))
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""

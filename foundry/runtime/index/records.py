@@ -110,11 +110,10 @@ class DocumentRecord(DocumentAnswer):
     chunk_start: int = field(metadata={"exclude": True})
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        """Make a document of a line of the index, as `ChunkRecord.from_json` does."""
-        *values, start, end, copies = stored.values()
-        values += [[Place(**copy) for copy in copies], end - start, start]
-        return cls(*values)
+    def from_json(cls, stored: dict[str, Any], start: int, end: int) -> Self:
+        """Make a document of a line of the index, as `ChunkRecord` does, and its chunks' range."""
+        *values, copies = stored.values()
+        return cls(*values, [Place(**copy) for copy in copies], end - start, start)
 
     @property
     def chunk_end(self) -> int:
