@@ -43,9 +43,8 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
 from foundry.runtime.retrieval.encoder import PieceEncoder
-from foundry.runtime.retrieval.fusion_linear import fuse_linear
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
-from foundry.runtime.retrieval.hybrid import complete_lanes
+from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes, fuse_linear
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 
@@ -99,7 +98,7 @@ class Bench:
         else:
             semantic = index.dense_lane.search(vector, depth)
             if lane == "semantic":
-                found = Candidates.by_meaning(semantic)
+                found = by_meaning(semantic)
             else:
                 found = complete_lanes(
                     index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic

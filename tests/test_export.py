@@ -256,11 +256,9 @@ STAGES = {
     ("options", "absent"),
     [
         ('[search]\nfusion = "linear"\n', {"fusion_rrf"}),
-        ('[search]\nfusion = "rrf"\n', {"fusion_linear"}),
         (
             '[embedding]\nprovider = "none"\n',
-            {"fusion_linear", "fusion_rrf", "dense_lane", "encoder"}
-            | {"hybrid_index", "hybrid_candidates"},
+            {"hybrid", "fusion_rrf", "dense_lane", "encoder"},
         ),
         ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
         (

@@ -11,7 +11,7 @@ from foundry.storage.files import templates_folder
 
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
-RRF, LINEAR = "tests/retrieval/test_fusion_rrf.py", "tests/retrieval/test_fusion_linear.py"
+RRF = "tests/retrieval/test_fusion_rrf.py"
 CITATIONS = "tests/chat/test_citations.py"
 SENTENCES = "tests/retrieval/test_sentences.py"
 OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
@@ -34,8 +34,8 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
     ("options", "missing"),
     [
         ("", {RRF}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {LINEAR, CITATIONS, SENTENCES}),
-        ('[embedding]\nprovider = "none"', {LINEAR, RRF, *OF_VECTORS}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {CITATIONS, SENTENCES}),
+        ('[embedding]\nprovider = "none"', {RRF, *OF_VECTORS}),
     ],
 )
 def test_tests_of_the_modules_that_are_there_are_shipped(

@@ -9,8 +9,7 @@ from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
-from foundry.runtime.retrieval.fusion_linear import fuse_linear
-from foundry.runtime.retrieval.hybrid import complete_lanes
+from foundry.runtime.retrieval.hybrid import complete_lanes, fuse_linear
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 

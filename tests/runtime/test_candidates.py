@@ -9,7 +9,6 @@ from foundry.runtime.retrieval.candidates import (
     candidate_count,
 )
 from foundry.runtime.retrieval.results import Journal
-from foundry.runtime.retrieval.stages.boosting import boost
 from foundry.runtime.retrieval.stages.minimum_score import require_score
 
 
@@ -28,9 +27,9 @@ def test_scores_have_six_decimal_places_from_0_to_1() -> None:
 
 def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     found = candidates(0.8, 0.5)
-    once = boost(found, "age", np.array([0.5, 1.0]))
+    once = found.boosted("age", np.array([0.5, 1.0]))
     assert once.scores.tolist() == [0.4, 0.5]
-    twice = boost(once, "anchors", np.array([1.5, 1.0]), 2.0)
+    twice = once.boosted("anchors", np.array([1.5, 1.0]), 2.0)
     assert twice.scores.tolist() == [0.3, 0.25]
     factors = {name: values.tolist() for name, values in twice.boosts.items()}
     assert factors == {"age": [0.5, 1.0], "anchors": [1.5, 1.0]}
@@ -38,7 +37,7 @@ def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
 
 
 def test_candidates_that_are_left_keep_all_that_is_known_of_them() -> None:
-    whole = boost(candidates(0.8, 0.5, 0.9), "age", np.array([1.0, 0.5, 0.75]))
+    whole = candidates(0.8, 0.5, 0.9).boosted("age", np.array([1.0, 0.5, 0.75]))
     kept = require_score(whole, Journal(), minimum=0.5)
     assert kept.chunks.tolist() == [10, 30]
     assert kept.semantic is not None and kept.semantic.tolist() == [0.4, 0.45]

@@ -9,7 +9,7 @@ from foundry.runtime.retrieval.candidates import (
     Candidates,
     LaneHits,
 )
-from foundry.runtime.retrieval.hybrid import complete_lanes
+from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
 IMPACTS = np.array([0.0, 3.0, 1.0, 6.0])
@@ -41,12 +41,12 @@ def test_every_candidate_has_both_scores() -> None:
 
 
 def test_one_lane_alone() -> None:
-    by_meaning = Candidates.by_meaning(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
-    assert by_meaning.chunks.tolist() == [0, 1, 2]
-    assert by_meaning.semantic is not None and by_meaning.keyword is None
-    assert by_meaning.semantic.tolist() == by_meaning.scores.tolist() == [0.5, 0.0, 1.0]
-    assert by_meaning.semantic_ranks.tolist() == [2, 3, 1]
-    assert by_meaning.keyword_ranks.tolist() == [0, 0, 0]
+    near = by_meaning(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
+    assert near.chunks.tolist() == [0, 1, 2]
+    assert near.semantic is not None and near.keyword is None
+    assert near.semantic.tolist() == near.scores.tolist() == [0.5, 0.0, 1.0]
+    assert near.semantic_ranks.tolist() == [2, 3, 1]
+    assert near.keyword_ranks.tolist() == [0, 0, 0]
     by_words = Candidates.by_keyword(LaneHits(np.array([3, 1]), np.array([6.0, 3.0])))
     assert by_words.chunks.tolist() == [1, 3]
     assert by_words.semantic is None and by_words.keyword is not None

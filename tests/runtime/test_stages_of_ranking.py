@@ -13,7 +13,6 @@ from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 from foundry.runtime.retrieval.stages.anchors import boost_anchors
-from foundry.runtime.retrieval.stages.boosting import boost
 from foundry.runtime.retrieval.stages.recency import boost_by_decay, boost_by_tiers, today
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -225,7 +224,7 @@ def test_reference_date(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_boosts_of_several_stages_multiply() -> None:
-    found = boost(candidates(0.5, 0.5), "a", np.array([1.5, 1.0]), 1.5)
-    found = boost(found, "b", np.array([1.0, 1.2]), 1.2)
+    found = candidates(0.5, 0.5).boosted("a", np.array([1.5, 1.0]), 1.5)
+    found = found.boosted("b", np.array([1.0, 1.2]), 1.2)
     assert found.scores == pytest.approx([0.5 / 1.2, 0.5 / 1.5], abs=1e-6)
     assert found.boosts["b"] == pytest.approx([1.0, 1.2])

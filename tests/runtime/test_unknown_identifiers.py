@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.identifiers import (
     find_unknown_identifiers,
     finds_identifier,
 )
-from foundry.runtime.retrieval.match import compare_with_terms
+from foundry.runtime.retrieval.results import compare_with_terms
 from foundry.runtime.retrieval.tokens import query_terms
 
 NOTES = [

@@ -12,8 +12,7 @@ from ..index.served import current_index
 from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError
 from ..model.settings import ModelSettings
 from ..retrieval.filters import Filters
-from ..retrieval.match import Match
-from ..retrieval.results import Mode, Reason
+from ..retrieval.results import Match, Mode, Reason
 from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
 from .extract import extract

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ..index.reader import Index
-from ..retrieval.match import term_weights
+from ..retrieval.results import term_weights
 from ..retrieval.sentences import find_sentence_ends
 from .prompt import NumberedPassage, heading_of, shorten
 

@@ -138,18 +138,18 @@ class Candidates:
         found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
         return replace(found.with_scores(scores), coverage=hits.coverage)
 
-    @classmethod
-    def by_meaning(cls, hits: LaneHits) -> "Candidates":
-        """Return the dense lane's hits, scored by cosine alone."""
-        order = np.argsort(hits.chunks)
-        scores = np.maximum(hits.scores, 0.0)[order]
-        found = cls(hits.chunks[order], scores, None, order + 1, np.zeros_like(order), scores)
-        return found.with_scores(scores)
-
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
         clipped: Scores = np.clip(scores, 0.0, 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
+
+    def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
+        """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
+
+        Scores end at 1, so all are divided by the `largest` factor that there can be.
+        """
+        scored = self.with_scores(self.scores * (factors / largest))
+        return replace(scored, boosts={**self.boosts, name: factors})
 
 
 def candidate_count(top_k: int) -> int:

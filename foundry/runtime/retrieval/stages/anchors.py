@@ -8,7 +8,6 @@ import numpy as np
 from ..candidates import Candidates, TermLane
 from ..identifiers import find_identifiers, whole_terms
 from ..tokens import Token
-from .boosting import boost
 
 
 def boost_anchors(
@@ -19,7 +18,7 @@ def boost_anchors(
     *,
     factor: float,
 ) -> Candidates:
-    """Multiply the scores of candidates that contain an anchor; see `boost`.
+    """Multiply the scores of candidates that contain an anchor; see `boosted`.
 
     A chunk contains what stands in its text, headings or tags. Without anchors in the query
     nothing changes.
@@ -31,4 +30,4 @@ def boost_anchors(
     for anchor in anchors:
         scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
         found |= np.all(scores, axis=0)
-    return boost(candidates, "anchors", np.where(found, factor, 1.0), factor)
+    return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)

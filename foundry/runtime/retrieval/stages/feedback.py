@@ -10,17 +10,16 @@ import numpy as np
 from ...index.reader import Index
 from ..candidates import Candidates, stage
 from ..results import best_places
-from .boosting import boost
 
 
 @stage("feedback")
 def boost_feedback(candidates: Candidates, index: Index, *, gain: float) -> Candidates:
     """Multiply each score by 1 + `gain` * max(0, cosine to the best candidate).
 
-    See `boost`. The best one has a cosine of 1 to itself, and stays the best.
+    See `boosted`. The best one has a cosine of 1 to itself, and stays the best.
     """
     if not len(candidates.chunks):
         return candidates
     best = int(candidates.chunks[best_places(index, candidates, 1)[0]])
     nearness = np.maximum(index.dense_lane.nearness(best, candidates.chunks), 0.0)
-    return boost(candidates, "feedback", 1.0 + gain * nearness, 1.0 + gain)
+    return candidates.boosted("feedback", 1.0 + gain * nearness, 1.0 + gain)

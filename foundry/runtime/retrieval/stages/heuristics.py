@@ -21,7 +21,6 @@ from ...index.records import ChunkRecord
 from ..candidates import Candidates, stage
 from ..results import best_places
 from ..tokens import Token, Tokenizer
-from .boosting import boost
 
 Terms = frozenset[str]
 
@@ -49,8 +48,8 @@ def rerank_heuristically(
         rarities = [_rarity(entity, index) for entity in entities]
         shares[places] = [_share(entities, rarities, record, index.tokenizer) for record in records]
     fits[places] = [_fits(record, asked, index.tokenizer) for record in records]
-    candidates = boost(candidates, "entities", 1 + entities_gain * shares, 1 + entities_gain)
-    return boost(candidates, "category", 1 + category_gain * fits, 1 + category_gain)
+    candidates = candidates.boosted("entities", 1 + entities_gain * shares, 1 + entities_gain)
+    return candidates.boosted("category", 1 + category_gain * fits, 1 + category_gain)
 
 
 def find_entities(tokens: Sequence[Token]) -> list[Terms]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ...index.errors import ConfigurationError
 from ..candidates import Candidates
 from ..filters import UNKNOWN_TIME, parse_time
-from .boosting import boost
 
 SECONDS_OF_A_DAY = 86_400
 
@@ -53,7 +52,7 @@ def boost_by_tiers(
     factors = np.ones(len(age))
     for days, factor in reversed(tiers):
         factors[known & (age <= days)] = factor
-    return boost(candidates, "recency", factors, tiers[0][1])
+    return candidates.boosted("recency", factors, tiers[0][1])
 
 
 def boost_by_decay(
@@ -73,7 +72,7 @@ def boost_by_decay(
     # Rounded, since powers need not come out alike on every machine.
     decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
     factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
-    return boost(candidates, "recency", factors)
+    return candidates.boosted("recency", factors)
 
 
 def _ages(modified: NDArray[np.int64], day: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
