@@ -44,6 +44,14 @@ name = "rows"
 path = "tables/rows.csv"
 metadata = ["team"]
 """
+GIT = """
+[project]
+name = "notes"
+
+[[sources]]
+type = "git"
+repository = "git@example.com:notes.git"
+"""
 URL = """
 [project]
 name = "notes"
@@ -124,6 +132,17 @@ CHANGES: dict[str, Change] = {
     "records.text_format": (RECORDS, "markdown", True),
     "records.base_url": (RECORDS, "https://example.com/", True),
     "records.tags": (RECORDS, ["x"], True),
+    "git.name": (GIT, "other", True),
+    "git.repository": (GIT, "git@example.com:others.git", True),
+    "git.ref": (GIT, "v1", True),
+    "git.versions": (GIT, ["v2", "v1"], True),
+    "git.include": (GIT, ["*.md"], True),
+    "git.exclude": (GIT, ["b.txt"], True),
+    "git.base_url": (GIT, "https://example.com/", True),
+    "git.tags": (GIT, ["x"], True),
+    "git.metadata": (GIT, ["team"], True),
+    "git.history": (GIT, False, True),
+    "git.max_bytes": (GIT, 200, True),
     **of(URL, "url", WEB),
     "url.urls": (URL, ["https://example.com/b"], True),
     **of(SITEMAP, "sitemap", LISTED),
@@ -282,7 +301,7 @@ def apply(key: str, project: Project) -> None:
     _, other, _ = CHANGES[key]
     *places, name = key.split(".")
     table: dict[str, Any] = values
-    if places[0] in {"folder", "records", "url", "sitemap", "site"}:
+    if places[0] in {"folder", "records", "git", "url", "sitemap", "site"}:
         table = values["sources"][0]
     else:
         for place in places:

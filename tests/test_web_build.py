@@ -71,7 +71,7 @@ def test_build_ask_and_build_again(site: Site, make_project: MakeProject) -> Non
     changes = second["changes"]
     assert isinstance(changes, dict)
     assert changes["web"] == {"web": {"fetched": 0, "unchanged": 2}}
-    assert "pages fetched" in project.succeed("build", "--quiet").stdout
+    assert "fetched" in project.succeed("build", "--quiet").stdout
 
 
 def test_the_index_is_the_same_whatever_was_kept(site: Site, make_project: MakeProject) -> None:

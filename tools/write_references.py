@@ -35,6 +35,7 @@ from foundry.config.file import (
     ServerSection,
 )
 from foundry.config.project import LANGUAGES
+from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import DEFAULT_USER_AGENT, SitemapSource, SiteSource, UrlSource
 from foundry.features.interfaces import INTERFACES
@@ -255,6 +256,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "project": partial(described_keys, ProjectSection),
     "folder": partial(described_keys, FolderSource),
     "records": partial(described_keys, RecordsSource),
+    "git": partial(described_keys, GitSource),
     "web": partial(described_keys, UrlSource, SitemapSource, SiteSource),
     "build": partial(described_keys, BuildSection),
     "chunking": partial(described_keys, ChunkingSection),

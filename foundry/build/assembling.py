@@ -16,7 +16,6 @@ from foundry.build.preparing.recipe import Recipe
 from foundry.build.report import BuildReport
 from foundry.config.project import Config
 from foundry.config.sources import Source
-from foundry.config.web_sources import WebSource
 from foundry.errors import EmptyBuildError
 from foundry.indexing.writer import IndexWriter
 from foundry.prepared import ChunkVectors, PreparedDocument
@@ -114,8 +113,6 @@ def count_reasons(report: dict[str, Any]) -> dict[str, int]:
 
 def _nothing_to_index(sources: Sequence[Source], report: Mapping[str, Any]) -> str:
     reasons = Counter(entry["reason"] for entry in report["skipped"])
-    places = ", ".join(
-        source.name if isinstance(source, WebSource) else str(source.path) for source in sources
-    )
+    places = ", ".join(str(getattr(source, "path", source.name)) for source in sources)
     listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
     return f"no documents to index in {places}{listed}"

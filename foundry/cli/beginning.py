@@ -14,8 +14,8 @@ from foundry.cli.options import printable, project_argument
 @project_argument
 @click.option(
     "--source",
-    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site or of"
-    " a sitemap.",
+    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site, of a"
+    " sitemap or of a git repository (which ends in .git).",
 )
 @click.option("--title", help="What people see above the search.  [default: the folder's name]")
 @click.option("--description", help="What can be found there, in a sentence.")

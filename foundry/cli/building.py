@@ -135,7 +135,7 @@ def describe_outcome(outcome: BuildResult | Exception) -> str:
 
 def _describe(changes: Changes) -> str:
     pages = "".join(
-        f"\n{name}: {found['fetched']:,} pages fetched, {found['unchanged']:,} not modified"
+        f"\n{name}: {found['fetched']:,} fetched, {found['unchanged']:,} not modified"
         for name, found in changes.web.items()
     )
     return (

@@ -69,7 +69,7 @@ class Config:
     @property
     def index(self) -> IndexOptions:
         """What of [search] the index is built with."""
-        return config_search.index_options(self.search)
+        return config_search.index_options(self.search, self.sources)
 
     @property
     def weights(self) -> tuple[float, float]:

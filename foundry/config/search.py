@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foundry.config.file import FieldsSection, SearchSection
+from foundry.config.git_sources import VERSION
 from foundry.config.patterns import check_pattern
 from foundry.config.sources import Source
 from foundry.features.ranking import Expansion
@@ -88,6 +89,7 @@ def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[s
 
 def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> list[str]:
     kept = {name for source in sources for name in getattr(source, "metadata", ())}
+    kept |= {VERSION for source in sources if getattr(source, "versions", ())}
     problems = []
     for key, names in (
         ("filterable", search.filterable),
@@ -116,11 +118,12 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
     return semantic, rest(semantic) if keyword is None else keyword
 
 
-def index_options(search: SearchSection) -> IndexOptions:
-    """Return what the index needs to know of [search]."""
+def index_options(search: SearchSection, sources: Sequence[Source]) -> IndexOptions:
+    """Return what the index needs to know of [search]; versions of sources can be filtered by."""
+    versions = [VERSION for source in sources if getattr(source, "versions", ())]
     expansion = search.stages.get(Expansion.name)
     return IndexOptions(
         fields=_flatten(search.fields),
-        filterable=tuple(sorted(set(search.filterable))),
+        filterable=tuple(sorted({*search.filterable, *versions})),
         expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from foundry.config.git_sources import GitSource
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource, WebSource
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
@@ -90,10 +91,11 @@ class RecordsSource(Table):
     tags: Strings = ()
 
 
-Source = FolderSource | RecordsSource | UrlSource | SitemapSource | SiteSource
+Source = FolderSource | RecordsSource | GitSource | UrlSource | SitemapSource | SiteSource
 SOURCES: dict[str, type[Table]] = {
     "folder": FolderSource,
     "records": RecordsSource,
+    "git": GitSource,
     "url": UrlSource,
     "sitemap": SitemapSource,
     "site": SiteSource,
@@ -114,6 +116,9 @@ def find_problems(sources: Sequence[Source], project: Path) -> list[str]:
             problems += source.find_problems(key)
             continue
         problems += _find_base_problems(source.base_url, f"{key}.base_url")
+        if isinstance(source, GitSource):
+            problems += source.find_problems(key, project)
+            continue
         path = project / source.path
         if isinstance(source, FolderSource) and not path.is_dir():
             problems.append(f"{key}.path: no such folder: {path}")
@@ -144,6 +149,8 @@ def _resolve(source: Source, root: Path, project_name: str) -> Source:
     name = _name_of(source)
     if isinstance(source, WebSource):
         return source.resolve(name)
+    if isinstance(source, GitSource):
+        return source.resolve(name, root)
     path = (root / source.path).resolve()
     if isinstance(source, RecordsSource):
         return source.model_copy(update={"name": name, "path": path})
@@ -156,6 +163,8 @@ def _name_of(source: Source) -> str:
         return source.name
     if isinstance(source, WebSource):
         stem = source.host.replace(".", "-").replace(":", "-")
+    elif isinstance(source, GitSource):
+        stem = source.stem
     elif source.path.name in {"", ".."}:
         stem = source.path.resolve().name
     else:
@@ -189,9 +198,10 @@ def suggest(written: str, project: Path) -> dict[str, object]:
 
 def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:
     """Return a new source's settings with the address of its documents. Raises FoundryError."""
-    if settings["type"] not in {"folder", "records"}:
+    if settings["type"] not in {"folder", "records", "git"}:
         raise FoundryError(
-            "--base-url is for folders and tables", hint="pages of the web have their own urls"
+            "--base-url is for folders, tables and repositories",
+            hint="pages of the web have their own urls",
         )
     if problems := _find_base_problems(base_url, "--base-url"):
         raise FoundryError(problems[0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from foundry.config import web_sources
+from foundry.config import git_sources, web_sources
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
@@ -85,6 +85,8 @@ class Survey:
 
     def describe(self) -> list[str]:
         """Return what was found, line by line."""
+        if self.settings["type"] == "git":
+            return [f"{self.written}: a git repository, which is not asked before the first build"]
         if "url" in self.settings and "path" not in self.settings:
             return [f"{self.written}: a website, which is not asked before the first build"]
         lines = [self._headline(), *self._format_lines()]
@@ -138,6 +140,10 @@ def survey(project: Path, written: str) -> Survey:
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
+    if git_sources.is_repository_url(written) and (
+        written.endswith(".git") or "://" not in written
+    ):
+        return Survey({"type": "git", "repository": written}, written)
     if "://" in written:
         return Survey(web_sources.suggest(written), written)
     settings = suggest(written, project)

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.config.web_sources import WebSource
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped, Stamp, Unchanged
-from foundry.sources import folder, records
-from foundry.sources.fetched import ReadySource
+from foundry.sources import folder, git, records
+from foundry.sources.fetched import FetchedRepository, ReadySource
 from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known
 
 
@@ -24,24 +25,35 @@ def fetch_all(
 
     Returns:
         The sources to give to `iterate`; by the names of those of the web what became of their
-        urls, which is the same whatever was kept; and how many pages were fetched, and how many
-        had not changed.
+        urls, which is the same whatever was kept; and how many pages or files were fetched, and
+        how many had not changed.
 
     Raises:
         SourceError: When too little of a source could be fetched.
         BuildError: When the pages cannot be kept.
     """
-    local = [source for source in sources if not isinstance(source, WebSource)]
-    if len(local) == len(sources):
-        return tuple(local), {}, {}
-    # Imported when needed: HTTP takes longer to load than a small project to build.
-    from foundry.sources import web
+    ready: dict[str, ReadySource] = {}
+    coverages: dict[str, dict[str, object]] = {}
+    traffic: dict[str, dict[str, int]] = {}
+    if pages := [source for source in sources if isinstance(source, WebSource)]:
+        # Imported when needed: HTTP takes longer to load than a small project to build.
+        from foundry.sources import web
 
-    ready, coverages = web.fetch_sources(sources, state, step)
+        fetched, found = web.fetch_sources(pages, state, step)
+        ready |= fetched
+        coverages = {name: coverage.values() for name, coverage in found.items()}
+        traffic = {name: coverage.traffic() for name, coverage in found.items()}
+    if repositories := [source for source in sources if isinstance(source, GitSource)]:
+        copied, counts = git.fetch(repositories, state, step)
+        ready |= copied
+        traffic |= counts
     return (
-        ready,
-        {name: coverage.values() for name, coverage in coverages.items()},
-        {name: coverage.traffic() for name, coverage in coverages.items()},
+        tuple(
+            ready[source.name] if isinstance(source, WebSource | GitSource) else source
+            for source in sources
+        ),
+        coverages,
+        traffic,
     )
 
 
@@ -58,6 +70,8 @@ def iterate(
         return folder.iterate(source, is_unchanged)
     if isinstance(source, RecordsSource):
         return records.iterate(source)
+    if isinstance(source, FetchedRepository):
+        return git.iterate(source)
     from foundry.sources import web
 
     return web.iterate(source)

@@ -1,9 +1,10 @@
 """How much a source holds, found without reading it: what progress is measured against."""
 
-from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.config.git_sources import GitSource
+from foundry.config.sources import FolderSource, Source
 from foundry.config.web_sources import WebSource
 from foundry.records import RawDocument, Skipped
-from foundry.sources.fetched import ReadySource
+from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
 from foundry.sources.folder import Walk
 from foundry.sources.ignoring import Selection
 
@@ -15,10 +16,12 @@ def estimate(source: Source | ReadySource) -> int:
     try:
         if isinstance(source, FolderSource):
             return sum(1 for _ in _Count(source, Selection(source)).walk())
-        if isinstance(source, WebSource):
+        if isinstance(source, WebSource | GitSource):
             return 0
-        if not isinstance(source, RecordsSource):
+        if isinstance(source, FetchedSource):
             return len(source.pages)
+        if isinstance(source, FetchedRepository):
+            return len(source.files)
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
     except OSError:

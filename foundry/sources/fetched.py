@@ -1,8 +1,9 @@
-"""Sources whose documents lie on this machine, those of the web once they have been fetched."""
+"""Sources whose documents lie on this machine, some of them once they have been fetched."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.records import Skipped
 
@@ -29,4 +30,30 @@ class FetchedSource:
     skipped: tuple[Skipped, ...]
 
 
-ReadySource = FolderSource | RecordsSource | FetchedSource
+@dataclass(frozen=True, slots=True)
+class GitFile:
+    """A file of one version: its content by the name of its blob, and when it was last changed."""
+
+    key: str
+    blob: str
+    url: str | None
+    modified: str | None
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedRepository:
+    """A git repository of which what is to be read is in the bare copy `folder`."""
+
+    source: GitSource
+    folder: Path
+    files: tuple[GitFile, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the source."""
+        return self.source.name
+
+
+ReadySource = FolderSource | RecordsSource | FetchedSource | FetchedRepository

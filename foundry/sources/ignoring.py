@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 import pathspec
 
+from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 
@@ -28,9 +29,9 @@ class IgnoreFile:
 
 
 class Selection:
-    """A folder source's include and exclude patterns, and the rule for hidden names."""
+    """A source's include and exclude patterns, and the rule for hidden names."""
 
-    def __init__(self, source: FolderSource) -> None:
+    def __init__(self, source: FolderSource | GitSource) -> None:
         self._include = _compile(source, source.include)
         self._exclude = _compile(source, source.exclude)
         self._spelled_out = tuple(
@@ -69,7 +70,7 @@ def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
     return False
 
 
-def _compile(source: FolderSource, patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
+def _compile(source: FolderSource | GitSource, patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
     for pattern in patterns:
         if not _is_pattern(pattern):
             raise SourceError(

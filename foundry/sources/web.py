@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from foundry.config.sources import Source
 from foundry.config.web_sources import WebSource
 from foundry.fetching.addresses import Policy
 from foundry.fetching.fetcher import Fetcher, Manners
@@ -12,7 +11,7 @@ from foundry.fetching.page_cache import PageCache
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.coverage import Coverage
-from foundry.sources.fetched import FetchedPage, FetchedSource, ReadySource
+from foundry.sources.fetched import FetchedPage, FetchedSource
 from foundry.sources.names import printable
 from foundry.sources.web_collecting import Collector
 from foundry.urls import parse_url
@@ -25,12 +24,11 @@ _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/ma
 
 
 def fetch_sources(
-    sources: Sequence[Source], state: Path, step: StartStep
-) -> tuple[tuple[ReadySource, ...], dict[str, Coverage]]:
+    sources: Sequence[WebSource], state: Path, step: StartStep
+) -> tuple[dict[str, FetchedSource], dict[str, Coverage]]:
     """Fetch the pages of every web source, and keep them in `state` from build to build.
 
-    Returns the sources, those of the web now ready to be iterated over, and the coverage of these
-    by name.
+    Returns, by name, the sources that can now be iterated over, and their coverage.
 
     Raises:
         SourceError: When too little of a source could be fetched.
@@ -38,18 +36,14 @@ def fetch_sources(
     """
     cache = PageCache(state / CACHE_FOLDER)
     coverages: dict[str, Coverage] = {}
-    ready: list[ReadySource] = []
+    ready: dict[str, FetchedSource] = {}
     try:
         for source in sources:
-            if isinstance(source, WebSource):
-                fetched, coverages[source.name] = _fetch(source, state, cache, step)
-                ready.append(fetched)
-            else:
-                ready.append(source)
+            ready[source.name], coverages[source.name] = _fetch(source, state, cache, step)
         cache.drop_unused()
     finally:
         cache.close()
-    return tuple(ready), coverages
+    return ready, coverages
 
 
 def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:

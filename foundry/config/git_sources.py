@@ -1,0 +1,98 @@
+"""[[sources]] of git: files of a repository at a branch, tag or commit."""
+
+import re
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field
+
+from foundry.features.feature import Slug, Strings, Table
+
+VERSION = "version"
+"""The metadata that tells versions apart."""
+
+_REF = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9_][A-Za-z0-9_./+#@-]*")
+_URL = re.compile(
+    r"(?:https?://[^\s/@]+|git://[^\s/@]+|ssh://(?:[\w.-]+@)?[\w.\[\]:-]+)/[^\s]+"
+    r"|[\w.-]+@[A-Za-z0-9][\w.-]*:[^\s]+"
+)
+
+
+class GitSource(Table):
+    """The files of a git repository, which needs no working tree: only commits are read.
+
+    Attributes:
+        type: What kind of source this is.
+        name: What results and filters call it; by default made of the repository's name.
+        repository: Its url, or its path from the folder of foundry.toml.
+        ref: A branch, tag or whole commit id; by default the branch that the repository names.
+        versions: Branches or tags to read instead of `ref`; each document has its own as
+            `version`, which filters take, and its path begins with it.
+        include: Patterns as in .gitignore; what fits none is left out.
+        exclude: Patterns of what is left out.
+        base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
+            commit that last changed the file, or without `history` the one that is read.
+        tags: What all of its documents are tagged with.
+        metadata: Keys of Markdown front matter to keep.
+        history: Whether to fetch the earlier commits, without their files: they date each file
+            that does not state a date itself.
+        max_bytes: Larger files are skipped.
+    """
+
+    type: Literal["git"] = "git"
+    name: Slug = ""
+    repository: str = Field(min_length=1, max_length=2_000)
+    ref: str = "HEAD"
+    versions: Strings = Field(default=(), max_length=100)
+    include: Strings = ("**/*",)
+    exclude: Strings = ()
+    base_url: str | None = None
+    tags: Strings = ()
+    metadata: Strings = ()
+    history: bool = True
+    max_bytes: int = Field(default=200_000_000, ge=1)
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The branches, tags or commits that are read."""
+        return self.versions or (self.ref,)
+
+    @property
+    def stem(self) -> str:
+        """The repository's own name."""
+        return re.split(r"[/:\\]", self.repository.rstrip("/"))[-1].removesuffix(".git")
+
+    def find_problems(self, key: str, project: Path) -> list[str]:
+        """Return what is wrong although all types are right; `key` is the place in the file."""
+        problems = []
+        if self.versions and self.ref != "HEAD":
+            problems.append(f"{key}.versions: stands in place of ref; remove one of them")
+        for number, version in enumerate(self.versions):
+            if version in self.versions[:number]:
+                problems.append(f"{key}.versions[{number}]: {version!r} is there twice")
+        problems += [
+            f"{key}: {ref!r} is no name of a branch, tag or commit"
+            for ref in self.refs
+            if not _REF.fullmatch(ref)
+        ]
+        if not is_repository_url(self.repository):
+            if re.search(r"://|^-|^\w+::", self.repository):
+                problems.append(
+                    f"{key}.repository: write a path, an https or ssh url, or user@host:path,"
+                    " without a password; git's credential helpers know those"
+                )
+            elif not (project / self.repository).is_dir():
+                problems.append(f"{key}.repository: no such folder: {project / self.repository}")
+        return problems
+
+    def resolve(self, name: str, root: Path) -> Self:
+        """Return the source under a name, with an absolute path if it has one."""
+        if is_repository_url(self.repository):
+            return self.model_copy(update={"name": name})
+        path = str((root / self.repository).resolve())
+        return self.model_copy(update={"name": name, "repository": path})
+
+
+def is_repository_url(written: str) -> bool:
+    """Return whether a repository is named by a url that git may be given."""
+    return _URL.fullmatch(written) is not None

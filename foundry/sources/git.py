@@ -1,0 +1,156 @@
+"""Git repositories: which files of a commit are documents, and what is known of them."""
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote_from_bytes
+
+from foundry.config.git_sources import VERSION, GitSource
+from foundry.errors import SourceError
+from foundry.fetching.bare_repository import BareRepository, Change, GitError, TreeEntry
+from foundry.progress import StartStep
+from foundry.records import RawDocument, Skipped
+from foundry.sources.fetched import FetchedRepository, GitFile
+from foundry.sources.ignoring import Selection
+from foundry.sources.names import looks_secret, printable
+
+CACHE_FOLDER = "git"
+MAX_POINTER_BYTES = 1_024
+"""Of what Git LFS leaves in place of a file, by its specification."""
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_SYMBOLIC_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+def fetch(
+    sources: Sequence[GitSource], state: Path, step: StartStep
+) -> tuple[dict[str, FetchedRepository], dict[str, dict[str, int]]]:
+    """Bring the copies in `state` up to date; return by name the sources, ready to be iterated.
+
+    The second value counts by name the files that were fetched, and those that were there.
+
+    Raises:
+        SourceError: When git is missing, or cannot fetch a branch, tag or commit.
+    """
+    copies = {source.name: _copy_of(source, state / CACHE_FOLDER) for source in sources}
+    used = {copy.folder for copy in copies.values()}
+    for copy in copies.values():
+        for folder in copy.folder.parent.glob("*"):
+            if folder not in used:
+                shutil.rmtree(folder, ignore_errors=True)
+    ready, traffic = {}, {}
+    for source in sources:
+        with step(f"Fetching {source.name}", "versions", len(source.refs)) as progress:
+            try:
+                repository, fetched = _fetch(source, copies[source.name])
+            except GitError as error:
+                raise SourceError(
+                    f"source {source.name}: cannot read {', '.join(source.refs)}"
+                    f" of {source.repository}: {printable(error.message)}",
+                    hint=error.hint
+                    or f"see whether `git ls-remote {source.repository}` lists it; credentials"
+                    " come from git's own helpers",
+                ) from None
+            progress.advance(len(source.refs))
+        ready[source.name] = repository
+        traffic[source.name] = {
+            "fetched": fetched,
+            "unchanged": len({file.blob for file in repository.files}) - fetched,
+        }
+    return ready, traffic
+
+
+def iterate(repository: FetchedRepository) -> Iterator[RawDocument | Skipped]:
+    """Deliver the files of each version in the order of their paths, then what was left out."""
+    source, copy = repository.source, BareRepository(repository.folder)
+    sizes = copy.sizes(dict.fromkeys(file.blob for file in repository.files))
+    read: list[GitFile] = []
+    for file in repository.files:
+        size = sizes.get(file.blob)
+        path = printable(file.key)
+        if size is None:
+            yield Skipped(source.name, path, "cannot be read", "not in the copy")
+        elif size > source.max_bytes:
+            limit = f"{size} bytes, the limit is {source.max_bytes}"
+            yield Skipped(source.name, path, "over the size limit", limit)
+        elif not size:
+            yield Skipped(source.name, path, "empty file")
+        else:
+            read.append(file)
+    contents = copy.contents((file.blob for file in read), sizes)
+    for file, content in zip(read, contents, strict=True):
+        yield _deliver(source, file, content)
+    yield from repository.skipped
+
+
+def _copy_of(source: GitSource, folder: Path) -> BareRepository:
+    # A copy without earlier commits does not get them by fetching what is new.
+    name = f"{source.repository}\0{source.history}".encode()
+    return BareRepository(folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git")
+
+
+def _fetch(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, int]:
+    commits = copy.fetch(source.repository, source.refs, history=source.history)
+    files: list[GitFile] = []
+    skipped: list[Skipped] = []
+    for commit, version in zip(commits, source.versions or (None,), strict=True):
+        for found in _select(source, copy, commit, version):
+            if isinstance(found, GitFile):
+                files.append(found)
+            else:
+                skipped.append(found)
+    fetched = copy.fetch_blobs(commits, {file.blob for file in files})
+    return FetchedRepository(source, copy.folder, tuple(files), tuple(skipped)), fetched
+
+
+def _select(
+    source: GitSource, copy: BareRepository, commit: str, version: str | None
+) -> Iterator[GitFile | Skipped]:
+    """Yield the files of a commit that the patterns select, and why some are left out."""
+    selection = Selection(source)
+    changes = copy.last_changes(commit) if source.history else {}
+    for entry in copy.entries(commit):
+        path = entry.path.decode("utf-8", "surrogateescape")
+        *folders, name = path.split("/")
+        above = ["/".join(folders[:depth]) + "/" for depth in range(1, len(folders) + 1)]
+        if any(map(selection.hides, folders)) or not all(map(selection.enters, above)):
+            continue
+        if not selection.wants_file(path):
+            continue
+        key = f"{version}/{path}" if version else path
+        if reason := _reason_against(entry, name):
+            yield Skipped(source.name, printable(key), reason)
+        elif not selection.hides(name):
+            change = changes.get(entry.path, Change(commit, None))
+            url = source.base_url and (
+                source.base_url.replace("{commit}", change.commit).rstrip("/")
+                + f"/{quote_from_bytes(entry.path)}"
+            )
+            yield GitFile(key, entry.blob, url, change.date, version)
+
+
+def _reason_against(entry: TreeEntry, name: str) -> str | None:
+    if entry.mode == _SYMBOLIC_LINK:
+        return "symbolic link"
+    if entry.mode == _SUBMODULE:
+        return "submodule"
+    return "looks like a secret" if looks_secret(name) else None
+
+
+def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | Skipped:
+    path = printable(file.key)
+    if len(content) <= MAX_POINTER_BYTES and content.startswith(_POINTER):
+        return Skipped(source.name, path, "not in the repository", "kept by Git LFS")
+    return RawDocument(
+        source=source.name,
+        key=file.key,
+        path=path,
+        content=content,
+        url=file.url,
+        tags=source.tags,
+        metadata={VERSION: file.version} if file.version else {},
+        metadata_keys=source.metadata,
+        modified_elsewhere=file.modified,
+    )
