@@ -34,8 +34,8 @@ from foundry.config.file import (
     SearchOptions,
     ServerSection,
 )
-from foundry.config.project import LANGUAGES
 from foundry.config.git_sources import GitSource
+from foundry.config.project import LANGUAGES
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import DEFAULT_USER_AGENT, SitemapSource, SiteSource, UrlSource
 from foundry.features.interfaces import INTERFACES
