@@ -18,8 +18,8 @@ from foundry.config.search import IndexOptions
 
 FILTERABLE = '[search]\nfilterable = ["team"]\n'
 COMPOSITIONS = {
-    "everything": FILTERABLE
-    + "[search.adaptive_weights]\n[search.feedback]\n[search.anchors]\n[search.recency]\n"
+    "everything": FILTERABLE + "[search.operators]\n"
+    "[search.adaptive_weights]\n[search.feedback]\n[search.anchors]\n[search.recency]\n"
     "[search.expansion]\n"
     "minimum_cosine = 0.2\n[search.links]\nseeds = 3\n",
     "decaying_rrf": FILTERABLE + 'fusion = "rrf"\n[search.adaptive_weights]\n'

@@ -54,7 +54,7 @@ the model fails or takes more than {deadline_ms} ms, the original query is searc
         yield Step(
             Place.READ,
             imports,
-            "understood = understand_query(index, query, filters, journal, query_model(),"
+            "understood = understand_query(index, plain, filters, journal, query_model(),"
             f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
             "rewritten, filters = understood.query, understood.filters",
             readme="A language model reads the query: see"

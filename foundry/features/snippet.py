@@ -22,9 +22,16 @@ class Place(Enum):
     The value is the module, and the word by which its template knows the place.
     """
 
+    PARSE = ("search", "parse")
+    """Before tokenizing: `index`, `journal`, `patterns`, and `plain`, the query, which a step may
+    set: it still has the words of the person who asked."""
+
     READ = ("search", "read")
-    """Before tokenizing: `index`, `query`, `filters`, `journal`, `patterns`; a step sets
-    `rewritten`, the query to search for, and `filters`."""
+    """After that, with `filters` too; a step sets `rewritten`, the query to search for, and
+    `filters`."""
+
+    NARROW = ("search", "narrow")
+    """Before the lanes: `index`, `journal`; a step sets `allowed`, the chunks that may be found."""
 
     EMBED = ("search", "embed")
     """With the `vector` of the query: `searched`, `tokens`, `index`, `journal`."""

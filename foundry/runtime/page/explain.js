@@ -31,6 +31,12 @@ const STAGES = {
     used ? `A language model put the query as ${quote(used)}.` : null,
     filters ? `It read these filters from the query: ${filtersInWords(filters)}.` : null,
   ],
+  operators: ({ phrases = [], required = [], excluded = [], filters, unread }) => [
+    phrases.length + required.length ? `Only what has ${listed([...phrases, ...required])}.` : null,
+    excluded.length ? `Nothing that has ${listed(excluded)}.` : null,
+    filters ? `Only ${filtersInWords(filters)}.` : null,
+    unread ? `${plural(unread, "passage")} with the words of a phrase were not read for it.` : null,
+  ],
   query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [

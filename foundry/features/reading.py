@@ -1,0 +1,53 @@
+"""Declares the stages that read a query, or complete it, before it is searched for."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from foundry.features.snippet import Place, Step
+from foundry.features.stage import Stage
+
+
+class Operators(Stage):
+    """[search.operators]: phrases, words that must or must not be there, filters in a query."""
+
+    name = "operators"
+    summary = '"exact phrases", -word, +word and field:value in queries'
+    description = (
+        'in a query, `"exact phrase"` and `+word` must be in a result, `-word` and `-"a phrase"`'
+        " must not, and `field:value` is a filter; whatever is none of these is plain text. A"
+        " phrase is looked for in the text of the best `phrase_chunks` chunks that have its words"
+    )
+    is_tuned = False
+    section = """
+## Operators in queries
+
+`"exact phrase"` and `+word` must be in a result, `-word` and `-"exact phrase"` must not, and
+`field:value` is a filter (`path:guide/`, `tag:"two words"`) if a passage has that value. A word
+stands for all forms that a search takes for the same, a phrase for itself. All else is plain text:
+`C++`, `-5`, `std::vector`, and a query that leaves nothing to search for. `stages.operators` of a
+response says what was understood. A phrase is looked for in the {phrase_chunks} best passages with
+its words; `unread` says how many more there were.
+"""
+
+    phrase_chunks: int = Field(default=300, ge=1, le=10_000)
+
+    def steps(self) -> Iterator[Step]:
+        """Take the operators out of the query, and narrow down what may be found."""
+        module = "retrieval.stages.operators"
+        yield Step(
+            Place.PARSE,
+            {module: ("apply_operators", "read_operators")},
+            "operators = read_operators(index, plain, journal)\nplain = operators.text",
+            readme="Operators are read from the query: see"
+            " [Operators in queries](#operators-in-queries).",
+        )
+        yield Step(
+            Place.NARROW,
+            {},
+            "allowed = apply_operators(operators, index, allowed, journal,"
+            " phrase_chunks={phrase_chunks})",
+        )
+
+
+STAGES = (Operators,)

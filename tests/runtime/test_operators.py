@@ -1,0 +1,197 @@
+"""Operators in queries: what is one, what is plain text, and what each leaves to be found."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_indexes import Note, rendered_server, write_notes
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.published import open_index
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.operators import (
+    MAX_ITEMS,
+    Item,
+    Operators,
+    apply_operators,
+    parse_operators,
+    read_operators,
+)
+
+NOTES = [
+    Note("Pump", ("Oil the seal of the pump.",), metadata={"team": "core"}, tags=("two words",)),
+    Note("Seal", ("The pump has a **seal**, and oil\ngets on it.",), metadata={"team": "deep"}),
+    Note("Valve", ("Set max_size of the C++ valve, std::vector and D40.",), modified="2026-01-10"),
+    Note("井戸", ("日本語の井戸ポンプ",)),
+    Note("Pumps", ("Seals of pumps are oily.",), metadata={"team": "core"}),
+]
+OPTIONS = IndexOptions(filterable=("team",))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("operators") / "v"
+    return open_index(write_notes(folder, NOTES, vectors=False, options=OPTIONS))
+
+
+def phrase(text: str, *, is_excluded: bool = False) -> Item:
+    return Item(text, is_phrase=True, is_excluded=is_excluded)
+
+
+def word(text: str, *, is_excluded: bool = False) -> Item:
+    return Item(text, is_phrase=False, is_excluded=is_excluded)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"oil the" pump', Operators("oil the pump", (phrase("oil the"),))),
+        ("“oil  the” pump", Operators("oil the pump", (phrase("oil the"),))),
+        ('pump -"oil the"?', Operators("pump ?", (phrase("oil the", is_excluded=True),))),
+        ("pump -seal", Operators("pump", (word("seal", is_excluded=True),))),
+        ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
+        ("pump +seal.", Operators("pump seal.", (word("seal"),))),
+        ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
+        ("pump team:core", Operators("pump", filters=(("team", "core"),))),
+        ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
+        ('tag:"two words" pump', Operators("pump", filters=(("tags", "two words"),))),
+        ("pump path:notes/1", Operators("pump", filters=(("path", "notes/1"),))),
+        (
+            "pump modified_after:2026-01-01",
+            Operators("pump", filters=(("modified_after", "2026-01-01"),)),
+        ),
+    ],
+)
+def test_what_is_an_operator(index: Index, query: str, expected: Operators) -> None:
+    assert parse_operators(index, query) == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("C++", "-5 degrees", "a - b", "10:30", "std::vector", "--verbose pump", "-x pump"),
+        *("https://docs.example/a?b=c", "http://notes.example:80/x", '5" pipe and 6" pipe'),
+        *('say "pump', 'pump "', '"" pump', '"the of" pump', "+the pump", "well-known + pump"),
+        *("-seal", '-"oil the"', "team:core", "team:core -seal", "source:nowhere pump"),
+        *("team: core", "team:nobody pump", "modified_after:soon pump", "colour:red pump"),
+        *("cmake -std=c++17", "x=-seal", "f(-seal)", "seal-pump", "+49 30 1234"),
+    ],
+)
+def test_what_is_plain_text(index: Index, query: str) -> None:
+    assert parse_operators(index, query) == Operators(query)
+
+
+pieces = st.sampled_from(
+    [
+        *('"', "“", "”", "-", "+", ":", ".", " ", "  ", "\t", "\x00", "\u0301", "5", "井戸"),
+        *"pump seal the C++ 10:30 std::vector team core source s0 path tag".split(),
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=60))
+def test_no_query_is_refused_and_none_is_lost(index: Index, query: str) -> None:
+    found = parse_operators(index, query)
+    terms = index.tokenizer.terms
+    if not found.items and not found.filters:
+        assert found.text == query
+    else:
+        assert terms(found.text)
+    for item in found.items:
+        assert terms(item.text)
+        assert item.is_excluded or set(terms(item.text)) <= set(terms(found.text))
+    allowed = apply_operators(found, index, None, Journal(), phrase_chunks=10)
+    assert (allowed is None) == (not found.items and not found.filters)
+
+
+def found_by(index: Index, query: str, phrase_chunks: int = 10) -> list[int]:
+    """The numbers of the notes that a query's operators let through."""
+    operators = parse_operators(index, query)
+    allowed = apply_operators(operators, index, None, Journal(), phrase_chunks=phrase_chunks)
+    assert allowed is not None
+    return [number for number, passes in enumerate(allowed) if passes]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"oil the seal"', [0]),
+        ('"SEAL, AND"', [1]),
+        ('"seal and oil gets"', [1]),
+        ('"oil gets"', [1]),
+        ('"pump"', [0, 1]),
+        ('"井戸ポ"', [3]),
+        ('"std::vector and"', [2]),
+        ('"max size"', [2]),
+        ('"the c++ valve"', [2]),
+        ('"oil th"', []),
+        ("pump +seals", [0, 1, 4]),
+        ("pump +seal -oily", [0, 1]),
+        ("pump -seal", [2, 3]),
+        ('pump -"the seal"', [1, 2, 3, 4]),
+        ("pump team:core", [0, 4]),
+        ("pump team:core team:deep", [0, 1, 4]),
+        ("pump team:core -oily", [0]),
+        ("pump +D40", [2]),
+        ("pump +D41", []),
+    ],
+)
+def test_what_may_be_found(index: Index, query: str, expected: list[int]) -> None:
+    assert found_by(index, query) == expected
+
+
+def test_only_so_many_chunks_are_read_for_a_phrase(index: Index) -> None:
+    journal = Journal()
+    operators = read_operators(index, '"seal of" pump', journal)
+    assert journal.stages["operators"] == {"phrases": ["seal of"]}
+    allowed = apply_operators(operators, index, None, journal, phrase_chunks=1)
+    assert allowed is not None
+    assert allowed.sum() <= 1
+    assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
+
+
+def test_operators_of_a_query_are_bounded(index: Index) -> None:
+    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + 3))
+    assert len(found.items) == MAX_ITEMS
+    assert found.text.count("+seal") == 3
+
+
+def test_callers_keep_their_own_filters(index: Index) -> None:
+    own = index.filters.select({"team": "deep"})
+    operators = parse_operators(index, "pump team:core")
+    allowed = apply_operators(operators, index, own, Journal(), phrase_chunks=10)
+    assert allowed is not None
+    assert not allowed.any()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    root = tmp_path_factory.mktemp("server")
+    options = '[search]\nfilterable = ["team"]\n[search.operators]\n'
+    with rendered_server(root, "with_operators", options) as package:
+        package.load(write_notes(root / "v", NOTES, options=OPTIONS))
+        yield package
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+def test_a_server_finds_only_what_the_operators_let_through(
+    server: ModuleType, mode: str, tmp_path: Path
+) -> None:
+    answer = server.search_hybrid('oil -oily "the seal" team:core', mode=mode)
+    assert [hit.document_id for hit in answer.hits] == ["d0"]
+    assert answer.query == 'oil -oily "the seal" team:core'
+    assert answer.unknown_identifiers == ()
+    assert answer.stages["operators"] == {
+        "excluded": ["oily"],
+        "phrases": ["the seal"],
+        "filters": {"team": ["core"]},
+    }
+    assert server.search_hybrid("oil +D41", mode=mode).hits == ()
+
+
+def test_an_identifier_in_quotes_is_one(server: ModuleType) -> None:
+    assert server.search_hybrid('"D40"').reason == "identifier"
