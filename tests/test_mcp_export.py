@@ -472,7 +472,7 @@ def test_nothing_but_messages_reaches_standard_output(export: Path) -> None:
     noisy = f"""
 import logging, os, subprocess, sys, warnings
 sys.path.insert(0, {str(export)!r})
-from notes.mcp.stdio import serve_stdio
+from notes.mcp.transports import serve_stdio
 from notes.search import search_hybrid
 def search(*arguments, **options):
     print("printed")

@@ -13,7 +13,7 @@ ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF = "tests/retrieval/test_fusion_rrf.py"
 CITATIONS = "tests/chat/test_citations.py"
-SENTENCES = "tests/retrieval/test_sentences.py"
+SENTENCES = "tests/chat/test_sentences.py"
 OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
 
 

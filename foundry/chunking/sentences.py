@@ -10,7 +10,7 @@ from foundry.chunking.headings import without_bare_heading
 from foundry.chunking.packing import Packer, join
 from foundry.chunking.sections import find_sections
 from foundry.records import Document, Piece, Span
-from foundry.runtime.retrieval.sentences import find_sentence_ends
+from foundry.runtime.chat.text import find_sentence_ends
 
 
 def split(document: Document, packer: Packer) -> Iterator[Piece]:

@@ -10,16 +10,17 @@ from pathlib import PurePosixPath
 from foundry.export.imports import follow_imports
 
 _WENT = {
-    "chat.answer": "chat_answer chat_calls chat_events chat.events web_chat_answers",
+    "chat.answer": (
+        "chat_answer chat_calls chat_events chat.events chat.routes web_chat web_chat_answers"
+    ),
     "chat.conversation": "chat_follow_ups chat_words chat.words",
-    "chat.extract": "chat_extract chat_sentences",
-    "retrieval.sentences": "sentence_ends",
     "chat.openai": (
         "chat_legend web_chat_requests web_openai web_openai_errors chat.openai_requests"
     ),
-    "chat.prompt": "chat_passages chat_prompt",
-    "chat.routes": "web_chat",
-    "chat.safe_text": "chat_citations chat_markup",
+    "chat.prompt": "chat_extract chat.extract chat_passages chat_prompt",
+    "chat.text": (
+        "chat_citations chat_markup chat.safe_text chat_sentences retrieval.sentences sentence_ends"
+    ),
     "cli": "commands verification",
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
@@ -30,12 +31,10 @@ _WENT = {
     "index.reader": "index",
     "index.records": "document_text records",
     "index.served": "reloading served state",
-    "mcp.http": "mcp_envelope mcp_http",
     "mcp.server": "mcp_server mcp_tools mcp.tools",
-    "mcp.stdio": "mcp_stdio",
-    "model.client": "chat_model chat_reply model.prompt",
+    "mcp.transports": "mcp_envelope mcp.http mcp_http mcp.stdio mcp_stdio",
+    "model.client": "call_budget chat_model chat_reply chat_settings model.prompt model.settings",
     "model.queries": "query_model",
-    "model.settings": "call_budget chat_settings",
     "printing": "json_output result_explanation result_text text_table",
     "retrieval.calls": "circuit_breaker deadlines",
     "retrieval.candidates": (

@@ -74,7 +74,7 @@ replace `com.example` there and in this file by your namespace.
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes; it reads the larger passages, where results have them."""
         del words
-        imports = {"mcp.http": ("mcp_routes",)}
+        imports = {"mcp.transports": ("mcp_routes",)}
         passage = ""
         if "parents" in beside:
             imports["retrieval.stages.parents"] = ("find_passage",)
@@ -144,9 +144,8 @@ images and HTML that it writes become plain text, and citations of other passage
         """Yield its routes."""
         del beside
         imports = {
-            "chat.answer": ("Chat",),
-            "chat.routes": ("chat_routes",),
-            "model.settings": ("ModelSettings",),
+            "chat.answer": ("Chat", "chat_routes"),
+            "model.client": ("ModelSettings",),
         }
         language = ""
         if words is not None:

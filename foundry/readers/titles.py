@@ -3,8 +3,8 @@
 import re
 
 from foundry.records import Reading
+from foundry.runtime.chat.text import find_sentence_ends
 from foundry.runtime.index.records import GOES_ON
-from foundry.runtime.retrieval.sentences import find_sentence_ends
 
 MAX_TITLE_CHARS = 80
 EXAMINED_CHARS = 8_000

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from foundry.runtime.chat.openai import legend
 from foundry.runtime.chat.prompt import number_passages
-from foundry.runtime.chat.safe_text import CitationFilter, MarkupFilter, disarm
+from foundry.runtime.chat.text import CitationFilter, MarkupFilter, disarm
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
 from foundry.indexing.published import open_index
-from foundry.runtime.chat.extract import MAX_CHARACTERS, MIN_CHARACTERS, extract, sentences
-from foundry.runtime.chat.prompt import number_passages
+from foundry.runtime.chat.prompt import extract, number_passages
+from foundry.runtime.chat.text import MAX_SENTENCE, MIN_SENTENCE, sentences
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 MARKDOWN = """# A heading that is no sentence
@@ -52,13 +52,13 @@ def test_scripts_without_spaces() -> None:
 def test_long_sentence_is_cut_at_a_word() -> None:
     (sentence,) = sentences("word " * 200 + "end.")
     assert sentence.endswith("word ...")
-    assert len(sentence) <= MAX_CHARACTERS + 4
+    assert len(sentence) <= MAX_SENTENCE + 4
 
 
 @given(st.text(alphabet="aB .!?[]()*_|#>-`\n1\u3002", max_size=600))
 def test_sentences_are_of_bounded_length_and_cite_nothing(text: str) -> None:
     for sentence in sentences(text):
-        assert MIN_CHARACTERS <= len(sentence) <= MAX_CHARACTERS + 4
+        assert MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE + 4
         assert "[1]" not in sentence
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foundry.runtime.mcp.http import (
+from foundry.runtime.mcp.transports import (
     HEADER_MISMATCH,
     INVALID_REQUEST,
     PARSE_ERROR,

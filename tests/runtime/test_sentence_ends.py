@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.retrieval.sentences import find_sentence_ends
+from foundry.runtime.chat.text import find_sentence_ends
 
 
 @given(st.text("aB.!? \n`1-\u3002\u300d", max_size=60), st.integers(0, 60), st.integers(0, 60))

@@ -1,4 +1,4 @@
-"""Answers a question from what a search finds: by a language model, else by extracts."""
+"""POST /chat: answers a question from what a search finds, by a language model or by extracts."""
 
 import logging
 from collections import Counter
@@ -7,24 +7,31 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from fastapi.sse import format_sse_event
+from pydantic_core import to_json
+
 from ..index.records import Record
 from ..index.served import current_index
-from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError
-from ..model.settings import ModelSettings
+from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
+from ..web.event_stream import EventStream
+from ..web.json import JsonRoute
+from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import AsyncSearch
-from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
-from .extract import extract
+from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (
     CitedPassage,
     NumberedPassage,
     SourceOfAnswer,
     answer_messages,
     condense_messages,
+    extract,
     number_passages,
 )
-from .safe_text import CitationFilter, MarkupFilter, disarm
+from .text import CitationFilter, MarkupFilter, disarm
 
 CONDENSE_SECONDS = 4.0
 CONDENSE_TOKENS = 128
@@ -245,3 +252,28 @@ def _extracts(
         text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
     cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
     return [Delta(text), Done("extractive", reason, notice, cited, False, dict(usage) or None)]
+
+
+class _Described(JSONResponse):
+    """Makes FastAPI describe the data of the events, which `EventStream` sends."""
+
+    media_type = EventStream.media_type
+
+
+def chat_routes(chat: Chat) -> APIRouter:
+    """Return the route of POST /chat, answered by `chat`."""
+    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
+
+    @routes.post("/chat", response_class=_Described, response_model=ChatEvent)
+    async def answer_chat(request: ChatRequest) -> EventStream:
+        """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
+        turns = [turn.turn() for turn in request.messages]
+        return EventStream(_encode(chat.answer(turns, request.top_k, request.filters)))
+
+    return routes
+
+
+async def _encode(answer: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(answer) as events:
+        async for event in events:
+            yield format_sse_event(event=event.event, data_str=to_json(event.to_json()).decode())

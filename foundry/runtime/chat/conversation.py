@@ -1,4 +1,4 @@
-"""Tells questions, follow-ups and thank-yous apart, without a language model.
+"""Reads conversations, and tells questions, follow-ups and thank-yous apart without a model.
 
 A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
 for it to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or just adds a
@@ -8,13 +8,29 @@ word or two ("and in Germany?").
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+from pydantic_core import PydanticCustomError
 
 from ..index.reader import Index
+from ..index.records import ChunkRecord
+from ..index.served import current_index
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
+from ..web.requests import WHOLE, FilterValues, RequestModel
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
+
+MAX_TURNS = 64
+MAX_TURN_CHARACTERS = 16_000
+MAX_CHAT_TOP_K = 20
+DEFAULT_CHAT_TOP_K = 6
+
+# No schema can say it.
+LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
+
+ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 MAX_WORDS = 24
 MAX_ADDED_WORDS = 2
@@ -32,6 +48,41 @@ class Turn:
     role: Literal["user", "assistant"]
     content: str
     cited: tuple[str, ...] = ()
+
+
+class ChatTurn(RequestModel):
+    """One message; `cited` are the ids of the chunks that an answer cited."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
+    cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
+
+    def turn(self) -> Turn:
+        """Return the turn, with the headings of those chunks that still exist."""
+        chunks = [chunk for cited in self.cited if (chunk := current_index().find_chunk(cited))]
+        return Turn(self.role, self.content, tuple(heading_of(chunk) for chunk in chunks))
+
+
+class ChatRequest(RequestModel):
+    """The body of POST /chat: a conversation whose last turn is the user's question."""
+
+    messages: Annotated[
+        list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=MAX_CHAT_TOP_K), WHOLE] = DEFAULT_CHAT_TOP_K
+    filters: FilterValues | None = None
+
+    @field_validator("messages")
+    @classmethod
+    def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
+        if turns[-1].role != "user":
+            raise PydanticCustomError("last_turn", "the last message must be the user's")
+        return turns
+
+
+def heading_of(chunk: ChunkRecord) -> str:
+    """Return the title and the headings above a chunk, on one line."""
+    return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,9 @@ from ..web.json import JsonResponse, JsonRoute
 from ..web.problems import Problem
 from ..web.requests import WHOLE
 from .answer import Chat, ChatEvent, Delta, Done, Failed, Sources
-from .conversation import Turn
+from .conversation import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, Turn
 from .prompt import CitedPassage
-from .routes import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS
-from .safe_text import MARKS, disarm
+from .text import MARKS, disarm
 
 MAX_WISHES_CHARACTERS = 8_000
 

@@ -1,21 +1,32 @@
-"""What a language model is told: numbered passages, the conversation and the rules of an answer.
+"""Makes of the passages that were found the prompt for a language model, or else extracts.
 
-Prompts hold no setting, token or address of this server.
+A prompt is the numbered passages, the conversation and the rules of an answer; it holds no setting,
+token or address of this server. Extracts are the sentences that say most about a question: a
+sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
+index, times how well its passage ranked.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..index.records import ChunkRecord, Record
+from ..index.reader import Index
+from ..index.records import Record
 from ..model.client import Message, draw_fence
-from ..retrieval.results import Hit
+from ..retrieval.results import Hit, term_weights
 from ..web.citations import document_url
-from .conversation import Turn
+from .conversation import Turn, heading_of
+from .text import sentences, shorten
 
 PASSAGES_CHARACTERS = 16_000
 HISTORY_CHARACTERS = 8_000
 MIN_PASSAGE_CHARACTERS = 200
 EXCERPT_CHARACTERS = 400
+
+MAX_SENTENCES = 4
+MIN_SHARE_OF_BEST = 0.45
+
+# Terms in the headings above a sentence count less; passages mostly say first what they are about.
+HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 
 _INSTRUCTIONS = """\
 You answer questions from numbered passages of documents, and from nothing else.
@@ -91,20 +102,6 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     return passages
 
 
-def heading_of(chunk: ChunkRecord) -> str:
-    """Return the title and the headings above a chunk, on one line."""
-    return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
-    if len(text) <= limit:
-        return text
-    mark = " ..."
-    cut = text[: max(0, limit - len(mark))]
-    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + mark
-
-
 def answer_messages(
     turns: Sequence[Turn],
     passages: Sequence[NumberedPassage],
@@ -156,3 +153,39 @@ def _recent(turns: Sequence[Turn]) -> list[Turn]:
         kept.insert(0, Turn(turn.role, shorten(turn.content, left)))
         left -= len(kept[0].content)
     return kept
+
+
+def extract(
+    question: str, passages: Sequence[NumberedPassage], index: Index
+) -> list[tuple[NumberedPassage, str]]:
+    """Return the best sentences that each say something new, in the order of the passages."""
+
+    def terms_of(text: str) -> set[str]:
+        return set(index.tokenizer.terms(text))
+
+    weights = term_weights(index, terms_of(question))
+    total = sum(weights.values()) or 1.0
+
+    def coverage(terms: set[str]) -> float:
+        return sum(weight for term, weight in weights.items() if term in terms) / total
+
+    found: dict[str, tuple[float, NumberedPassage, set[str]]] = {}
+    best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
+    for passage in passages:
+        heading = terms_of(heading_of(passage.hit))
+        rank = (passage.hit.score / best_score) ** 2
+        for position, text in enumerate(sentences(passage.text), start=1):
+            terms = terms_of(text)
+            own, whole = coverage(terms), coverage(terms | heading)
+            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
+            found.setdefault(text, (rank * worth, passage, terms))
+    chosen: list[str] = []
+    said: set[str] = set()
+    best_first = sorted(found, key=lambda text: found[text][0], reverse=True)
+    for text in best_first:
+        worth, _, terms = found[text]
+        is_worth = worth >= MIN_SHARE_OF_BEST * found[best_first[0]][0]
+        if is_worth and len(chosen) < MAX_SENTENCES and not terms <= said:
+            chosen.append(text)
+            said |= terms
+    return [(passage, text) for text, (_, passage, _) in found.items() if text in chosen]

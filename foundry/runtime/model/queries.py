@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..retrieval.calls import CircuitBreaker
-from .client import LanguageModel, ModelError, draw_fence
-from .settings import ModelSettings
+from .client import LanguageModel, ModelError, ModelSettings, draw_fence
 
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024

@@ -13,9 +13,8 @@ from functools import cache
 from typing import Any, Protocol
 
 from ...index.reader import Index
-from ...model.client import ModelError
+from ...model.client import ModelError, ModelSettings
 from ...model.queries import QueryModel, Request
-from ...model.settings import ModelSettings
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import is_identifier_query

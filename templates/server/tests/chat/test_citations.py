@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.chat.safe_text import CitationFilter
+from foundry.runtime.chat.text import CitationFilter
 
 
 def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:

@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import pytest
 
-from foundry.runtime.retrieval.sentences import find_sentence_ends
+from foundry.runtime.chat.text import find_sentence_ends
 
 
 @pytest.mark.parametrize(

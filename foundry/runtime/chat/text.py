@@ -1,4 +1,4 @@
-"""Makes what a model writes safe piece by piece: checks its citations, and disarms its links.
+"""Makes text fit to be shown as an answer: cuts it into sentences, and disarms what is in it.
 
 A model may write what a hostile document told it. So, code included:
 
@@ -10,9 +10,42 @@ A model may write what a hostile document told it. So, code included:
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
+MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
 MAX_HELD_CHARACTERS = 2_000
+
+_CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
+# After a stop and a space, after a stop of Chinese or Japanese, after a paragraph or an item.
+_END = re.compile(
+    rf"(?P<stop>(?<=[.!?\u2026\u061f\u0964\u0965\u06d4\u1362])[{_CLOSING}]*\s+)"
+    rf"|(?<=[\u3002\uff01\uff1f\uff61])[{_CLOSING}]*\s*"
+    r"|[ \t]*\n(?:[ \t]*\n)+"
+    r"|[ \t]*\n(?=[ \t]*(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t])"
+)
+_NO_END = re.compile(
+    r"(?:^|[\s(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|cf|ca|etc|vs|no|nos|fig|figs|eq|sec|art|approx|dr"
+    r"|mr|mrs|ms|prof|st|p|pp|vol|ch|ed|eds|inc|ltd|co|al|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct"
+    r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
+    re.IGNORECASE,
+)
+_LONGEST_ABBREVIATION = 8
+_CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
+
+_CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
+_HEADING_OR_RULE = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
+)
+_BLOCK = re.compile(
+    r"\n[ \t]*(?=\n)|^[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+|>[ \t]?|(?=\|))|\|[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+# Bounded, or many marks that are never closed would take quadratic time.
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
 _GROUP = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
 _SPAN = re.compile(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?")
@@ -28,6 +61,57 @@ _BEGUN = "|".join(
 )
 _GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
 _GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
+
+
+def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets at which a new sentence begins within `text[start:end]`, in order.
+
+    Not after an abbreviation, an initial or an item's number, not before a word in lower case, and
+    not within a span of code.
+    """
+    spans = _CODE_SPAN.finditer(text, start, end)
+    code = next(spans, None)
+    for match in _END.finditer(text, start, end):
+        while code is not None and code.end() <= match.start():
+            code = next(spans, None)
+        is_within_code = code is not None and code.start() < match.start()
+        if start < match.end() < end and not is_within_code and not _goes_on(text, start, match):
+            yield match.end()
+
+
+def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
+    if match["stop"] is None or match[0].count("\n") > 1:
+        return False
+    before = max(start, match.start() - _LONGEST_ABBREVIATION)
+    is_abbreviation = _NO_END.search(text, before, match.start()) is not None
+    return is_abbreviation or text[match.end() : match.end() + 1].islower()
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences, list items and table rows of Markdown, as plain text of bounded length.
+
+    Headings and code blocks are left out. A number in square brackets gets round ones, so that
+    nothing looks like a citation.
+    """
+    for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", _CODE_BLOCK.sub("\n", text))):
+        if block.lstrip().startswith("|"):
+            block = ", ".join(cell.strip() for cell in block.split("|") if cell.strip())
+        plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
+        plain = _EMPHASIS.sub(r"\2", plain)
+        plain = _NUMBER.sub(r"(\1)", plain)
+        for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
+            sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
+            if len(sentence) >= MIN_SENTENCE:
+                yield sentence
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    mark = " ..."
+    cut = text[: max(0, limit - len(mark))]
+    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + mark
 
 
 class _Filter:
