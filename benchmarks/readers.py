@@ -5,7 +5,8 @@ not, and how many of its words were found: for Office files against all the text
 PDF against the words that pypdf and pdfminer.six (`pip install pypdf[crypto] pdfminer.six`) both
 find, or against `expected_outputs/NAME.md` where that lies beside the PDF.
 Words are counted once each; recall is the share of the expected ones that were read, precision the
-share of those read that were expected.
+share of those read that were expected. Then comes how many tags of HTML and of components are left
+in chunks of Markdown, outside code.
 """
 
 import argparse
@@ -17,12 +18,17 @@ import tempfile
 import zipfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from common import build, machine, make_project
+from markdown_it import MarkdownIt
 
 _WORD = re.compile(r"\w{2,}")
 _DIVIDED = re.compile(r"([^\W\d_])[-\u00ad\u2010]\n([^\W\d_])")
+_TAG = re.compile(r"(?<!\\)</?[A-Za-z][\w.-]*(?:\s[^<>]*)?/?>")
+_CODE_SPAN = re.compile(r"(`+)[^`\n]+\1")
+_MARKDOWN = re.compile(r"\.(?:mdx?|markdown)$")
 _OFFICE_TEXT = {
     ".docx": (r"word/document\.xml", "t"),
     ".pptx": (r"ppt/slides/slide\d+\.xml", "t"),
@@ -47,9 +53,11 @@ def _show(folder: Path) -> None:
         result = build(project)
         index = Path(result.index)
         texts: dict[str, str] = defaultdict(str)
+        chunks: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for line in (index / "chunks.jsonl").read_text(encoding="utf-8").splitlines():
             chunk = json.loads(line)
             texts[chunk["path"]] += "\n".join([chunk["title"], *chunk["section"], chunk["text"]])
+            chunks[chunk["path"]].append(chunk)
         report = json.loads((index / "report.json").read_bytes())
     reasons = {entry["path"]: entry["reason"] for entry in report["skipped"]}
     print(
@@ -77,6 +85,25 @@ def _show(folder: Path) -> None:
             f"\n{suffix}: {len(pairs)} files, mean recall {statistics.mean(recalls):.3f},"
             f" mean precision {statistics.mean(precisions):.3f}"
         )
+    tags = {path: _count_tags(found) for path, found in chunks.items() if _MARKDOWN.search(path)}
+    print(
+        f"\nTags outside code: {sum(tags.values())}, in {sum(map(bool, tags.values()))} of"
+        f" {len(tags)} files of Markdown"
+    )
+
+
+def _count_tags(chunks: list[dict[str, Any]]) -> int:
+    """Return how many tags stand outside code in a document that is put together of its chunks."""
+    lines: list[str] = []
+    for chunk in chunks:
+        first = chunk["position"]["line_start"]
+        lines += [""] * (first + chunk["text"].count("\n") + 1 - len(lines))
+        for number, line in enumerate(chunk["text"].split("\n"), first):
+            lines[number] = line if len(line) > len(lines[number]) else lines[number]
+    for token in MarkdownIt("commonmark").disable(["code", "html_block"]).parse("\n".join(lines)):
+        if token.type == "fence" and token.map:
+            lines[slice(*token.map)] = [""] * (token.map[1] - token.map[0])
+    return sum(len(_TAG.findall(_CODE_SPAN.sub("", line))) for line in lines)
 
 
 def _words(text: str) -> set[str]:

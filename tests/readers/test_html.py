@@ -108,3 +108,26 @@ def test_unterminated_and_giant_tags_end(page: str) -> None:
     begin = time.process_time()
     assert "x" in read_page(page).reading.text
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div id=root></div><script src=a.js></script>",
+        "<app-root>Loading...</app-root><script>x</script>",
+        "<p>Loading</p><noscript>Please enable JavaScript.</noscript><script src=a.js></script>",
+    ],
+)
+def test_a_page_that_scripts_fill_needs_a_browser(body: str) -> None:
+    skipped = read(
+        RawDocument(source="s", key="a", path="a.html", content=f"<title>T</title>{body}".encode())
+    )
+    assert isinstance(skipped, Skipped)
+    assert (skipped.reason, skipped.detail) == ("needs a browser", "JavaScript fills this page")
+
+
+def test_a_page_with_words_of_its_own_needs_none() -> None:
+    words = "<p>" + "These words are there without a script. " * 5
+    page = f"<div id=root>{words}</div><script></script><noscript>JavaScript?</noscript>"
+    document = read(RawDocument(source="s", key="a", path="a.html", content=page.encode()))
+    assert isinstance(document, Document)

@@ -60,7 +60,7 @@ def test_no_headings_from_code_quotes_lists_or_comments() -> None:
     assert outline(text) == [(1, "f")]
 
 
-def test_blocks_are_code_tables_and_html() -> None:
+def test_blocks_are_code_and_tables() -> None:
     text = (
         "a\n\n```py\nx\n\ny\n```\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n"
         "<div>\nz\n</div>\n\n    code\n\nb"
@@ -68,7 +68,6 @@ def test_blocks_are_code_tables_and_html() -> None:
     assert blocks(text) == [
         "```py\nx\n\ny\n```",
         "| a | b |\n|---|:-:|\n| 1 | 2 |",
-        "<div>\nz\n</div>",
         "    code",
     ]
     assert blocks("- item\n\n  ```\n  x\n  ```\n") == ["  ```\n  x\n  ```"]
@@ -95,8 +94,8 @@ def test_links_of_every_kind() -> None:
     )
     assert links(text) == [
         ("a.md", "in line", "inline"),
-        ("c.md", "ref", "reference"),
-        ("h.md", "short", "reference"),
+        ("c.md", "ref", "inline"),
+        ("h.md", "short", "inline"),
         ("Page", "shown", "wikilink"),
         ("Other", "Other", "wikilink"),
         ("https://auto.org", "https://auto.org", "autolink"),
@@ -104,7 +103,7 @@ def test_links_of_every_kind() -> None:
         ("b_(c).md", "par", "inline"),
         ("d e.md", "angle", "inline"),
         ("f.md", "alt", "inline"),
-        ("g.html", "", "html"),
+        ("g.html", "g", "inline"),
     ]
 
 

@@ -43,10 +43,10 @@ def zip_of(*names: str) -> bytes:
 @pytest.mark.parametrize(
     ("path", "reader", "media_type"),
     [
-        ("a.md", "markdown/1", "text/markdown"),
-        ("A.MD", "markdown/1", "text/markdown"),
-        ("a.mdx", "mdx/1", "text/markdown"),
-        ("a.html", "html/1", "text/html"),
+        ("a.md", "markdown/2", "text/markdown"),
+        ("A.MD", "markdown/2", "text/markdown"),
+        ("a.mdx", "mdx/2", "text/markdown"),
+        ("a.html", "html/2", "text/html"),
         ("a.rst", "rst/1", "text/x-rst"),
         ("a.adoc", "asciidoc/1", "text/asciidoc"),
         ("a.tex", "latex/1", "text/x-tex"),
@@ -64,7 +64,7 @@ def test_the_name_chooses_the_reader(path: str, reader: str, media_type: str) ->
 
 def test_the_source_may_choose_the_reader() -> None:
     document = read_document("# A\n\ntext", "1", id="1", media_type="text/markdown")
-    assert (document.reader, document.title, document.id) == ("markdown/1", "A", "1")
+    assert (document.reader, document.title, document.id) == ("markdown/2", "A", "1")
     plain = read_document("<html>is a tag</html>", "1", id="1", media_type="text/plain")
     assert plain.reader == "text/1"
 
@@ -72,7 +72,7 @@ def test_the_source_may_choose_the_reader() -> None:
 @pytest.mark.parametrize("path", ["page.txt", "page.md", "page", "page.unknown"])
 def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
     document = read_document("\n<!-- x --><!DOCTYPE html><title>T</title><p>words", path)
-    assert (document.reader, document.title) == ("html/1", "T")
+    assert (document.reader, document.title) == ("html/2", "T")
 
 
 @pytest.mark.parametrize(

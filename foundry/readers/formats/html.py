@@ -16,6 +16,9 @@ from foundry.records import Reading
 
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256
+SHELL_WORDS = 20
+"""A page that scripts fill has fewer: a title, "Loading"."""
+MAX_SHELL_CHARS = 2_000
 
 _MAIN = ("main", "[role=main]", "article")
 _DROPPED = (
@@ -23,6 +26,8 @@ _DROPPED = (
     "nav,footer,aside,[role=navigation],[role=contentinfo],[role=search],[hidden],"
     "[aria-hidden=true],a.headerlink,a.anchor-link"
 )
+_ROOTS = "#root,#app,#__next,#__nuxt,#___gatsby,#svelte,app-root,[ng-app],[data-reactroot]"
+_WORD = re.compile(r"\w+")
 # Options are dropped with their menu, and thousands of them take the parser quadratic time.
 _OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
 _INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -62,9 +67,20 @@ def read(text: str) -> Reading:
     note_hidden("hidden elements", _count_hidden(page))
     title = _find_title(page)
     modified = _find_modified(page)
+    is_filled_later = _is_filled_later(page)
     content = _convert(_main_content(page))
+    if is_filled_later and len(_WORD.findall(content, 0, MAX_SHELL_CHARS)) < SHELL_WORDS:
+        raise UnreadableError("needs a browser", "JavaScript fills this page")
     reading = markdown.read_body(normalise(content))
     return replace(reading, title=title or reading.title, modified=modified)
+
+
+def _is_filled_later(page: LexborHTMLParser) -> bool:
+    """Return whether scripts fill the page: its root is empty, or it asks for JavaScript."""
+    if page.css_first("script") is None:
+        return False
+    asked = any("javascript" in node.text().lower() for node in page.css("noscript"))
+    return asked or any(not node.css_first("p") for node in page.css(_ROOTS))
 
 
 def _find_title(page: LexborHTMLParser) -> str | None:
@@ -142,7 +158,7 @@ def _convert(node: LexborNode | None) -> str:
 
 
 READER = Reader(
-    version="html/1",
+    version="html/2",
     media_types=dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
     read=read,
 )

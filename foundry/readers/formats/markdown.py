@@ -1,4 +1,4 @@
-"""Markdown, with front matter, tables and wikilinks.
+"""Markdown, with front matter, tables and wikilinks, and without the markup that it carries.
 
 Only the block structure is parsed (the parser's inline rules take most of its time, and some of
 them take quadratic time on hostile text); headings alone go through the inline parser, for their
@@ -22,6 +22,7 @@ from foundry.readers.formats.markdown_links import (
     find_tags,
     normalise_label,
 )
+from foundry.readers.formats.markdown_prose import find_prose
 from foundry.records import Heading, Reading, Span
 
 MAX_HEADING_CHARS = 1_000
@@ -54,15 +55,16 @@ _PARSERS = {
 _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enable("strikethrough")
 
 
-def read(text: str, *, indented_code: bool = True) -> Reading:
+def read(text: str, *, is_mdx: bool = False) -> Reading:
     """Read a Markdown document; the title is the front matter's, or the first level 1 heading's.
 
-    Without `indented_code`, indentation means nothing.
+    In MDX indentation means nothing, and there are modules and expressions.
     """
     text = _drop_embedded(text)
     front = read_front_matter(text)
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
-    reading = _read_from(text, front.length, indented_code)
+    text = text[: front.length] + find_prose(text[front.length :], is_mdx=is_mdx)
+    reading = _read_from(text, front.length, indented_code=not is_mdx)
     return replace(
         reading,
         title=front.title or reading.title,
@@ -76,10 +78,10 @@ def read(text: str, *, indented_code: bool = True) -> Reading:
 
 def read_body(text: str) -> Reading:
     """Read Markdown that was made from another format, and so has no front matter and no tags."""
-    return replace(_read_from(_drop_embedded(text), 0, True), tags=())
+    return replace(_read_from(_drop_embedded(text), 0, indented_code=True), tags=())
 
 
-def _read_from(text: str, body_start: int, indented_code: bool) -> Reading:
+def _read_from(text: str, body_start: int, *, indented_code: bool) -> Reading:
     body = text[body_start:]
     environment: dict[str, Any] = {}
     parser = _PARSERS[indented_code, _DEEP_QUOTATION.search(body) is None]
@@ -185,4 +187,4 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
-READER = Reader("markdown/1", dict.fromkeys(_SUFFIXES, "text/markdown"), read)
+READER = Reader("markdown/2", dict.fromkeys(_SUFFIXES, "text/markdown"), read)

@@ -12,7 +12,7 @@ from foundry.records import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-_CODE_SPAN = re.compile(r"(?<!`)(`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}+\1(?!`)")
+CODE_SPAN = re.compile(r"(?<!`)(`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}+\1(?!`)")
 _INLINE = re.compile(
     r"(?<!!)\[("
     r"(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)|[^\[\]\\\n]|\\.|\n(?![ \t]*\n)){0,500}+"
@@ -21,7 +21,7 @@ _INLINE = re.compile(
     r"(?:\s{1,10}+(?:\"[^\"]{0,500}+\"|'[^']{0,500}+'|\([^()]{0,500}+\)))?+\s{0,10}+\)"
 )
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
-_REFERENCE = re.compile(r"(?<![!\\])\[([^\[\]\n]{1,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])")
+REFERENCE = re.compile(r"(?<![!\\])\[([^\[\]\n]{1,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^\s<>]{1,1000}+)>")
 _BARE_URL = re.compile(r"(?<![\w/<(\[\"'=])https?://[^\s<>\"'`\[\]{}|\\^]{1,1000}+")
 _WIKILINK = re.compile(
@@ -41,7 +41,7 @@ def blank_code_spans(text: str) -> str:
     """Return the text with `code spans` replaced by as many spaces."""
     if "`" not in text:
         return text
-    return _CODE_SPAN.sub(lambda match: " " * len(match.group()), text)
+    return CODE_SPAN.sub(lambda match: " " * len(match.group()), text)
 
 
 def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
@@ -93,7 +93,7 @@ def _iterate_links(text: str, references: Mapping[str, str]) -> Iterator[tuple[i
         yield from scan(_AUTOLINK, lambda m: Link(m[1], m[1], "autolink"))
         yield from scan(_BARE_URL, _read_bare_url)
     if references:
-        for match in _REFERENCE.finditer(text):
+        for match in REFERENCE.finditer(text):
             target = references.get(normalise_label(match[2] or match[1]))
             if target:
                 yield match.start(), Link(target, _clean(match[1]), "reference")

@@ -5,4 +5,4 @@ from functools import partial
 from foundry.readers.contract import Reader
 from foundry.readers.formats import markdown
 
-READER = Reader("mdx/1", {".mdx": "text/markdown"}, partial(markdown.read, indented_code=False))
+READER = Reader("mdx/2", {".mdx": "text/markdown"}, partial(markdown.read, is_mdx=True))

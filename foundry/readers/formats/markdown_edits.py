@@ -1,0 +1,72 @@
+"""Changes to a text that are found one kind after the other, and made all at once."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+_NOT_NEWLINE = re.compile(r"[^\n]")
+
+
+class Edits:
+    """A text, the changes to make in it, and the `mask` in which to look for more of them.
+
+    The mask is as long as the text; what was hidden or changed is blank in it, line ends aside.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.mask = text
+        self._changes: list[tuple[int, int, str]] = []
+        self._hidden: list[tuple[int, int]] = []
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Have a stretch replaced; lines that get lost are made up for by empty ones."""
+        lost = self.text.count("\n", start, end) - text.count("\n")
+        self._changes.append((start, end, text + "\n" * max(lost, 0)))
+        self._hidden.append((start, end))
+
+    def hide(self, start: int, end: int) -> None:
+        """Leave a stretch as it is, and out of the mask."""
+        self._hidden.append((start, end))
+
+    def hide_all(self, pattern: re.Pattern[str]) -> None:
+        """Hide every match of a pattern."""
+        for match in pattern.finditer(self.mask):
+            self.hide(*match.span())
+        self.refresh()
+
+    def replace_all(
+        self, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str | None]
+    ) -> None:
+        """Replace every match of a pattern by what `make` makes of it, None meaning that it stays.
+
+        Groups of the match are parts of the mask; `self.text` has what is hidden in them.
+        """
+        for match in pattern.finditer(self.mask):
+            made = make(match)
+            if made is not None:
+                self.replace(*match.span(), made)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Blank in the mask what was hidden or replaced since the last time."""
+        parts, position = [], 0
+        for start, end in sorted(self._hidden):
+            if end > position:
+                start = max(start, position)
+                parts += [self.mask[position:start], _NOT_NEWLINE.sub(" ", self.mask[start:end])]
+                position = end
+        self.mask = "".join([*parts, self.mask[position:]])
+        self._hidden = []
+
+    def finish(self) -> str:
+        """Return the changed text; of two changes one inside the other, the outer is made."""
+        outermost = [(0, 0, "")]
+        for change in sorted(self._changes, key=lambda each: (each[0], -each[1])):
+            if change[0] >= outermost[-1][1]:
+                outermost.append(change)
+        outermost.append((len(self.text), len(self.text), ""))
+        parts = [
+            made + self.text[end:begin] for (_, end, made), (begin, _, _) in pairwise(outermost)
+        ]
+        return "".join(parts)

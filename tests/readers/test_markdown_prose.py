@@ -1,0 +1,223 @@
+"""Prose is kept, tags and directives go, code is as it was written."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.readers import read
+from foundry.records import Document, RawDocument, Reading
+
+
+def read_text(text: str, path: str = "a.md") -> Reading:
+    document = read(RawDocument(source="s", key=path, path=path, content=text.encode()))
+    assert isinstance(document, Document)
+    return document.reading
+
+
+def prose(text: str, path: str = "a.md") -> list[str]:
+    """The lines of a text that are not empty."""
+    return [
+        " ".join(line.split()) for line in read_text(text, path).text.split("\n") if line.strip()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("a <b>bold</b> word", "a bold word"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("one<br>two<br />three", "one two three"),
+        ("<div>one</div><div>two</div>", "one two"),
+        ('see <a href="b.md" target=_blank>the page</a>.', "see [the page](b.md)."),
+        ('<a name="here"></a>Text <a href="#here">up</a>', "Text up"),
+        ('<a href="x"><img src="y.png"></a>Text', "Text"),
+        ('<img src="x.png" alt="A pump, seen from above">', "A pump, seen from above"),
+        ("press <kbd>Ctrl</kbd> in <code>vim</code>", "press Ctrl in `vim`"),
+        ("a&nbsp;b &mdash; c &lt;d&gt;", "a b \u2014 c &lt;d&gt;"),
+        ("text <!-- a comment\nof two lines --> more", "text"),
+        ("<details><summary>More</summary>inside</details>", "More inside"),
+        ("[text][Ref] and [ref]\n\n[ref]: https://e.org/a_(b)", None),
+        ("A note.[^1]\n\n[^1]: word", "A note.[^1]"),
+        ("## Title {#anchor}", "## Title"),
+        ("text {: .wide }", "text"),
+        ("[TOC]\n\ntext", "text"),
+        ("<script>let a = '<b>words</b>';</script>text", "text"),
+        ("<h1 align='center'>The name</h1>\n\ntext", "# The name"),
+    ],
+)
+def test_html_in_markdown(written: str, expected: str | None) -> None:
+    wanted = expected or "[text](https://e.org/a_(b)) and [ref](https://e.org/a_(b))"
+    assert prose(written)[0] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set `<b>` and ``<a href='`'>`` here",
+        "```html\n<div title='x'>{{< tab >}}</div>\n:::note\n```",
+        "    <indented code='x'></indented>",
+        "std::vector<int> and List<String> or Map<K, V>",
+        "use <your-key> and <name>",
+        "a < b and c > d; x<y>z",
+        "<https://example.org> and <me@example.org>",
+        r"\<b>escaped\</b>",
+        "if $a<b>c$ then $$x<i>y</i>$$ and \\(a<b>c\\)",
+        "{{ page.title | upcase }} and {{ x }} and { y }",
+        "!!! but no admonition",
+        "Title\n=====\n\ntext === more",
+        "- [ ] task [!important",
+    ],
+)
+def test_what_is_no_markup_stays(text: str) -> None:
+    assert read_text(text).text == text
+
+
+def test_html_that_shows_code_becomes_a_fence() -> None:
+    reading = read_text(
+        "before\n<pre><code>if a &lt; b:\n\n    # not a heading\n</code></pre>\nafter"
+    )
+    assert "```\nif a < b:\n\n    # not a heading\n```" in reading.text
+    assert reading.headings == ()
+
+
+def test_a_table_of_html_becomes_one_of_markdown() -> None:
+    table = (
+        "<table>\n<tr><th>Month</th><th>Gross</th></tr>\n\n"
+        "<tr><td>May</td><td><b>$12</b></td></tr>\n</table>"
+    )
+    found = [re.sub(r"(?<=---)-+|\*\*", "", line) for line in prose(f"words\n\n{table}\n\nmore")]
+    assert found == ["words", "| Month | Gross |", "| --- | --- |", "| May | $12 |", "more"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ('!!! warning "The gap"\n\n    Text.\n\nAfter', ["Warning: The gap", "Text.", "After"]),
+        ("??? note\n    Text\n\n    # Heading", ["Note:", "Text", "# Heading"]),
+        (
+            '=== "Linux"\n\n    ```sh\n    ls\n    ```\n\n=== "Windows"\n\n    dir',
+            ["Linux", "```sh", "ls", "```", "Windows", "dir"],
+        ),
+        ("1. item\n\n    !!! tip\n        Inner", ["1. item", "Tip:", "Inner"]),
+        (":::note[Title *here*]\ntext\n:::", ["Note: Title *here*", "text"]),
+        ("::: warning Careful now\ntext\n:::", ["Warning: Careful now", "text"]),
+        (":::{tab-item} npm\ntext\n:::", ["npm", "text"]),
+        (':::image type="content" source="a.png" alt-text="A pump":::', ["A pump"]),
+        (':::moniker range=">=1"\ntext\n:::moniker-end', ["text"]),
+        ("> [!WARNING]\n> Hot.", ["> Warning:", "> Hot."]),
+        ("```{tip} Title\nText of it\n```\nafter", ["Tip: Title", "Text of it", "after"]),
+        ("```{r}\nx <- 1\n```", ["```{r}", "x <- 1", "```"]),
+        ('{% tabs %}\n{% tab title="Node" %}\ntext\n{% endtab %}', ["Node", "text"]),
+        ('{{< tab "macOS" >}}\ntext\n{{% /tab %}}', ["macOS", "text"]),
+        ("{{Infobox|name = Pump 3|The large one}}", ["name: Pump 3; The large one"]),
+    ],
+)
+def test_directives(written: str, expected: list[str]) -> None:
+    assert prose(written) == expected
+
+
+def test_components_keep_the_prose_of_their_attributes() -> None:
+    text = (
+        "import { Card } from '/snippets/card.mdx'\n\n"
+        '<Card title="Discord" icon="discord" href="https://d.gg/x" style={{ width: "1px" }}>\n'
+        "  Talk to us.\n</Card>\n\n"
+        '<ParamField body="name" type="str | None" default="x" required>\n  The name.\n'
+        '</ParamField>\n\n<Tabs>\n  <Tab title={"macOS"}>\n    ```sh server.sh\n'
+        '    <run a="b">\n    ```\n  </Tab>\n</Tabs>\n'
+        '<Warning>\nHot.\n</Warning>\n{/* nobody reads\nthis */}\n<>{"said"}</>\n'
+        '<VersionBadge version="2.1" />\n<Icon icon="x" onClick={() => { a > b }} />\n'
+    )
+    assert prose(text, "a.mdx") == [
+        "[Discord](https://d.gg/x)",
+        "Talk to us.",
+        "name: str | None, default x, required",
+        "The name.",
+        "macOS",
+        "```sh server.sh",
+        '<run a="b">',
+        "```",
+        "Warning:",
+        "Hot.",
+        "said",
+        "version 2.1",
+    ]
+
+
+def test_what_a_module_exports_is_code() -> None:
+    text = "export const A = ({ b }) => {\n  return <p>{b}</p>;\n};\n\n<A b='1' />\nText\n"
+    assert prose(text, "a.mdx")[:5] == [
+        "```jsx",
+        "export const A = ({ b }) => {",
+        "return <p>{b}</p>;",
+        "};",
+        "```",
+    ]
+
+
+def test_lines_stay_where_they_were() -> None:
+    text = "<div\n  class='x'>\n\n<!--\n\n-->\n[a]\n\n[a]: b.md\n\n# Heading\n"
+    assert read_text(text).text.split("\n").index("# Heading") == 10
+
+
+_PIECES = [
+    *("<", ">", "</", "<a href='", "<b", "{", "}", "{{", "%}", "<!--", "-->", ":::", "!!! tip "),
+    *('"', "'", "`", "```", "\n", " ", "x", "$", "\\(", "[a]", "[a]: b\n", "<pre>", "</pre>", "| "),
+    *("<table>", "export const ", "import ", "    "),
+]
+
+
+@given(
+    st.lists(st.sampled_from(_PIECES), max_size=40).map("".join), st.sampled_from([".md", ".mdx"])
+)
+def test_no_text_breaks_a_reader(text: str, suffix: str) -> None:
+    document = read(RawDocument(source="s", key="a", path="a" + suffix, content=text.encode()))
+    if isinstance(document, Document):
+        reading = document.reading
+        assert all(0 <= span.start <= span.end <= len(reading.text) for span in reading.blocks)
+
+
+_REPEATED = [
+    *(
+        "<!--",
+        "{/*",
+        "<a b={",
+        "<a href='x'>",
+        "<pre>",
+        "<table>",
+        "<table><tr><td>",
+        "</a>",
+        "\\(",
+    ),
+    *(
+        "$$a",
+        ":::",
+        "!!! tip ",
+        "{% ",
+        "{{<",
+        "{{a|",
+        "[a][b]",
+        "[a]: b\n",
+        "import \n",
+        "import {",
+    ),
+    *("export const a = {\n", "&a", '=== "', "{#a", "> ", "<h1>", "a-b", " ", "{: a", '<a b="'),
+    *("<x-y a='1' ", "!!! tip\n    ", "```{tip}\n"),
+]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".mdx"])
+@pytest.mark.parametrize("piece", _REPEATED)
+def test_time_is_linear(piece: str, suffix: str) -> None:
+    def seconds(count: int) -> float:
+        started = time.perf_counter()
+        read(
+            RawDocument(
+                source="s", key="a", path="a" + suffix, content=(piece * count + "x").encode()
+            )
+        )
+        return time.perf_counter() - started
+
+    assert min(seconds(60_000 // len(piece)) for _ in range(2)) < 2.5
