@@ -188,6 +188,11 @@ CHANGES: dict[str, Change] = {
     "search.understanding": (FOLDER, {}, False),
     "search.heuristics": (FOLDER, {}, False),
     "search.rerank": (FOLDER, {"model": "some/model"}, False),
+    "search.rerank_service": (
+        FOLDER,
+        {"service": "tei", "base_url": "http://127.0.0.1:1"},
+        False,
+    ),
     "search.minimum_score": (FOLDER, {"score": 0.1}, False),
     "search.near_duplicates": (FOLDER, {}, False),
     "search.document_cap": (FOLDER, {}, False),
@@ -229,12 +234,20 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     "understanding": {"rewrite": False, "extract": ["tags"], "confidence": 0.6, "deadline_ms": 9},
     "heuristics": {"hits": 5, "entities_gain": 0.6, "category_gain": 0.6},
     "rerank": {"model": "other/model", "hits": 5, "deadline_ms": 9},
+    "rerank_service": {
+        "service": "jina",
+        "model": "other/model",
+        "base_url": "http://127.0.0.1:2",
+        "hits": 5,
+        "deadline_ms": 9,
+    },
     "minimum_score": {"semantic": 0.6, "keyword": 0.6, "score": 0.6},
     "near_duplicates": {"similarity": 0.6},
     "document_cap": {"hits": 5},
 }
 STARTED = {
     "rerank": 'model = "some/model"\n',
+    "rerank_service": 'service = "cohere"\nmodel = "some/model"\n',
     "minimum_score": "score = 0.1\n",
     "understanding": 'extract = ["source"]\n',
 }

@@ -62,7 +62,9 @@ def find_problems(
             check_pattern(pattern)
         except ValueError as error:
             problems.append(f"search.identifier_patterns[{number}]: {error}")
-    surroundings = Surroundings(has_vectors, {*EXTRACTABLE, *search.filterable})
+    surroundings = Surroundings(
+        has_vectors, {*EXTRACTABLE, *search.filterable}, search.stages.keys()
+    )
     for stage in search.stages.values():
         problems += stage.find_problems(surroundings)
     return problems + _find_column_problems(search, sources)

@@ -1,13 +1,14 @@
 """Declares the stages that ask a model, so that searches wait for it in threads."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from foundry.features.feature import HTTPX, LANGUAGE_MODEL
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
+from foundry.runtime.retrieval.settings import ADDRESS
 
 
 class Understanding(Stage):
@@ -115,14 +116,9 @@ says so.
 
     def steps(self) -> Iterator[Step]:
         """Order the best anew, with a model that may be loaded at the start."""
-        module = "retrieval.stages.rerank"
-        yield Step(
-            Place.RERANK,
-            {module: ("rerank", "reranker")},
-            'if reason not in ("identifier", "requested"):\n'
-            "    candidates = rerank(candidates, index, query, journal, reranker(),"
-            " hits={hits}, deadline_ms={deadline_ms})",
-            readme="A cross-encoder orders the best {hits}: see [Reranking](#reranking).",
+        module = "retrieval.stages.cross_encoder"
+        yield _rerank_by(
+            module, "A cross-encoder orders the best {hits}: see [Reranking](#reranking)."
         )
         yield Step(Place.START, {module: ("warm_if_wanted",)}, "warm_if_wanted()")
 
@@ -131,4 +127,88 @@ says so.
         return {"model": self.model}
 
 
-STAGES = (Understanding, Rerank)
+class RerankService(Stage):
+    """[search.rerank_service]: the best results, judged by a service."""
+
+    name = "rerank_service"
+    summary = "the best results in the order of Cohere, Jina or a TEI server"
+    description = (
+        "a service reads the best `hits` beside the query and orders them by its own score, which"
+        ' becomes theirs; the others stay below. `service` is `"cohere"`, `"jina"` or `"tei"` (Text'
+        " Embeddings Inference, and what else answers like it); a `tei` service needs `base_url`,"
+        " the others `model`; the key is in `RERANK_API_KEY`"
+    )
+    waits = True
+    is_tuned = False
+    dependencies = (HTTPX,)
+    section = """
+## Reranking
+
+The {hits} best passages and the query are sent to a service, which scores the passages (from 0 to
+1); they are ordered by that score. Its address is in `{package}/settings.json`, unless
+`RERANK_BASE_URL` is set; its key is in `RERANK_API_KEY`. If it fails or takes more than
+{deadline_ms} ms, the order does not change, and `stages.rerank` of the response says so. After a
+failure, it is not called for a second, then for twice as long each time, up to a minute.
+"""
+    environment = (
+        """
+# API key of the service that reranks, and its address if it has moved.
+#RERANK_API_KEY=
+#RERANK_BASE_URL=
+""",
+    )
+
+    service: Literal["cohere", "jina", "tei"]
+    model: str = ""
+    base_url: str = ""
+    hits: int = Field(default=10, ge=1, le=100)
+    deadline_ms: Milliseconds = 2000
+
+    def steps(self) -> Iterator[Step]:
+        """Order the best anew."""
+        yield _rerank_by(
+            "retrieval.stages.rerank_service",
+            "A service orders the best {hits}: see [Reranking](#reranking).",
+        )
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield what the service needs and does not have."""
+        if Rerank.name in surroundings.stages:
+            yield (
+                "search.rerank_service: [search.rerank] orders the same results; remove one of them"
+            )
+        if not self.model and self.service != "tei":
+            yield f"search.rerank_service.model: {self.service} needs the name of a model"
+        if self.model and self.service == "tei":
+            yield "search.rerank_service.model: a TEI server has one model; remove it"
+        if not self.base_url and self.service == "tei":
+            yield (
+                "search.rerank_service.base_url: where the server is, such as http://127.0.0.1:8080"
+            )
+        if self.base_url and not ADDRESS.fullmatch(self.base_url):
+            yield (
+                "search.rerank_service.base_url: write an address like https://rerank.example.com/v1"
+            )
+
+    def own_settings(self) -> Mapping[str, object]:
+        """Return which service it is, and where."""
+        address = self.base_url or _ADDRESSES[self.service]
+        return {"service": self.service, "base_url": address, "model": self.model}
+
+
+_ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
+
+
+def _rerank_by(module: str, readme: str) -> Step:
+    """Return the step that orders the best candidates with the reranker of a module."""
+    return Step(
+        Place.RERANK,
+        {"retrieval.stages.rerank": ("rerank",), module: ("reranker",)},
+        'if reason not in ("identifier", "requested"):\n'
+        "    candidates = rerank(candidates, index, query, journal, reranker(),"
+        " hits={hits}, deadline_ms={deadline_ms})",
+        readme=readme,
+    )
+
+
+STAGES = (Understanding, Rerank, RerankService)

@@ -28,10 +28,12 @@ class Surroundings:
     Attributes:
         has_vectors: There is a semantic lane.
         filters: Names of filters whose values can be extracted from a query.
+        stages: Names of the stages that were chosen.
     """
 
     has_vectors: bool
     filters: Collection[str]
+    stages: Collection[str] = ()
 
 
 class Stage(Feature, Table):

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal, best_places
-from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder
+from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, warm_if_wanted
 from foundry.runtime.retrieval.stages.rerank import (
     FAILED,
     LATE,
     Model,
     Reranker,
     rerank,
-    warm_if_wanted,
 )
 
 TEXTS = [
@@ -158,7 +157,7 @@ def test_model_is_loaded_with_the_first_query_and_once() -> None:
     warmed = Reranker(load)
     warmed.warm()
     assert len(models) == 2
-    assert models[1].queries == ["", ""]
+    assert models[1].queries == [""]
 
 
 def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
@@ -212,7 +211,7 @@ def test_model_that_is_well_again_is_used(
 def test_who_waits_too_long_for_the_model_does_not_run_it() -> None:
     scripted = Scripted([0.1])
     model = Reranker(lambda: scripted)
-    with model._lock, pytest.raises(TimeoutError):
+    with model._slots, pytest.raises(TimeoutError):
         model._run(scripted, "q", ["p"], 0.01)
     assert scripted.queries == []
     assert model._run(scripted, "q", ["p"], 0.01).tolist() == [0.1]
@@ -231,7 +230,7 @@ def test_model_is_loaded_at_once_if_wanted(
         return models[-1]
 
     one = Reranker(load)
-    monkeypatch.setattr("foundry.runtime.retrieval.stages.rerank.reranker", lambda: one)
+    monkeypatch.setattr("foundry.runtime.retrieval.stages.cross_encoder.reranker", lambda: one)
     monkeypatch.delenv("RERANK_WARM", raising=False)
     if value is not None:
         monkeypatch.setenv("RERANK_WARM", value)
@@ -247,11 +246,11 @@ def test_nothing_found_asks_no_model() -> None:
 
 FORKING = """
 import os, signal, sys, time
-from foundry.runtime.retrieval.stages import rerank
-rerank.read_model = lambda: sys.argv[1]
+from foundry.runtime.retrieval.stages import cross_encoder
+cross_encoder.read_model = lambda: sys.argv[1]
 
 def score():
-    return list(rerank.reranker().score("fans", ["fans", "air"] * 50, seconds=30))
+    return list(cross_encoder.reranker().score("fans", ["fans", "air"] * 50, seconds=30))
 
 for _ in range(10):
     wanted = score()
@@ -259,7 +258,7 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         limit = time.monotonic() + 20
-        while rerank.reranker()._model is None:
+        while cross_encoder.reranker()._model is None:
             time.sleep(0.01)
             if time.monotonic() > limit:
                 os._exit(2)

@@ -9,11 +9,11 @@ import pytest
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.embedding import local
 from foundry.runtime.retrieval.settings import reading, settings
-from foundry.runtime.retrieval.stages import rerank
+from foundry.runtime.retrieval.stages import cross_encoder
 
 MODELS = [
     (local.read_model, "embedding", "EMBEDDING_MODEL"),
-    (rerank.read_model, "rerank", "RERANK_MODEL"),
+    (cross_encoder.read_model, "rerank", "RERANK_MODEL"),
 ]
 
 

@@ -5,7 +5,10 @@ ones for Sentence Transformers do (Nogueira and Cho 2019, Passage Re-ranking wit
 """
 
 import json
+import os
+import threading
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import ConfigurationError
+from ..settings import SETTINGS_FILE, read_variable, reading
+from .rerank import Reranker
 
 NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
@@ -147,3 +152,41 @@ def _unusable(folder: Path, error: Exception) -> ConfigurationError:
         f"the reranking model {str(folder)!r} cannot be loaded: {reason}",
         hint="check RERANK_MODEL; a name needs the network once, a folder never",
     )
+
+
+def read_model(file: Path = SETTINGS_FILE) -> str:
+    """Return the name or folder of the model that reranks. Raises ConfigurationError."""
+    with reading(file) as values:
+        return read_variable("RERANK_MODEL") or str(values["rerank"]["model"])
+
+
+def reranker() -> Reranker:
+    """Return the reranker of this process, which runs one query at a time: each uses every core."""
+    return _reranker_of(os.getpid())
+
+
+@cache
+def _reranker_of(_process: int) -> Reranker:
+    # A worker has its own: the threads that run a model do not survive a fork, and to free the
+    # parent's would wait for them for ever.
+    return Reranker(lambda: _warmed(CrossEncoder(read_model())))
+
+
+def _warmed(model: CrossEncoder) -> CrossEncoder:
+    # The first run allocates and plans, and takes several times as long as the next.
+    model.score("", [""])
+    return model
+
+
+def warm_if_wanted() -> None:
+    """Load the model now, if RERANK_WARM is 1."""
+    if os.environ.get("RERANK_WARM", "").strip() == "1":
+        reranker().warm()
+
+
+def _warm_worker() -> None:
+    threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_warm_worker)

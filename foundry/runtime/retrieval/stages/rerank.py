@@ -1,16 +1,13 @@
-"""Reranking by a model: a cross-encoder reads the best hits beside the query and orders them anew.
+"""Reranking: a model reads the best hits beside the query, and orders them anew.
 
-The model is loaded with the first query, or by `warm`. What it does not score before its deadline
-keeps the order that it had; so it is where the model cannot be loaded or fails. The answer says so.
+Hits keep the order that they had if the model cannot be loaded, fails, or takes longer than its
+deadline; the response says so.
 """
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -21,8 +18,6 @@ from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import SCORE_DIGITS, Candidates, stage
 from ..results import Journal, best_places
-from ..settings import SETTINGS_FILE, read_variable, reading
-from .cross_encoder import CrossEncoder
 
 STAGE = "rerank"
 
@@ -33,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Model(Protocol):
-    """A cross-encoder."""
+    """What reads a query and passages together."""
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
         """Return how likely each passage (n,) answers the query: (n,), in [0, 1]."""
@@ -41,13 +36,13 @@ class Model(Protocol):
 
 
 class Reranker:
-    """Runs a model on one query at a time; any number of threads may share one."""
+    """Runs a model on a few queries at a time; any number of threads may share one."""
 
-    def __init__(self, load: Callable[[], Model]) -> None:
+    def __init__(self, load: Callable[[], Model], *, at_once: int = 1) -> None:
         """Run what `load` loads with the first query. It may raise ConfigurationError."""
         self._load = load
         self._model: Model | None = None
-        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(at_once)
         self._loading = threading.Lock()
         self._breaker: CircuitBreaker[str] = CircuitBreaker()
 
@@ -87,58 +82,23 @@ class Reranker:
         # only one would find something else than a server.
         with self._loading:
             if self._model is None:
-                model = self._load()
-                # The first run allocates and plans, and takes several times as long as the next.
-                model.score("", [""])
-                self._model = model
+                self._model = self._load()
             return self._model
 
     def _run(
         self, model: Model, query: str, passages: Sequence[str], seconds: float
     ) -> NDArray[np.float64]:
-        # One at a time: each uses every core. Whoever waits too long here is late as well.
-        if not self._lock.acquire(timeout=seconds):
+        # A query that waits too long for its turn is late as well.
+        if not self._slots.acquire(timeout=seconds):
             raise TimeoutError
         try:
             return model.score(query, passages)
         finally:
-            self._lock.release()
+            self._slots.release()
 
     def _leave_alone(self, ticket: int, fault: str, detail: str) -> None:
         if self._breaker.fail(ticket, fault):
             _logger.warning("hits are not reranked: %s", detail)
-
-
-def read_model(file: Path = SETTINGS_FILE) -> str:
-    """Return the name or folder of the model that reranks. Raises ConfigurationError."""
-    with reading(file) as values:
-        return read_variable("RERANK_MODEL") or str(values["rerank"]["model"])
-
-
-def reranker() -> Reranker:
-    """Return the reranker of this process."""
-    return _reranker_of(os.getpid())
-
-
-@cache
-def _reranker_of(_process: int) -> Reranker:
-    # A worker has its own: the threads that run a model do not survive a fork, and to free the
-    # parent's would wait for them for ever.
-    return Reranker(lambda: CrossEncoder(read_model()))
-
-
-def warm_if_wanted() -> None:
-    """Load the model now, if RERANK_WARM is 1."""
-    if os.environ.get("RERANK_WARM", "").strip() == "1":
-        reranker().warm()
-
-
-def _warm_worker() -> None:
-    threading.Thread(target=warm_if_wanted, name="warm reranker", daemon=True).start()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_warm_worker)
 
 
 @stage(STAGE)
