@@ -113,7 +113,8 @@ class DocumentRecord(DocumentAnswer):
     def from_json(cls, stored: dict[str, Any], start: int, end: int) -> Self:
         """Make a document of a line of the index, as `ChunkRecord` does, and its chunks' range."""
         *values, copies = stored.values()
-        return cls(*values, [Place(**copy) for copy in copies], end - start, start)
+        values += [[Place(**copy) for copy in copies], end - start, start]
+        return cls(*values)
 
     @property
     def chunk_end(self) -> int:
