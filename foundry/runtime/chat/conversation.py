@@ -32,9 +32,9 @@ LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LEN
 
 ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
-MAX_WORDS = 24
+MAX_WORDS = 24  # Of a message that may be a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4
+MAX_FOLLOW_UPS = 4  # That a query is made of, at most.
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")

@@ -1,6 +1,6 @@
-"""Makes text fit to be shown as an answer: cuts it into sentences, and disarms what is in it.
+"""The text of answers: sentences taken out of passages, and what a model writes made safe.
 
-A model may write what a hostile document told it. So, code included:
+A model may write what a hostile document told it. So, piece by piece and code included:
 
 - a citation of a passage that does not exist is left out;
 - a space parts `](`, `![`, `]:` and `<` before a tag or an address, so that links, images, their

@@ -2,8 +2,9 @@
 
 Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
 what is near to any question whatever (the `background` of the index), and how much of the query's
-terms the best hit of the keyword lane has, each term weighted by its rarity. On five English
-collections 1 to 11 % of their own questions stay below `STRONG`, and 97 % of those of the others.
+terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
+collections, 1 to 11 % of the questions about them stay below `STRONG`, and 97 % of those about the
+others.
 """
 
 import math

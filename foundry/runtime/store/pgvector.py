@@ -110,7 +110,7 @@ class PgvectorEngine:
         return _spread(chunks, numbers, scores)
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
-        """A vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
         rows = self._fetch(version, _READ_VECTOR, {"chunk": chunk})
         if not rows:
             raise _missing(version)
@@ -157,7 +157,7 @@ class PgvectorEngine:
     def _ask(
         self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Chunks (m,) and their scores (m,), in any order."""
+        """Return chunks (m,) and their scores (m,), in any order."""
         rows = self._fetch(version, template, asked, depth)
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
         return numbers, np.array([row[1] for row in rows], dtype=np.float64)

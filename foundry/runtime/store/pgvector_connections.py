@@ -35,7 +35,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, address: str, settings: StoreSettings) -> Self:
-        """A connection of its own."""
+        """Open a connection of its own."""
         opened = cls.connect(address, **_options(settings))
         opened.patience = settings.timeout + GRACE
         return opened

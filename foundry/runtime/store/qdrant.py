@@ -81,7 +81,7 @@ class QdrantEngine:
         return scores
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
-        """A vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
         collection = self._collection(version)
         points = self._read(
             version,
@@ -171,7 +171,7 @@ class QdrantEngine:
         *,
         exact: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Chunks (m,) and their scores (m,), best first; noise of float32 is rounded away."""
+        """Return chunks (m,) and scores (m,), best first; noise of float32 is rounded away."""
         points = self._read(
             version,
             lambda: self._client.query_points(

@@ -21,7 +21,7 @@ from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMis
 
 
 def open_client(settings: StoreSettings) -> QdrantClient:
-    """A client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
+    """Return a client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
 
     A file:// address is a folder in which the client itself plays the engine, for one process at a
     time: good for trying out, not for serving. Raises ConfigurationError.

@@ -77,7 +77,7 @@ class Engine(Protocol):
         ...
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
-        """A vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
         ...
 
     def search_terms(

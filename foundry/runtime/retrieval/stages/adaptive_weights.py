@@ -24,12 +24,11 @@ def adapt_weights(
     partly: float,
     partly_semantic_weight: float,
 ) -> tuple[float, float]:
-    """Return the semantic and the keyword weight for a query; those given if it has few
-    identifiers.
+    """Return the semantic and the keyword weight for a query.
 
     A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
-    to 1 goes to keywords. A query with an identifier that the index does not have keeps the
-    weights: its keywords find parts of it at best.
+    to 1 goes to keywords. Otherwise the weights stay as they are, and also if the index does not
+    have an identifier of the query: keywords find parts of that at best.
     """
     if journal.unknown_identifiers:
         return semantic_weight, keyword_weight

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +15,9 @@ from numpy.typing import NDArray
 from ...index.arrays import exact_type, open_array, quantise
 from ...index.errors import IndexUnusableError
 from ...index.reader import Index
-from ..candidates import stage
+from ..candidates import QueryEncoder, stage
 from ..results import Journal
 from ..tokens import Token
-
-
-class Encoder(Protocol):
-    """Embeds queries."""
-
-    def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (d,) of a text, None if it cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +53,7 @@ class ExpansionWords:
     def nearest(
         self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
     ) -> list[str]:
-        """Return the `count` words of highest cosine to the unit `vector` (d,) that are not
-        `known`."""
+        """Return the `count` words nearest to the unit `vector` (d,) that are not `known`."""
         rows, scales = quantise(vector[np.newaxis, :])
         # As in the dense lane: integers, whose sums are exact in any order, in this thread.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
@@ -91,7 +82,7 @@ def open_words(index: Index) -> ExpansionWords:
 @stage("expand")
 def expand_query(
     index: Index,
-    encoder: Encoder,
+    encoder: QueryEncoder,
     query: str,
     tokens: Sequence[Token],
     vector: NDArray[np.float32],
@@ -100,8 +91,7 @@ def expand_query(
     terms: int,
     minimum_cosine: float,
 ) -> NDArray[np.float32]:
-    """Return the vector (d,) of the query and the `terms` nearest words; `vector` (d,) is the
-    query's own.
+    """Return the vector (d,) of a query and the `terms` words nearest to its own `vector` (d,).
 
     A query that has an identifier is left as it is.
     """

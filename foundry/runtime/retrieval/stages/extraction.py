@@ -43,7 +43,7 @@ class FeatureExtraction:
         self._confidence = confidence
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """A value and a confidence for each field, or null."""
+        """Return a description and a JSON schema of each field: a value and a confidence."""
         return {
             name: (_WORDS.get(name, _OTHER.format(name)) + _SHAPE, _schema(values))
             for name, values in self._values(index).items()
@@ -106,8 +106,7 @@ def _schema(values: list[str] | None) -> dict[str, Any]:
 
 
 def _read(given: object, values: list[str] | None, least: float) -> str | None:
-    """Return the value that the model gave, if it is one of those that it may give and it is
-    sure."""
+    """Return the value that the model gave, if it is a possible one and the model is sure."""
     if not isinstance(given, dict):
         return None
     value, confidence = given.get("value"), given.get("confidence")

@@ -68,7 +68,7 @@ def find_entities(tokens: Sequence[Token]) -> list[Terms]:
 
 
 def _rarity(entity: Terms, index: Index) -> float:
-    """From 0, for what every chunk holds, to 1; by the rarest of its terms."""
+    """Return how rare an entity is, by the rarest of its terms: 0 if every chunk has it, to 1."""
     chunks = max(1, min(index.keyword_lane.frequency(term) for term in entity))
     return 1 - math.log(chunks) / math.log(max(2, index.chunk_count))
 

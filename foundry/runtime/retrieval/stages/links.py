@@ -108,7 +108,7 @@ def _represent(
     allowed: NDArray[np.bool_] | None,
     reached: dict[int, float],
 ) -> dict[int, float]:
-    """A chunk and its score for each reached document that does not score as high by itself."""
+    """Return a chunk and its score for each reached document that scores lower by itself."""
     linked = {}
     for document, score in reached.items():
         places = np.flatnonzero(documents == document)
@@ -124,8 +124,7 @@ def _represent(
 
 
 def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
-    """Return the candidates and these chunks, which no lane has scored unless they were among
-    them."""
+    """Return the candidates and these chunks; no lane has scored those that are new."""
     merged = np.union1d(candidates.chunks, np.array([*chunks], dtype=np.int64))
     places = np.searchsorted(merged, candidates.chunks)
 
@@ -151,7 +150,7 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
 
 
 def _raise(candidates: Candidates, linked: dict[int, float], factor: float) -> Candidates:
-    """These chunks under their new scores; `links` among the boosts says where they are from."""
+    """Give these chunks their new scores; `links` among the boosts says where they are from."""
     scores, factors = candidates.scores.copy(), np.ones(len(candidates.scores))
     for chunk, score in linked.items():
         place = int(np.searchsorted(candidates.chunks, chunk))

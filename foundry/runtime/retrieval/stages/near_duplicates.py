@@ -70,8 +70,7 @@ def merge_near_duplicates(
     removed = 0
 
     def find_original(hit: Hit) -> int | None:
-        """Return the number of the hit that this one resembles; None if it is the first of its
-        kind."""
+        """Return the number of the hit that this one resembles, if there is one."""
         nonlocal removed
         found = Shingles.of(hit.text, tokenize)
         for number, other in enumerate(shingles):

@@ -14,8 +14,7 @@ from ..results import Hit, Journal, Passage
 
 
 def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:
-    """Yield the hits, best first, each with its parent passage; of those with the same parent the
-    best.
+    """Yield the hits, best first, each with its parent passage, and each parent only once.
 
     The chunk's own text stays as it is. A chunk without a parent is given without a passage.
     """

@@ -18,10 +18,9 @@ SECONDS_OF_A_DAY = 86_400
 
 
 def today() -> int:
-    """Return the day that ages are counted from, in days since 1970: that of REFERENCE_DATE, or
-    UTC's.
+    """Return the day that ages are counted from, in days since 1970.
 
-    Raises ConfigurationError for a REFERENCE_DATE that is no date.
+    It is that of REFERENCE_DATE, or today by UTC. Raises ConfigurationError if it is no date.
     """
     written = os.environ.get("REFERENCE_DATE", "").strip()
     if not written:
@@ -76,7 +75,7 @@ def boost_by_decay(
 
 
 def _ages(modified: NDArray[np.int64], day: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Ages (m,) in days of times of modification (m,), and for which of them there is a time.
+    """Return ages (m,) in days, and for which of them there is a time of modification.
 
     What was modified later than `day` has age 0.
     """

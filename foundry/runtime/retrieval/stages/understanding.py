@@ -45,16 +45,15 @@ class Part(Protocol):
     """Something that is asked about a query."""
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Members of the answer: what each is, in words, and its JSON schema."""
+        """Return the members of the answer, each with a description and a JSON schema."""
         ...
 
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return what is searched for after this part of the answer, which may hold anything at
-        all.
+        """Return what to search for, and what the response says about it.
 
-        Also what to say about it in the response.
+        The answer may hold anything at all.
         """
         ...
 
@@ -114,7 +113,6 @@ def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> R
 
 @cache
 def query_model() -> QueryModel | None:
-    """Return the model of this process; None if the environment names none. Raises
-    ConfigurationError."""
+    """Return the model of this process, if the environment names one; ConfigurationError."""
     chosen = ModelSettings.from_environment()
     return None if chosen is None else QueryModel(chosen)
