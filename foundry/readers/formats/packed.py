@@ -8,10 +8,8 @@ import re
 import struct
 import zipfile
 import zlib
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
-
-from defusedxml import ElementTree
-from defusedxml.common import DefusedXmlException
 
 from foundry.readers.contract import UnreadableError
 from foundry.readers.dates import normalise_date
@@ -89,12 +87,16 @@ class Package:
         return size
 
 
+class _TreeWithoutDtd(ElementTree.TreeBuilder):
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:  # noqa: ARG002
+        """Refuse a DTD as soon as it begins, before any entity of it is declared."""
+        raise UnreadableError("holds a DTD")
+
+
 def parse_xml(content: bytes) -> Element:
     """Parse XML that may have no DTD, so no entities. Raises UnreadableError."""
     try:
-        return ElementTree.fromstring(content, forbid_dtd=True)
-    except DefusedXmlException:
-        raise UnreadableError("holds a DTD") from None
+        return ElementTree.fromstring(content, ElementTree.XMLParser(target=_TreeWithoutDtd()))
     except (ElementTree.ParseError, ValueError, LookupError):
         raise UnreadableError("damaged", "XML") from None
 
