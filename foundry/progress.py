@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import sys
 import time
 import warnings
@@ -10,12 +11,16 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
+import click
+
 LINE_INTERVAL = 5.0
 """Seconds between two plain lines of the same step."""
 
 QUIET_SECONDS = 1.0
 """Work that ends sooner prints no plain line."""
 
+BAR_WIDTH = 30
+"""Characters."""
 
 SILENCE = {
     "TQDM_DISABLE": "1",
@@ -96,6 +101,8 @@ class Silence:
 class Lines:
     """A line every few seconds, for logs."""
 
+    interval_seconds = LINE_INTERVAL
+
     def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
         self._label, self._unit, self._total, self._stream = label, unit, total, stream
         self._done = self._shown = 0
@@ -110,66 +117,63 @@ class Lines:
             self._print()
 
     def advance(self, count: int = 1) -> None:
-        """Count, and print if the last line is some seconds old."""
+        """Count, and print unless that was done just now."""
         self._done += count
         if self._total is not None:
             # A total is an estimate where rows or pages are found on the way.
             self._total = max(self._total, self._done)
-        if time.monotonic() - self._printed >= LINE_INTERVAL:
+        if time.monotonic() - self._printed >= self.interval_seconds:
             self._print()
 
     def _print(self) -> None:
         self._shown = self._done
         self._printed = time.monotonic()
+        self._stream.write(self._describe() + "\n")
+        self._stream.flush()
+
+    def _describe(self) -> str:
         rate = self._done / max(1e-9, self._printed - self._started)
         line = f"{self._label}: {self._done:,}"
         line += f" {self._unit}" if self._total is None else f" of {self._total:,} {self._unit}"
         # Of a few long ones a rate says nothing.
         line += f", {rate:,.0f}/s" if rate >= 1 else ""
-        if self._total is not None and self._done < self._total:
+        if self._total is not None and 0 < self._done < self._total:
             line += f", {(self._total - self._done) / rate:.0f} s left"
-        self._stream.write(line + "\n")
-        self._stream.flush()
+        return line
 
 
-class Bar:
-    """A live bar with rate and time left."""
+class Bar(Lines):
+    """A bar with the same line behind it, written over as work goes on and wiped at its end."""
 
-    def __init__(self, label: str, unit: str, total: int | None) -> None:
-        # Rich takes 50 ms to import, which only long work on a terminal should pay.
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as RichProgress
+    interval_seconds = 0.1
 
-        self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn(unit),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task(label, total=total, rate="")
+    def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
+        super().__init__(label, unit, total, stream)
+        self._width = 0
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._print()
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self._bar.stop()
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._replace("", " " * self._width + "\r")
 
-    def advance(self, count: int = 1) -> None:
-        """Move the bar."""
-        speed = self._bar.tasks[0].speed
-        rate = f"{speed:,.0f}/s" if speed else ""
-        self._bar.update(self._task, advance=count, rate=rate)
+    def _print(self) -> None:
+        self._shown = self._done
+        self._printed = time.monotonic()
+        filled = round(BAR_WIDTH * self._done / self._total) if self._total else 0
+        bar = "=" * filled + "-" * (BAR_WIDTH - filled if self._total else 0)
+        # A line that is wrapped could not be written over.
+        room = shutil.get_terminal_size().columns - len(bar) - 2
+        text = f" {self._describe()}"[: max(room, 0)]
+        width = len(bar) + len(text)
+        self._replace(bar, text.ljust(self._width - len(bar)))
+        self._width = width
+
+    def _replace(self, bar: str, text: str) -> None:
+        coloured = bar if "NO_COLOR" in os.environ else click.style(bar, fg="cyan")
+        # Through click, since not every terminal of Windows knows colours.
+        click.echo(f"\r{coloured}{text}", file=self._stream, nl=False)
 
 
 class Reporter:
@@ -183,6 +187,6 @@ class Reporter:
         # There is no standard error where it was closed, as by some who start daemons.
         if self._quiet or sys.stderr is None:
             return Silence()
-        if sys.stderr.isatty():
-            return Bar(label, unit, total)
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            return Bar(label, unit, total, sys.stderr)
         return Lines(label, unit, total, sys.stderr)
