@@ -5,18 +5,16 @@ Stages are imported by what needs them, so that every command loads its own and 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundry.build.request import Adopted, BuildOptions, BuildPlan, BuildResult
-from foundry.errors import BusyError, FoundryError
-from foundry.runtime.index.errors import ServerError
 
 if TYPE_CHECKING:
     from foundry.build.request import Listening, ServeOptions
     from foundry.config.project import Config
+    from foundry.errors import FoundryError
     from foundry.evaluation.options import EvaluationOptions
     from foundry.evaluation.run import EvaluationResult
     from foundry.export.decisions import Update
@@ -26,13 +24,11 @@ if TYPE_CHECKING:
     from foundry.progress import Reporter
     from foundry.rendering.first_config import Answers
     from foundry.rendering.query_encoder import QueryEncoder
+    from foundry.runtime.index.errors import ServerError
     from foundry.stores.publication import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
 """Is told what is amiss, and what can be done about it."""
-
-BUSY_SECONDS = 0.5
-"""How long a watching build waits before it looks again whether another has ended."""
 
 
 def survey(project: Path, written: str) -> Survey:
@@ -88,18 +84,9 @@ def watch(
 
     A build that fails leaves the index as it was.
     """
-    from foundry.build.watch import changes_of
+    from foundry.build.watch import build_after_changes
 
-    for _ in changes_of(project):
-        while True:
-            try:
-                yield build(project, reporter, options)
-            except BusyError:
-                time.sleep(BUSY_SECONDS)
-                continue
-            except (FoundryError, ServerError, OSError) as error:
-                yield error
-            break
+    return build_after_changes(project, lambda: build(project, reporter, options))
 
 
 def serve(
@@ -116,7 +103,7 @@ def serve(
     from foundry.build.serving import adopt, serve_builds
     from foundry.config.extras import of_build, require
 
-    require(["server"])
+    require(["server", *(["watch"] if options.watch else [])])
     project = adopt(path)
     if isinstance(project, Adopted):
         yield project

@@ -44,6 +44,7 @@ CASES = [
     ("qdrant_client", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),
     ("onnxruntime", RERANK, [QUERY, EVAL, EXPORT]),
     ("tokenizers", RERANK, [QUERY]),
+    ("watchfiles", "", [["watch"], ["serve"]]),
     *(
         (module, "", [["serve"]])
         for module in (

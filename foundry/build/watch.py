@@ -5,14 +5,15 @@ are looked at twice a second. Sources of the web are not watched.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from watchfiles import watch
-
+from foundry.build.request import BuildResult
+from foundry.config.extras import require
 from foundry.config.project import load_config
 from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
-from foundry.errors import FoundryError
+from foundry.errors import BusyError, FoundryError
+from foundry.runtime.index.errors import ServerError
 from foundry.sources.concerning import concerns_any, enters_folders
 
 QUIET_MS = 500
@@ -21,13 +22,36 @@ QUIET_MS = 500
 LONGEST_MS = 10_000
 """After which a build begins although changes go on."""
 
+BUSY_SECONDS = 0.5
+"""How long a build waits before it looks again whether another has ended."""
 
 _Looks = list[tuple[int, int, int] | None]
 
 
-def changes_of(project: Path) -> Iterator[None]:
-    """Yield something to build at once, and again after each change until the process is
-    interrupted.
+def build_after_changes(
+    project: Path, build: Callable[[], BuildResult]
+) -> Iterator[BuildResult | FoundryError | ServerError | OSError]:
+    """Call `build` now and after each change, until the process is interrupted; yield what it
+    returns or raises.
+
+    Raises MissingExtraError at once.
+    """
+    require(["watch"])
+    return (_try(build) for _ in _changes_of(project))
+
+
+def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | ServerError | OSError:
+    while True:
+        try:
+            return build()
+        except BusyError:
+            time.sleep(BUSY_SECONDS)
+        except (FoundryError, ServerError, OSError) as error:
+            return error
+
+
+def _changes_of(project: Path) -> Iterator[None]:
+    """Yield at once, and again after each change.
 
     What changes while a build is going on is delivered when it has ended.
     """
@@ -77,6 +101,8 @@ def _watch_folders(sources: Sequence[FolderSource]) -> Iterator[bool]:
         while True:
             time.sleep(QUIET_MS / 1000)
             yield False
+    from watchfiles import watch
+
     concerns = concerns_any(sources)
     for changes in watch(
         *paths,

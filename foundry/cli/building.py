@@ -90,9 +90,10 @@ def watch(project: Path, jobs: int | None, quiet: bool) -> None:
     Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
     when something else has changed. A build that fails leaves the index as it was.
     """
+    outcomes = pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs))
     click.echo(f"watching {project}; Ctrl-C ends it")
     try:
-        for outcome in pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs)):
+        for outcome in outcomes:
             click.echo(describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
     except KeyboardInterrupt:
         click.echo("stopped; the index that was published last still stands")

@@ -22,6 +22,7 @@ OTHERS = {
         "foundry serve",
         ("fastapi", "httptools", "mcp", "opentelemetry", "prometheus_client", "uvicorn"),
     ),
+    "watch": ("building after each change", ("watchfiles",)),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
 """What Foundry itself needs: how it is chosen, and its modules, by the name of the extra."""
