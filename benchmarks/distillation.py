@@ -37,7 +37,7 @@ from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.overlap import RankingOverlap
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord

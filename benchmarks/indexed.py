@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.encoder_files import encode_all
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 BATCH = 1_024

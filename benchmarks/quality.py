@@ -28,7 +28,7 @@ from foundry.cli.options import warn
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.evaluation.options import EvaluationOptions, QuestionFiles
 from foundry.evaluation.run import EvaluationResult
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.runtime.evaluation import ndcg
 from foundry.runtime.retrieval.candidates import candidate_count

@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundry.build.request import Adopted, BuildOptions, BuildPlan, BuildResult
+from foundry.build.request import BuildOptions, BuildPlan, BuildResult
+from foundry.serving.request import Adopted, Listening, ServeOptions
 
 if TYPE_CHECKING:
-    from foundry.build.request import Listening, ServeOptions
     from foundry.config.project import Config
     from foundry.errors import FoundryError
     from foundry.evaluation.options import EvaluationOptions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foundry.rendering.first_config import Answers
     from foundry.rendering.query_encoder import QueryEncoder
     from foundry.runtime.index.errors import ServerError
-    from foundry.stores.publication import Publication, PublishOptions
+    from foundry.stores.request import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
 """Is told what is amiss, and what can be done about it."""
@@ -100,8 +100,9 @@ def serve(
     build is delivered, and where the server listens; `say` is called with what the server logs, in
     a thread.
     """
-    from foundry.build.serving import adopt, serve_builds
     from foundry.config.extras import of_build, require
+    from foundry.serving.adopt import adopt
+    from foundry.serving.serve import serve_builds
 
     require(["server", *(["watch"] if options.watch else [])])
     project = adopt(path)
@@ -120,9 +121,9 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
     asks for another index than the one that answers.
     """
-    from foundry.indexing.published import index_folder
-    from foundry.rendering.preview import render_preview
-    from foundry.rendering.running import explain_exit, model_variables, run_server
+    from foundry.indexing.versions import index_folder
+    from foundry.serving.preview import render_preview
+    from foundry.serving.running import explain_exit, model_variables, run_server
 
     config = _load_config(project)
     _, query_encoder = _built_server(config, warn)
@@ -152,8 +153,8 @@ def evaluate(
 
 def draft_questions(project: Path, file: Path) -> int:
     """Write a file of questions to edit, made from the index's headings; returns how many."""
-    from foundry.evaluation.draft import write_draft
-    from foundry.indexing.published import built_index, open_index
+    from foundry.evaluation.known_items import write_draft
+    from foundry.indexing.versions import built_index, open_index
 
     return write_draft(open_index(built_index(_load_config(project))), file)
 
@@ -168,7 +169,7 @@ def export(
     from foundry.build.lock import hold_lock
     from foundry.export.compose import compose_export
     from foundry.export.write import check_target, write_export
-    from foundry.indexing.published import built_index
+    from foundry.indexing.versions import built_index
 
     config = _load_config(project)
     built_index(config)
@@ -224,7 +225,7 @@ def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publi
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
     from foundry.build.lock import hold_lock
     from foundry.config.extras import require
-    from foundry.export.publishing import publish_index
+    from foundry.stores.publish import publish_index
 
     config = _load_config(project)
     require([config.store.engine])
@@ -234,7 +235,7 @@ def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publi
 
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
     """Yield what is in the built index, line by line."""
-    from foundry.indexing.published import built_index, open_index
+    from foundry.indexing.versions import built_index, open_index
     from foundry.inspection.index import inspect_index
 
     index = open_index(built_index(_load_config(project)))
@@ -246,7 +247,7 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, object]]:
     from foundry.config.sources import CONFIG_NAME
     from foundry.export.checksums import CHECKSUMS
     from foundry.export.verify import verify_export
-    from foundry.indexing.published import built_index, check_index
+    from foundry.indexing.versions import built_index, check_index
 
     if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
         return [verify_export(folder, strict=strict)]
@@ -274,7 +275,7 @@ def _load_config(project: Path) -> Config:
 def _built_server(config: Config, warn: Warn) -> tuple[Path, QueryEncoder]:
     """Return the built index, and how a server of it embeds queries, if that can run here."""
     from foundry.config.extras import of_server, require
-    from foundry.indexing.published import built_index, describe_staleness
+    from foundry.indexing.versions import built_index, describe_staleness
     from foundry.rendering.query_encoder import choose_query_encoder
     from foundry.runtime.index.layout import Manifest
 

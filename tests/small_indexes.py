@@ -13,8 +13,8 @@ from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
-from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Link, Reading
+from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.retrieval.tokens import Tokenizer

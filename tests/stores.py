@@ -25,7 +25,7 @@ from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
-from foundry.stores.publication import Publication, PublishOptions
+from foundry.stores.request import Publication, PublishOptions
 
 QUIET = Reporter(quiet=True)
 ENGINES = ("pgvector", "qdrant")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from foundry.features.chosen import dependencies_of, every_feature
+from foundry.features.contributions import dependencies_of, every_feature
 
 ROOT = Path(__file__).parent.parent
 FOUNDRY = ROOT / "foundry"
@@ -15,7 +15,7 @@ MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
 RUNTIME = sorted((FOUNDRY / "runtime").rglob("*.py"))
 
 FOUNDATION = {
-    *("errors", "files", "prepared", "progress", "records", "secrets", "storage", "tables", "urls"),
+    *("errors", "files", "key_value", "progress", "records", "secrets", "tables", "urls"),
 }
 STAGES = {
     *("sources", "fetching", "readers", "chunking", "embedding", "indexing", "rendering", "stores"),
@@ -26,6 +26,7 @@ LAYERS = (
     {"features"},
     {"config"},
     STAGES,
+    {"serving"},
     {"build", "evaluation", "inspection"},
     {"export"},
     {"pipeline"},
@@ -113,7 +114,7 @@ def test_imports_point_one_way() -> None:
 def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "runtime.index.errors"}
     # What is asked of a build and the like, and what a build did, are records.
-    allowed |= {"build.request", "evaluation.options", "stores.publication"}
+    allowed |= {"build.request", "serving.request", "evaluation.options", "stores.request"}
     allowed |= {"rendering.first_config"}
     # What is printed of a report or an index is the business of those who make it.
     allowed |= {"inspection.index", "build.report"}

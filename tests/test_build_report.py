@@ -10,7 +10,7 @@ from conftest import MakeProject, Project
 
 from foundry.evaluation.in_server import resolve
 from foundry.evaluation.questions import Question
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 
 CONFIG = """
 [project]

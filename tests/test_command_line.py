@@ -18,7 +18,7 @@ from conftest import CONFIG, MakeProject
 from foundry.cli.main import main
 from foundry.errors import ExportError
 from foundry.export.replacing import replace_folder
-from foundry.indexing import published
+from foundry.indexing import versions as published
 from foundry.progress import Lines, Reporter, Silence
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}

@@ -19,7 +19,7 @@ from foundry.cli.main import main
 from foundry.config.changes import EXEMPT, deciding_values, hash_config
 from foundry.config.file import ConfigFile
 from foundry.config.project import Config, load_config
-from foundry.features.ranking import Tier
+from foundry.features.stages.ranking import Tier
 
 Change = tuple[str, object, bool]
 """Of which configuration, the other value, and whether the index depends on it."""

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.published import open_index
 from foundry.indexing.terms import count_terms
-from foundry.prepared import unpack
+from foundry.indexing.versions import open_index
+from foundry.records.prepared import unpack
 from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import parse_filters, read_pairs

@@ -21,6 +21,7 @@ from processes import snapshot
 from servers import get, in_checkout, serving
 
 from foundry.features.snippet import Snippet
+from foundry.files import templates_folder
 from foundry.rendering.encoders import (
     ENCODERS,
     encode_json,
@@ -33,7 +34,6 @@ from foundry.rendering.encoders import (
 )
 from foundry.rendering.environment import _environment, _require_encoded
 from foundry.rendering.formatting import parse_back
-from foundry.storage.files import templates_folder
 
 # fmt: off
 ALPHABET = [

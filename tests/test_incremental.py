@@ -26,15 +26,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import snapshot, start
 
-from foundry.build.preparing import pool
-from foundry.build.preparing.cache import CACHE_NAME
-from foundry.build.preparing.preparer import Preparer
-from foundry.build.preparing.recipe import Recipe
+from foundry.build.documents import workers as pool
+from foundry.build.documents.cache import CACHE_NAME
+from foundry.build.documents.preparer import Preparer
+from foundry.build.documents.recipe import Recipe
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.terms import heading_frequencies
-from foundry.prepared import ChunkTerms, PreparedDocument, unpack
 from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument
+from foundry.records.prepared import ChunkTerms, PreparedDocument, unpack
 from foundry.sources.stamps import lasting_stamp
 
 RECORDS = """

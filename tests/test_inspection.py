@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import MakeProject, Project
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 FILES = {

@@ -98,7 +98,7 @@ def test_python_of_an_own_template_is_formatted_and_checked(project: Project) ->
 
 
 def test_dependency_that_the_lock_does_not_hold_is_refused(project: Project) -> None:
-    from foundry.storage.files import templates_folder
+    from foundry.files import templates_folder
 
     text = (templates_folder() / "server" / "pyproject.toml.jinja").read_text()
     text = text.replace("dependencies = [\n", 'dependencies = [\n    "leftpad",\n', 1)

@@ -7,7 +7,7 @@ import pytest
 
 from foundry.config.file import PACKAGE_PATTERN
 from foundry.config.package_names import is_taken
-from foundry.storage.files import templates_folder
+from foundry.files import templates_folder
 
 
 def test_every_module_of_a_locked_distribution_is_taken() -> None:

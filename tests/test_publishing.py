@@ -16,8 +16,7 @@ from foundry.errors import (
     PublishError,
     StaleIndexError,
 )
-from foundry.export.publishing import publish_index
-from foundry.indexing.published import (
+from foundry.indexing.versions import (
     begun_version,
     built_index,
     check_index,
@@ -28,7 +27,8 @@ from foundry.indexing.published import (
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest, manifest_bytes
 from foundry.runtime.store.settings import StoreSettings
-from foundry.stores.publication import Publication, PublishOptions
+from foundry.stores.publish import publish_index
+from foundry.stores.request import Publication, PublishOptions
 
 ENGINES = {"qdrant": "QDRANT_URL", "pgvector": "DATABASE_URL"}
 DONE = Publication("qdrant", "notes", "v", 1, 1, 1.0, 0.0, True, ())

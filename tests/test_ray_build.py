@@ -24,17 +24,17 @@ from processes import FOUNDRY, foundry, snapshot
 from ray_clusters import RunningCluster, descendants, is_worker, ray_cluster
 
 import foundry as package
+from foundry.build.documents.cache import CACHE_NAME
+from foundry.build.documents.encoding import encode_result
+from foundry.build.documents.preparer import Preparer
+from foundry.build.documents.programs import PREPARING, installation
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.workers import Made
 from foundry.build.engines import closing_engine
-from foundry.build.preparing.cache import CACHE_NAME
-from foundry.build.preparing.pool import Made
-from foundry.build.preparing.preparer import Preparer
-from foundry.build.preparing.programs import PREPARING, installation
-from foundry.build.preparing.recipe import Recipe
-from foundry.build.preparing.wire import encode_result
 from foundry.build.ray import tasks
+from foundry.build.ray.documents import AHEAD, RayPool
 from foundry.build.ray.embedding import CALLS, RayModel
-from foundry.build.ray.mismatches import check_installation
-from foundry.build.ray.preparing import AHEAD, RayPool
+from foundry.build.ray.tasks import check_installation
 from foundry.build.request import BuildOptions
 from foundry.cli.main import main
 from foundry.config.file import EmbeddingSection

@@ -16,8 +16,8 @@ from foundry.config.project import load_config
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
-from foundry.prepared import PreparedDocument
 from foundry.records import Chunk, Document, Reading
+from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS, Tokenizer

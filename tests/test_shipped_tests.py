@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from foundry.config.project import load_config
+from foundry.files import templates_folder
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import QUERY_ENCODERS
-from foundry.storage.files import templates_folder
 
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}

@@ -150,7 +150,7 @@ def test_a_running_server_finds_new_text(make_project: MakeProject) -> None:
 
 def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
     from foundry.config.sources import FolderSource
-    from foundry.sources.concerning import concerns_any
+    from foundry.sources.ignoring import concerns_any
 
     source = FolderSource(name="s", path=tmp_path, include=("**/*.md",), exclude=("drafts/",))
     (tmp_path / "a.txt").write_text("x")

@@ -74,7 +74,7 @@ def test_installed_wheel_does_everything(command: Path, tmp_path: Path) -> None:
     run([command, "export", "project"], tmp_path)
     assert "ok: " in run([command, "verify", "project"], tmp_path)
     python = command.with_name("python")
-    where = "from foundry.storage.files import templates_folder as f; print(f())"
+    where = "from foundry.files import templates_folder as f; print(f())"
     assert "site-packages/foundry/_templates" in run([python, "-c", where], tmp_path)
 
 

@@ -12,13 +12,13 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from foundry.features.chosen import dependencies_of
+from foundry.features.contributions import dependencies_of
 from foundry.features.interfaces import HTTP, INTERFACES
 from foundry.features.providers import PROVIDERS
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES
+from foundry.files import templates_folder
 from foundry.rendering.environment import render
-from foundry.storage.files import templates_folder
 
 LOCK = "uv.lock"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-from foundry.build.preparing.pool import Pool, Preparing, available_cores
-from foundry.build.preparing.recipe import Recipe
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.workers import Pool, Preparing, available_cores
 from foundry.build.request import BuildOptions
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel

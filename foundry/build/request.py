@@ -1,9 +1,8 @@
-"""What a build and a server of it are asked for, and what they say they did."""
+"""Options of a build, and what it reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ class BuildOptions:
     `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
     forgets what is known from before; `strict` publishes nothing if anything was left out. `engine`
     says what runs the workers: this machine, or a Ray cluster at `ray_address` (see
-    `distributed.cluster`).
+    `ray.cluster`).
     """
 
     engine: Literal["local", "ray"] = "local"
@@ -84,33 +83,3 @@ class BuildPlan:
     skipped: dict[str, int]
     embedding: Estimate | None
     training_texts: int
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """How to serve a project here.
-
-    `port` is by default that of foundry.toml, 0 is any free one; `watch` builds again after each
-    change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`.
-    """
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    insecure_no_auth: bool = False
-    watch: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Adopted:
-    """A folder or a file without foundry.toml, and the project in the user's cache for it."""
-
-    source: Path
-    project: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A server answers at `address`; `again` says that one before it was replaced."""
-
-    address: str
-    again: bool

@@ -1,17 +1,17 @@
-"""How a build comes about.
+"""The order of a build.
 
-    survey     By names and stamps alone: is all as it was when the published index was made? Then
-               nothing is opened, and nothing more is done.
-    collect    Each document comes out of the cache, or is prepared (`preparing.preparer`): read,
-               split, its terms counted, embedded if that is by the built-in table; in worker
-               processes of this machine, or of many (`engines`). What depends on one document
-               alone belongs there; options that decide it belong into `Recipe`.
-    assemble   The prepared documents, in the sources' order, one at a time (`assembling`). What
-               depends on several documents belongs there.
-    write      Vectors by a model, the lanes, the query encoder, the manifest; and publish.
+survey      By names and stamps alone: is all as it was when the published index was made? Then
+            nothing is opened, and nothing more is done (`documents.unchanged`).
+collect     Each document comes out of the cache, or is prepared (`documents.preparer`): read,
+            split, its terms counted, embedded if that is by the built-in table; in worker processes
+            of this machine, or of many (`engines`). What depends on one document alone belongs
+            there; options that decide it belong into `Recipe`.
+assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
+            several documents belongs there.
+write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
 An index depends on the sources and the configuration alone: from the cache come the same bytes as
-from reading everything anew. All options decide it that `config_changes.EXEMPT` does not name.
+from reading everything again. All options decide it that `config.changes.EXEMPT` does not name.
 """
 
 import json
@@ -22,15 +22,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from foundry.build.assembling import add_documents, count_reasons
+from foundry.build.corpus.assembling import add_documents, count_reasons
+from foundry.build.documents.cache import CACHE_NAME, DocumentCache
+from foundry.build.documents.inputs import Inputs, collect_inputs
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.unchanged import index_state, survey
 from foundry.build.engines import Engine, closing_engine
-from foundry.build.preparing.cache import CACHE_NAME, DocumentCache
-from foundry.build.preparing.inputs import Inputs, collect_inputs
-from foundry.build.preparing.recipe import Recipe
-from foundry.build.preparing.survey import survey
 from foundry.build.report import check_strictly, without_secrets
 from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
-from foundry.build.state import index_state
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
 from foundry.embedding.distil.known_items import QUESTIONS
@@ -38,14 +37,12 @@ from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
-from foundry.indexing.publish import publish_version
-from foundry.indexing.published import begun_version, built_index, intact_manifest
+from foundry.indexing.versions import begun_version, built_index, intact_manifest, publish_version
 from foundry.indexing.writer import IndexWriter
+from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
-from foundry.sources import fetch_all
-from foundry.sources.estimate import estimate
-from foundry.storage.key_value import CacheDamagedError
+from foundry.sources import estimate, fetch_all
 
 Outcome = TypeVar("Outcome")
 

@@ -14,7 +14,7 @@ from foundry.config.project import load_config
 from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
 from foundry.errors import BusyError, FoundryError
 from foundry.runtime.index.errors import ServerError
-from foundry.sources.concerning import concerns_any, enters_folders
+from foundry.sources.ignoring import concerns_any, enters_folders
 
 QUIET_MS = 500
 """Without another change, before the first is believed to be complete."""

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from foundry.chunking import headings, sentences, strategies
-from foundry.chunking.packing import Packer
-from foundry.chunking.tokens import CountTokens, limit_tokens
+from foundry.chunking import headings, strategies
+from foundry.chunking.packing import CountTokens, Packer, limit_tokens
 from foundry.config.file import ChunkingSection
 from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": headings.split,
     "recursive": strategies.split_evenly,
-    "sentences": sentences.split,
+    "sentences": strategies.split_sentences,
     "page": strategies.split_pages,
     "code": strategies.split_definitions,
     "parent": strategies.split_parents,

@@ -8,17 +8,20 @@ of 1,200 become two halves rather than one full piece and a remnant.
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from foundry.config.file import ChunkingSection
-from foundry.records import Span
+from foundry.records import Piece, Span
 
 # The splitter's time is quadratic in the length of its text.
 WINDOW_PIECES = 8
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE_END = re.compile(r"\n")
+
+
+CountTokens = Callable[[str], int]
 
 
 def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
@@ -154,3 +157,32 @@ def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Ite
             start = match.end()
     if end > start:
         yield Span(start, end)
+
+
+def limit_tokens(
+    pieces: Iterator[Piece], packer: Packer, count_tokens: CountTokens, title: str
+) -> Iterator[Piece]:
+    """Yield the pieces, cut further where they and their headings have more than `max_tokens`.
+
+    Headings take half of the limit at the most. A single character is not cut.
+    """
+    limit = packer.options.max_tokens
+    if not limit:
+        yield from pieces
+        return
+    for piece in pieces:
+        above = count_tokens("\n".join((title, *piece.heading_path)))
+        room = max(limit - above, limit // 2)
+        open_pieces = [piece]
+        while open_pieces:
+            part = open_pieces.pop()
+            length, tokens = part.end - part.start, count_tokens(packer.text[part.start : part.end])
+            if tokens <= room or length < 2:
+                yield part
+                continue
+            capacity = max(1, min(length * room // tokens, length - 1))
+            options = packer.options.model_copy(update={"max_chars": capacity, "overlap": 0})
+            smaller = replace(packer, options=options).split(part.start, part.end)
+            open_pieces += [
+                replace(part, start=span.start, end=span.end) for span in reversed(smaller)
+            ]

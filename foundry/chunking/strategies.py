@@ -1,16 +1,16 @@
-"""Ways of cutting a document into pieces, beside those by headings and by sentences."""
+"""Ways of cutting a document into pieces, beside that by headings."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from foundry.chunking import headings
-from foundry.chunking.headings import split_section
-from foundry.chunking.outline import group_sections
+from foundry.chunking.headings import split_section, without_bare_heading
 from foundry.chunking.packing import Packer, join
-from foundry.chunking.sections import PathFinder, find_sections
+from foundry.chunking.sections import PathFinder, Section, find_sections
 from foundry.records import Document, Piece, Span, is_code
+from foundry.runtime.chat.text import find_sentence_ends
 
 
 def split_nothing(document: Document, _: object) -> Iterator[Piece]:
@@ -90,3 +90,77 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
         for section in group:
             for span in packer.split(section.start, section.end):
                 yield Piece(span.start, span.end, section.heading_path, parent)
+
+
+def group_sections(
+    sections: Sequence[Section], limit: int, *, depth: int = 0
+) -> Iterator[Sequence[Section]]:
+    """Groups in order: the largest subtrees of at most `limit` characters, else single sections.
+
+    A section goes on where its path comes again, as a class does after a method. No group begins
+    above `depth` headings, a single section aside.
+    """
+    ends = _find_ends(sections)
+    place = 0
+    while place < len(sections):
+        section, end = sections[place], ends[place]
+        fits = sections[end - 1].end - section.start <= limit
+        if not fits or len(section.heading_path) < depth:
+            end = place + 1
+        yield sections[place:end]
+        place = end
+
+
+def _find_ends(sections: Sequence[Section]) -> list[int]:
+    """For each section the number of the first one after it that is not below it."""
+    ends = [len(sections)] * len(sections)
+    opened: list[int] = []
+    for number, section in enumerate(sections):
+        path = section.heading_path
+        while opened and _is_over(sections[opened[-1]].heading_path, path):
+            ends[opened.pop()] = number
+        opened.append(number)
+    return ends
+
+
+def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
+    return len(following) < len(path) or (len(following) == len(path) and following != path)
+
+
+def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
+    """Yield whole sentences of one section packed up to the limit; the overlap is sentences too.
+
+    A sentence above the limit is cut as a paragraph is. Blocks (fences, tables) count as sentences.
+    """
+    by_sentences = replace(packer, cut_prose=_cut_sentences)
+    for section in find_sections(document):
+        spans = [Span(section.start, section.end)]
+        if section.end - section.start > packer.options.max_chars:
+            units = [
+                *packer.units(section.start, section.body_start),
+                *by_sentences.units(section.body_start, section.end),
+            ]
+            spans = _overlap(join(units, packer.capacity), units, packer)
+        for span in without_bare_heading(spans, section, document.reading.text):
+            yield Piece(span.start, span.end, section.heading_path)
+
+
+def _cut_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    for cut in (*find_sentence_ends(text, start, end), end):
+        if cut > start:
+            yield Span(start, cut)
+            start = cut
+
+
+def _overlap(pieces: Sequence[Span], units: Sequence[Span], packer: Packer) -> list[Span]:
+    """Let each piece after the first begin with the last sentences of the one before it."""
+    overlap, limit = packer.options.overlap, packer.options.max_chars
+    starts = [unit.start for unit in units]
+    extended = list(pieces[:1])
+    place = 0
+    for piece in pieces[1:]:
+        earliest = max(piece.start - overlap, piece.end - limit, extended[-1].start + 1)
+        while starts[place] < earliest and starts[place] < piece.start:
+            place += 1
+        extended.append(Span(starts[place], piece.end))
+    return extended

@@ -14,7 +14,7 @@ from foundry.cli.options import (
     stale_option,
 )
 from foundry.progress import Reporter
-from foundry.stores.publication import GRACE, PublishOptions
+from foundry.stores.request import GRACE, PublishOptions
 
 
 @click.command(short_help="Load the index into a search engine.")

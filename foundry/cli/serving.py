@@ -8,10 +8,11 @@ from shlex import quote
 import click
 
 from foundry import pipeline
-from foundry.build.request import Adopted, BuildResult, Listening, ServeOptions
+from foundry.build.request import BuildResult
 from foundry.cli.building import describe_outcome, show_result
 from foundry.cli.options import printable
 from foundry.progress import Reporter
+from foundry.serving.request import Adopted, Listening, ServeOptions
 
 
 @click.command(short_help="Build, and serve a search page of it until Ctrl-C.")

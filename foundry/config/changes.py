@@ -14,10 +14,10 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from foundry.config.project import Config
-from foundry.features.ranking import Expansion
 from foundry.features.stages import STAGES
+from foundry.features.stages.ranking import Expansion
+from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
-from foundry.storage.files import replace_file
 
 _RANKING = "ranks what the lanes have found"
 _SERVING = "says how a server answers"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from foundry.config.project import Config
 from foundry.errors import MissingExtraError
-from foundry.features.chosen import chosen_by, every_feature
+from foundry.features.contributions import chosen_by, every_feature
 from foundry.features.providers import PROVIDERS
 
 DISTRIBUTION = "rag-foundry"

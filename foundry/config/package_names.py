@@ -4,7 +4,7 @@ import keyword
 import sys
 from functools import cache
 
-from foundry.storage.files import templates_folder
+from foundry.files import templates_folder
 
 _SERVER = "server"
 """What the lock calls the project itself."""

@@ -18,8 +18,8 @@ from foundry.config.file import (
     ServerSection,
 )
 from foundry.config.sources import SOURCES
-from foundry.features.ranking import Tier
 from foundry.features.stages import STAGES
+from foundry.features.stages.ranking import Tier
 from foundry.features.stores import WHERE_ADDRESSES_ARE, StoreSection
 
 

@@ -30,9 +30,9 @@ from foundry.config.problems import describe
 from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME, Source
 from foundry.errors import ConfigError
-from foundry.features.choosing import Parents
 from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
+from foundry.features.stages.results import Parents
 from foundry.features.stores import StoreSection
 from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
 

@@ -7,8 +7,8 @@ from foundry.config.file import FieldsSection, SearchSection
 from foundry.config.git_sources import VERSION
 from foundry.config.patterns import check_pattern
 from foundry.config.sources import Source
-from foundry.features.ranking import Expansion
 from foundry.features.stage import Surroundings
+from foundry.features.stages.ranking import Expansion
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")

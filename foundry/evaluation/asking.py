@@ -17,10 +17,10 @@ from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED, Values
-from foundry.rendering.preview import render_preview
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.rendering.running import explain_exit, model_variables, run_python, run_server
 from foundry.runtime.evaluation import Grades
+from foundry.serving.preview import render_preview
+from foundry.serving.running import explain_exit, model_variables, run_python, run_server
 
 _RECORDED = ("index_version", "metrics", "questions", "questions_sha256")
 

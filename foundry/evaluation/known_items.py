@@ -5,7 +5,10 @@ whether search works at all, not how well it serves people: who asks does not kn
 """
 
 import hashlib
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from foundry.errors import FoundryError
 from foundry.evaluation.questions import Question, QuestionSet
@@ -21,6 +24,10 @@ EXAMINED = 3000
 
 RARE_WORDS = 3
 LEAST_LETTERS = 4
+
+
+DRAFTED = 20
+"""Questions of a draft: as many as somebody rewrites in half an hour."""
 
 
 def make_known_items(index: Index) -> QuestionSet:
@@ -86,3 +93,47 @@ def _rare_words(index: Index, chunk: ChunkRecord) -> Iterator[str]:
 
 def _is_unique(index: Index, token: Token) -> bool:
     return bool(token.terms) and index.keyword_lane.frequency(token.terms[0]) == 1
+
+
+def write_draft(index: Index, file: Path) -> int:
+    """Write a first file of questions, for somebody to rewrite.
+
+    Each is a heading and the document that has it; returns how many.
+
+    Raises FoundryError if the file is there already, or no heading is the only one of its words.
+    """
+    lines = [
+        json.dumps({"query": heading, "relevant": [document]}, ensure_ascii=False)
+        for heading, document in _choose(index)
+    ]
+    if not lines:
+        raise FoundryError(
+            "the index has no headings to draft questions from",
+            hint='write lines like {"query": "...", "relevant": ["path or id"]} yourself',
+        )
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write("".join(f"{line}\n" for line in lines))
+    except FileExistsError:
+        raise FoundryError(
+            f"{file}: exists already", hint="name another file, or remove this one"
+        ) from None
+    return len(lines)
+
+
+def _choose(index: Index) -> Iterator[tuple[str, str]]:
+    """Yield headings, one of each document before the second of any, and documents by path."""
+    paths = Counter(document.path for document in index.documents())
+    headings: dict[str, str] = {}
+    for number in sample(index.chunk_count):
+        chunk = index.chunk(number)
+        document = chunk.path if paths[chunk.path] == 1 else chunk.document_id
+        for heading in unique_headings(index, chunk):
+            headings.setdefault(heading, document)
+    rounds: Counter[str] = Counter()
+    ranked = []
+    for place, (heading, document) in enumerate(headings.items()):
+        ranked.append((rounds[document], place, heading, document))
+        rounds[document] += 1
+    for _, _, heading, document in sorted(ranked)[:DRAFTED]:
+        yield heading, document

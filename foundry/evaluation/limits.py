@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from foundry.errors import FoundryError, RequestError
-from foundry.evaluation.intervals import bootstrap
-from foundry.evaluation.metrics import DIGITS, METRICS
+from foundry.evaluation.metrics import DIGITS, METRICS, bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.evaluation.intervals import Interval, bootstrap
-from foundry.evaluation.metrics import METRICS
+from foundry.evaluation.metrics import METRICS, Interval, bootstrap
 
 CONFIGURED = "hybrid"
 """The system that foundry.toml describes; the others are shown beside it."""

@@ -25,9 +25,8 @@ from foundry.evaluation.questions import Judged, read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep
 from foundry.evaluation.summary import describe_evaluation
-from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune
-from foundry.evaluation.variants import vary_stages
-from foundry.indexing.published import open_index
+from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
+from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.rendering.query_encoder import QueryEncoder
 from foundry.runtime.index.layout import IndexLayout

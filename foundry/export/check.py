@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foundry.export.checksums import CHECKSUMS, list_files
 from foundry.export.generated import GENERATED
-from foundry.storage.files import hash_file
+from foundry.files import hash_file
 
 _DERIVED = frozenset({CHECKSUMS, GENERATED})
 """Files that differ whenever any other does; they are named, and that is enough."""

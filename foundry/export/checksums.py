@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import VerificationError
-from foundry.storage.files import hash_file
+from foundry.files import hash_file
 
 CHECKSUMS = "SHA256SUMS"
 

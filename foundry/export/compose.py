@@ -13,23 +13,27 @@ from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderE
 from foundry.evaluation.asking import record_figures
 from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.evaluation.run import own_questions
+from foundry.export.bills import CORPUS, SBOM, format_corpus, format_sbom
 from foundry.export.check import diff_folder, digests_of
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners
-from foundry.export.corpus import CORPUS, format_corpus
 from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
-from foundry.export.numbers import check_numbers
 from foundry.export.resolution import Resolution, normalise
-from foundry.export.sbom import SBOM, format_sbom
 from foundry.export.write import Export
 from foundry.features.stores import StoreSection
-from foundry.indexing.published import built_index, check_index, open_index, refuse_stale
+from foundry.files import templates_folder
+from foundry.indexing.versions import (
+    built_index,
+    check_index,
+    check_numbers,
+    open_index,
+    refuse_stale,
+)
 from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.stages.expansion import open_words
 from foundry.runtime.store.store import HELD_FILES
-from foundry.storage.files import templates_folder
 
 LOCK = "uv.lock"
 """The lock of everything that servers depend on, beside the templates, and of one server."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from foundry.export.checksums import is_owners
+from foundry.export.existing import Standing
 from foundry.export.generated import Generated
 from foundry.export.merge import merge
 from foundry.export.moves import Moves
-from foundry.export.standing import Standing
 
 BESIDE = ".new"
 """Appended to the name of a file whose owner's version stands and could not be merged."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.storage.files import sync_folder, sync_tree
+from foundry.files import sync_folder, sync_tree
 
 
 def settle(target: Path) -> None:

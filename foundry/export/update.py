@@ -11,13 +11,13 @@ from foundry.export.checksums import (
     list_files,
 )
 from foundry.export.decisions import BESIDE, Update, decide
+from foundry.export.existing import Standing
 from foundry.export.generated import GENERATED, encode_generated
 from foundry.export.owners_files import take_over
 from foundry.export.package_files import find_unresolved, find_unsettled
 from foundry.export.replacing import replace_folder, settle
-from foundry.export.standing import Standing
 from foundry.export.write import Export, fill_folder, find_standing
-from foundry.storage.files import FILE_MODE, hash_file, set_modes
+from foundry.files import FILE_MODE, hash_file, set_modes
 
 
 def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from foundry.errors import ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums
+from foundry.export.existing import Standing, examine
 from foundry.export.generated import GENERATED, encode_generated
 from foundry.export.owners_files import keep_aside, take_over
 from foundry.export.replacing import replace_folder, settle
-from foundry.export.standing import Standing, examine
-from foundry.storage.files import hash_file, set_modes
+from foundry.files import hash_file, set_modes
 
 
 @dataclass(frozen=True, slots=True)

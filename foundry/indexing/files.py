@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.storage.files import hash_file
+from foundry.files import hash_file
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:

@@ -21,7 +21,7 @@ from foundry.indexing.array_file import ArrayFile
 from foundry.indexing.files import write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.terms import NAMED
-from foundry.prepared import ChunkTerms, unpack
+from foundry.records.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
 

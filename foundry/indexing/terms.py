@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from foundry.config.search import DEFAULT_FIELDS
-from foundry.prepared import ChunkTerms, pack, unpack
 from foundry.records import Chunk, Document, is_code
+from foundry.records.prepared import ChunkTerms, pack, unpack
 from foundry.runtime.index.records import telling_title
 from foundry.runtime.retrieval.tokens import (
     HEADING_MARK,

@@ -26,8 +26,8 @@ from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
 from foundry.indexing.suggestions import choose_suggestions
 from foundry.indexing.terms import MAX_CHUNK_PLACES, document_names, heading_frequencies
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
-from foundry.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.records import Chunk, Document
+from foundry.records.prepared import ChunkVectors, PreparedDocument, unpack
 from foundry.runtime.index.arrays import hash_key
 from foundry.runtime.index.layout import DenseManifest, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.records import ChunkRecord

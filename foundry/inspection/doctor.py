@@ -20,11 +20,11 @@ from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import FoundryError
 from foundry.features.providers import PROVIDERS
-from foundry.indexing.published import open_index
+from foundry.files import templates_folder
+from foundry.indexing.versions import open_index
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
-from foundry.storage.files import templates_folder
 
 DISTRIBUTION = "rag-foundry"
 LITTLE_SPACE = 1_000_000_000

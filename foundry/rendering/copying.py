@@ -11,8 +11,8 @@ from pathlib import Path
 
 import foundry
 from foundry.errors import RenderError
+from foundry.files import templates_folder
 from foundry.rendering.formatting import parse_back
-from foundry.storage.files import templates_folder
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from foundry.features.chosen import chosen_by
+from foundry.features.contributions import chosen_by
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.snippet import Step

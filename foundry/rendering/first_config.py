@@ -6,7 +6,7 @@ from pathlib import Path
 
 from foundry.config.package_names import is_taken
 from foundry.config.sources import CONFIG_NAME, with_base_url
-from foundry.features.documentation import comment_tables
+from foundry.features.contributions import comment_tables
 from foundry.rendering.environment import render
 
 _DECIDED = "path repository url id title text include exclude base_url allow_private".split()

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import foundry
 from foundry.config.project import Config
 from foundry.errors import RenderError
-from foundry.features.chosen import (
+from foundry.features.contributions import (
     contents_of,
     dependencies_of,
     environment_of,
@@ -18,18 +18,16 @@ from foundry.features.chosen import (
 from foundry.features.feature import Feature
 from foundry.features.interfaces import HTTP, INTERFACES, pages_of
 from foundry.features.providers import PROVIDERS, Provider
-from foundry.features.snippet import Step
+from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES, Store
 from foundry.features.targets import TARGETS, Target
+from foundry.files import templates_folder
 from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
-from foundry.rendering.environment import render
+from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
-from foundry.rendering.own_templates import SUFFIX, read_own_templates
 from foundry.rendering.query_encoder import QueryEncoder
-from foundry.rendering.steps import place_steps
-from foundry.storage.files import templates_folder
 
 PACKAGE_FOLDER = "package"
 REGISTRY_LENGTH = 100
@@ -250,3 +248,24 @@ def _check_description(parsed: object, description: str) -> None:
     project = parsed.get("project", {}) if isinstance(parsed, dict) else {}
     if project.get("description") != description.encode("utf-8", "replace").decode():
         raise RenderError("pyproject.toml does not hold the description as it was given")
+
+
+def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
+    """Return values for templates, from steps with the features that have them.
+
+    `steps` are lines of Python by place, in the order given; `imports` what they need, by module
+    that they go into: (module below the package, names); `explained` are the entries of the
+    README's list, in the order of a search.
+    """
+    steps: dict[str, list[Snippet]] = {}
+    imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    explained = []
+    for place in Place:
+        module, word = place.value
+        here = [(each, step) for each, step in steps_of if step.place is place]
+        steps[word] = [each.fill(step.code, **step.values) for each, step in here]
+        imports.setdefault(module, []).extend(
+            needed for _, step in here for needed in step.imports.items()
+        )
+        explained += [each.fill(step.readme, **step.values) for each, step in here if step.readme]
+    return {"steps": steps, "imports": imports, "explained": explained}

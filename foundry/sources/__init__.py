@@ -9,8 +9,11 @@ from foundry.config.web_sources import WebSource
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped, Stamp, Unchanged
 from foundry.sources import folder, git, records
-from foundry.sources.fetched import FetchedRepository, ReadySource
+from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
+from foundry.sources.ignoring import Selection
 from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known
+
+_BLOCK_BYTES = 1 << 20
 
 
 def fetch_all(
@@ -85,3 +88,27 @@ def stamp(source: ReadySource) -> Stamp | None:
         return lasting_stamp(source.path.stat())
     except OSError:
         return None
+
+
+def estimate(source: Source | ReadySource) -> int:
+    """About how many documents `iterate` will deliver; 0 if the source cannot be read."""
+    try:
+        if isinstance(source, FolderSource):
+            return sum(1 for _ in _Counter(source, Selection(source)).walk())
+        if isinstance(source, WebSource | GitSource):
+            return 0
+        if isinstance(source, FetchedSource):
+            return len(source.pages)
+        if isinstance(source, FetchedRepository):
+            return len(source.files)
+        with source.path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK_BYTES), b""))
+    except OSError:
+        return 0
+
+
+class _Counter(folder.Walk):
+    def _read_file(
+        self, folder: int, path: bytes, name: bytes  # noqa: ARG002
+    ) -> RawDocument | Skipped:
+        return self._skip(path, "counted")

@@ -1,9 +1,11 @@
 """Which files of a folder are wanted: include, exclude, and .gitignore files as git reads them."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pathspec
 
@@ -86,3 +88,41 @@ def _is_pattern(line: str) -> bool:
     except (ValueError, re.error):
         return False
     return True
+
+
+def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
+    """Return whether a path may concern what one of the folders delivers.
+
+    Excluded and hidden names do not; .gitignore files do, and what they say is not asked.
+    """
+    selections = [(os.path.realpath(source.path), Selection(source)) for source in sources]
+
+    def judge(path: str) -> bool:
+        return any(_concerns(root, selection, path) for root, selection in selections)
+
+    return judge
+
+
+def enters_folders(source: FolderSource) -> bool:
+    """Return whether documents may lie in folders below the source's own."""
+    return Selection(source).enters("any/")
+
+
+def _concerns(root: str, selection: Selection, path: str) -> bool:
+    relative = os.path.relpath(path, root)
+    if relative == ".":
+        return True
+    parts = Path(relative).parts
+    if parts[0] == os.pardir:
+        return False
+    *folders, name = parts
+    above = ""
+    for folder in folders:
+        above += folder + "/"
+        if selection.hides(folder) or not selection.enters(above):
+            return False
+    if name == ".gitignore":
+        return True
+    # A folder that was moved in or away is a change of all that is in it.
+    is_wanted = selection.wants_file(relative) or not os.path.isfile(path)  # noqa: PTH113
+    return is_wanted and not selection.hides(name) and selection.enters(relative + "/")

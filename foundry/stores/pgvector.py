@@ -15,7 +15,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content
 from foundry.stores.pgvector_copy import copy_chunks, copy_postings
-from foundry.stores.publication import Publication, PublishOptions
+from foundry.stores.request import Publication, PublishOptions
 
 _PREPARE: tuple[LiteralString, ...] = (
     "CREATE EXTENSION IF NOT EXISTS vector",

@@ -17,7 +17,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.publication import Publication, PublishOptions
+from foundry.stores.request import Publication, PublishOptions
 
 BATCH = 256
 """Points that are handed over together."""

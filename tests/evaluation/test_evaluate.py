@@ -13,7 +13,7 @@ from conftest import CONFIG, MakeProject, Project
 
 from foundry.evaluation.known_items import make_known_items
 from foundry.evaluation.metrics import METRICS
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foundry.evaluation.intervals import bootstrap
+from foundry.evaluation.metrics import bootstrap
 
 
 def test_same_values_give_the_same_interval() -> None:

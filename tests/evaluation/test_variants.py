@@ -3,7 +3,7 @@
 from conftest import CONFIG, MakeProject
 
 from foundry.config.project import load_config
-from foundry.evaluation.variants import vary_stages
+from foundry.evaluation.tuning import vary_stages
 
 STAGES = """
 [search.anchors]

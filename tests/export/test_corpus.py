@@ -5,7 +5,7 @@ import json
 
 from conftest import CONFIG, MakeProject
 
-from foundry.export.corpus import format_corpus
+from foundry.export.bills import format_corpus
 
 TABLE = """
 [[sources]]

@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from foundry.errors import RenderError
+from foundry.export.bills import LICENCES, format_sbom
 from foundry.export.lock import (
     Asked,
     format_lock,
@@ -23,7 +24,6 @@ from foundry.export.lock import (
     select_packages,
 )
 from foundry.export.resolution import ALWAYS, Edge, Resolution, format_condition
-from foundry.export.sbom import LICENCES, format_sbom
 from foundry.rendering.environment import render
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foundry.errors import FoundryError
-from foundry.rendering.running import (
+from foundry.serving.running import (
     find_unanswered,
     find_unimportable,
     model_variables,

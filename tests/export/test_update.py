@@ -11,8 +11,8 @@ from processes import leftovers, snapshot
 from foundry.errors import ExportError
 from foundry.export.checksums import compare, read_checksums
 from foundry.export.decisions import Update
+from foundry.export.existing import examine
 from foundry.export.generated import GENERATED, encode_generated, read_generated
-from foundry.export.standing import examine
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export
 

@@ -9,7 +9,7 @@ from foundry.errors import FoundryError, VerificationError
 from foundry.export.checksums import CHECKSUMS, format_checksums, list_files
 from foundry.export.verify import find_package, verify_export
 from foundry.export.write import Export, write_export
-from foundry.storage.files import hash_file
+from foundry.files import hash_file
 
 ANSWERS = b"""import json, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -10,8 +10,7 @@ import pytest
 from conftest import CONFIG, MakeProject
 
 from foundry.config.project import load_config
-from foundry.features.chosen import chosen_by, every_feature
-from foundry.features.documentation import comment_tables
+from foundry.features.contributions import chosen_by, comment_tables, every_feature
 from foundry.features.feature import Feature
 from foundry.features.interfaces import Interface
 from foundry.features.providers import PROVIDERS

@@ -3,8 +3,8 @@
 import pytest
 from conftest import CONFIG, MakeProject, Project
 
-from foundry.indexing.published import open_index
 from foundry.indexing.terms import heading_names, path_names
+from foundry.indexing.versions import open_index
 
 
 @pytest.mark.parametrize(

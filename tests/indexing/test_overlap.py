@@ -8,7 +8,7 @@ from small_indexes import Note, write_notes
 
 from foundry.embedding.embedder import Vectors
 from foundry.indexing.overlap import RankingOverlap
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 
 
 def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:

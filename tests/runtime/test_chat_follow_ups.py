@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.chat.conversation import LanguageWords, Turn, kind_of, query_of
 from foundry.runtime.chat.openai import read_legend
 from foundry.runtime.chat.words_french import WORDS as FRENCH

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.chat.prompt import extract, number_passages
 from foundry.runtime.chat.text import MAX_SENTENCE, MIN_SENTENCE, sentences
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_indexes import Note, write_notes
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 
 NOTES = [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal, best_places
 from foundry.runtime.retrieval.stages import links

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.operators import (

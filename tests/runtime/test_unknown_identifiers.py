@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.candidates import LaneHits
 from foundry.runtime.retrieval.identifiers import (

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
 from foundry.features.interfaces import pages_of
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.rendering.copying import copy_pages
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index

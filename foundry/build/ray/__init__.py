@@ -2,7 +2,7 @@
 
 cluster     a Ray cluster that is joined, or one started for a build; all that knows Ray's interface
 tasks       what runs on the nodes
-preparing   documents in batches, so many under way at a time as fit into memory
+documents   prepared in batches, so many under way at a time as fit into memory
 embedding   a model of this machine, run by the nodes
 engine      the three of them, as a build uses them
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from typing import Any
 
-from foundry.build.preparing.pool import available_cores
+from foundry.build.documents.workers import available_cores
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import BuildError
 

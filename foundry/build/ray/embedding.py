@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.preparing.programs import program_hash
+from foundry.build.documents.programs import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
-from foundry.build.ray.mismatches import check_installation
-from foundry.build.ray.tasks import EMBEDDING, embed_batch
+from foundry.build.ray.tasks import EMBEDDING, check_installation, embed_batch
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.model_folder import list_model_files

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Self
 
-from foundry.build.preparing.pool import Preparing
-from foundry.build.preparing.recipe import Recipe
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.workers import Preparing
 from foundry.build.ray.cluster import Cluster
+from foundry.build.ray.documents import RayPool
 from foundry.build.ray.embedding import RayModel
-from foundry.build.ray.preparing import RayPool
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 

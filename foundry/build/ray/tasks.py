@@ -8,16 +8,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.preparing.pool import ask_worker, open_sandbox
-from foundry.build.preparing.programs import PREPARING, installation, program_hash
-from foundry.build.preparing.recipe import Recipe
-from foundry.build.preparing.wire import raw_document
-from foundry.build.ray.cluster import Reference, get_here
+from foundry.build.documents.encoding import raw_document
+from foundry.build.documents.programs import PREPARING, installation, program_hash
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.workers import ask_worker, open_sandbox
+from foundry.build.ray.cluster import SAME_EVERYWHERE, Reference, get_here
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import open_model
@@ -117,3 +117,27 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         return open_model(options.model_copy(update={"model": folder}))
+
+
+
+Answer = TypeVar("Answer")
+
+
+def check_installation(answer: Answer | Mismatch, start: str) -> Answer:
+    """Return what a node has answered. Raises BuildError where it could not, and says what differs.
+
+    `start` is the module that decides; see `installation`.
+    """
+    if not isinstance(answer, dict):
+        return answer
+    own = installation(start)
+    differing = [
+        f"{name} {answer.get(name, 'missing')} (here {own.get(name, 'missing')})"
+        for name in dict.fromkeys((*own, *answer))
+        if own.get(name) != answer.get(name)
+    ]
+    what = ", ".join(differing) or "other code under the same version of Foundry"
+    raise BuildError(
+        f"a node of the cluster would prepare documents otherwise: it has {what}",
+        hint=SAME_EVERYWHERE,
+    )

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from foundry.storage.files import hash_file
+from foundry.files import hash_file
 
 SUFFIXES = frozenset(
     {".bin", ".json", ".model", ".onnx", ".onnx_data", ".pt", ".safetensors", ".txt", ".data"}

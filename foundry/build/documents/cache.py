@@ -1,0 +1,226 @@
+"""Prepared documents on disk, by source and key, from build to build.
+
+Committed every second, so that a build that was stopped goes on where it ended. Everything in it
+can be made again.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from foundry.build.corpus.signature import Signature
+from foundry.build.documents.encoding import decode, decode_signature
+from foundry.key_value import CacheDamagedError, KeyValueFile
+from foundry.records import Skipped, Stamp
+from foundry.records.prepared import PreparedDocument
+
+CACHE_NAME = "documents.sqlite"
+Parsed = TypeVar("Parsed")
+
+COMMIT_SECONDS = 1.0
+NUMBER_BYTES = 6
+NAME_BYTES = 4
+"""Of the length of a name, before the name and the result."""
+
+# Keys begin with what they are of. Results are found by number, which their entries begin with.
+_ENTRY = b"entry "
+_RESULT = b"result "
+_TABLE = b"table "
+_PUBLISHED = b"published"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a document was prepared by and from.
+
+    Attributes:
+        recipe: Key of the recipe; empty for a result that is not to be used again.
+        origin: Key of the source's options.
+        content: SHA-256 of what the source delivered.
+        stamp: Of its file, where that tells whether it has changed.
+    """
+
+    recipe: str
+    origin: str
+    content: bytes
+    stamp: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document in the cache: where it is from, its number, and what it was prepared from."""
+
+    source: str
+    key: str
+    number: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A source that is one file, as it was read last; `inputs` is the digest of its documents."""
+
+    origin: str
+    stamp: str | None
+    inputs: bytes
+    documents: int
+
+
+class DocumentCache:
+    """One file of prepared documents; for one thread.
+
+    With `keeps_nothing` all changes are gone in the end. Raises BuildError when the file cannot be
+    used, and CacheDamagedError when it is damaged: the build begins again.
+    """
+
+    def __init__(self, path: Path, *, keeps_nothing: bool = False) -> None:
+        self._file = KeyValueFile(
+            path,
+            what="the cache of documents",
+            loss="documents are prepared anew",
+            is_strict=True,
+        )
+        self._keeps_nothing = keeps_nothing
+        self._committed = time.monotonic()
+
+    def close(self) -> None:
+        """Close the file; what was stored until now is kept."""
+        self.commit()
+        self._file.close()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._file.clear()
+        self._commit_now_and_then()
+
+    def commit(self) -> None:
+        """Make what was stored survive the process from here on."""
+        if not self._keeps_nothing:
+            self._file.commit()
+        self._committed = time.monotonic()
+
+    def find(self, source: str, key: str) -> Known | None:
+        """Return the document of a source with this key, if there is one."""
+        found = self._file.get(_name(source, key))
+        if found is None:
+            return None
+        recipe, origin, content, stamp = json.loads(found[NUMBER_BYTES:])
+        entry = Entry(recipe, origin, bytes.fromhex(content), stamp)
+        return Known(source, key, int.from_bytes(found[:NUMBER_BYTES]), entry)
+
+    def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
+        """Keep a result under a new number, which replaces an older one; returns the number."""
+        last = self._file.last_key(_RESULT)
+        name, number = _name(source, key), 1 if last is None else _number(last) + 1
+        if old := self.find(source, key):
+            self._file.delete([_RESULT + _pack(old.number)])
+        # With its name, so that the entry of a document that is gone can be found.
+        content = len(name).to_bytes(NAME_BYTES) + name + result
+        self._file.put({_RESULT + _pack(number): content})
+        self._store_entry(Known(source, key, number, entry))
+        return number
+
+    def restamp(self, known: Known, entry: Entry) -> None:
+        """Note under which stamp, and from which source options, a document is unchanged."""
+        self._store_entry(replace(known, entry=entry))
+
+    def load(self, number: int) -> PreparedDocument | Skipped:
+        """Return the result with this number. Raises CacheDamagedError when it is damaged."""
+        return self._parse(number, decode)
+
+    def signature(self, number: int) -> Signature | None:
+        """Return the signature of the document with this number; None for one skipped."""
+        return self._parse(number, decode_signature)
+
+    def others(self, numbers: Iterable[int]) -> list[int]:
+        """Return the numbers of all documents but these."""
+        kept = set(numbers)
+        return [*map(_number, self._file.keys(_RESULT, lambda key: _number(key) not in kept))]
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Forget documents."""
+        for number in numbers:
+            key = _RESULT + _pack(number)
+            name, _ = _cut(self._file.get(key) or b"")
+            entry = self._file.get(name) or b""
+            is_its_own = entry.startswith(_pack(number))
+            self._file.delete([key, name] if is_its_own else [key])
+        self._commit_now_and_then()
+
+    def find_table(self, source: str) -> KnownTable | None:
+        """Return what is known of a source that is one file."""
+        found = self._file.get(_TABLE + source.encode())
+        if found is None:
+            return None
+        origin, stamp, inputs, documents = json.loads(found)
+        return KnownTable(origin, stamp, bytes.fromhex(inputs), documents)
+
+    def keep_table(self, source: str, table: KnownTable) -> None:
+        """Note how a source that is one file was read, if its stamp will last."""
+        name = _TABLE + source.encode()
+        if table.stamp is None:
+            self._file.delete([name])
+        else:
+            noted = [table.origin, table.stamp, table.inputs.hex(), table.documents]
+            self._file.put({name: json.dumps(noted).encode()})
+        self._commit_now_and_then()
+
+    @property
+    def published(self) -> str | None:
+        """What was noted with the index that was published last."""
+        found = self._file.get(_PUBLISHED)
+        return None if found is None else found.decode()
+
+    def keep_published(self, state: str) -> None:
+        """Note what the index that has been published was made from."""
+        self._file.put({_PUBLISHED: state.encode()})
+        self.commit()
+
+    def _store_entry(self, known: Known) -> None:
+        entry = known.entry
+        noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
+        content = _pack(known.number) + noted.encode()
+        self._file.put({_name(known.source, known.key): content})
+        self._commit_now_and_then()
+
+    def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
+        found = self._file.get(_RESULT + _pack(number))
+        try:
+            if found is None:
+                raise ValueError("a document is not what its checksum says")
+            return parse(_cut(found)[1])
+        except (ValueError, TypeError) as error:
+            self._file.replace(error)
+            raise CacheDamagedError from None
+
+    def _commit_now_and_then(self) -> None:
+        if not self._keeps_nothing and time.monotonic() - self._committed >= COMMIT_SECONDS:
+            self.commit()
+
+
+def stamp_text(stamp: Stamp | None) -> str | None:
+    """Return a stamp as the cache keeps it."""
+    if stamp is None:
+        return None
+    return f"{stamp.size} {stamp.modified_ns} {stamp.changed_ns} {stamp.inode}"
+
+
+def _name(source: str, key: str) -> bytes:
+    return _ENTRY + f"{source}\0{key}".encode("utf-8", "surrogateescape")
+
+
+def _pack(number: int) -> bytes:
+    return number.to_bytes(NUMBER_BYTES)
+
+
+def _number(result_key: bytes) -> int:
+    return int.from_bytes(result_key[-NUMBER_BYTES:])
+
+
+def _cut(found: bytes) -> tuple[bytes, bytes]:
+    """Return the name and the result."""
+    end = NAME_BYTES + int.from_bytes(found[:NAME_BYTES])
+    return found[NAME_BYTES:end], found[end:]

@@ -1,0 +1,170 @@
+"""Prepared documents as bytes: between processes, and in the cache."""
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+
+from foundry.build.corpus.signature import Signature
+from foundry.build.documents.recipe import Recipe
+from foundry.readers import make_id
+from foundry.readers.contract import UnreadableError
+from foundry.readers.decoding import normalise_line
+from foundry.readers.sandbox.wire import check_reading
+from foundry.records import RawDocument, Skipped
+from foundry.records.prepared import PreparedDocument, unpack
+
+LEVEL = 1
+"""Of compression: what saves most of the room for little time."""
+
+MAX_BYTES = 2_000_000_000
+"""Of one document when it is unpacked."""
+
+_LENGTH = struct.Struct("<I")
+_PREPARED = TypeAdapter(PreparedDocument)
+_SKIPPED = TypeAdapter(Skipped)
+_FIELDS = [field.name for field in fields(RawDocument) if field.name not in {"content", "stamp"}]
+
+
+def encode(result: PreparedDocument | Skipped) -> bytes:
+    """A result as compressed JSON, after the signature of a document that is not skipped."""
+    if isinstance(result, Skipped):
+        return _LENGTH.pack(0) + zlib.compress(_SKIPPED.dump_json(result), LEVEL)
+    signature = Signature.of(result.document).to_bytes()
+    content = zlib.compress(_PREPARED.dump_json(result), LEVEL)
+    return _LENGTH.pack(len(signature)) + signature + content
+
+
+def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
+    """Return the same; a result that is no valid text is Skipped."""
+    try:
+        return encode(result)
+    except ValueError as error:
+        return encode(Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__))
+
+
+def decode(content: bytes) -> PreparedDocument | Skipped:
+    """Return what `encode` made bytes of. Raises ValueError when it did not."""
+    signature, packed = _cut(content)
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, MAX_BYTES)
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            raise ValueError("cut off, or too much")
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not signature:
+        return _SKIPPED.validate_json(text)
+    return _PREPARED.validate_json(text)
+
+
+def decode_signature(content: bytes) -> Signature | None:
+    """Return the signature of a document that `encode` made bytes of; None for a skipped one.
+
+    Raises ValueError as `decode` does.
+    """
+    signature, _ = _cut(content)
+    return Signature.from_bytes(signature) if signature else None
+
+
+def _cut(content: bytes) -> tuple[bytes, bytes]:
+    if len(content) < _LENGTH.size:
+        raise ValueError("cut off")
+    end = _LENGTH.size + _LENGTH.unpack_from(content)[0]
+    return content[_LENGTH.size : end], content[end:]
+
+
+def raw_fields(raw: RawDocument) -> dict[str, Any]:
+    """Return all that a source knows about a document beside its content and its stamp."""
+    values = {name: getattr(raw, name) for name in _FIELDS}
+    return {**values, "metadata": dict(raw.metadata)}
+
+
+def raw_document(values: Mapping[str, Any], content: bytes) -> RawDocument:
+    """Return the document that `raw_fields` tells of, without its stamp."""
+    lists = {name: tuple(values[name]) for name in ("tags", "metadata_keys")}
+    return RawDocument(**{**values, **lists}, content=content)
+
+
+def content_key(raw: RawDocument) -> bytes:
+    """SHA-256 over all that a source delivers of a document, its stamp aside."""
+    named = json.dumps(raw_fields(raw), sort_keys=True).encode()
+    return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
+
+
+def parse_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
+    """A worker's result, which is trusted no more than the document was.
+
+    Raises UnreadableError for one that makes no sense, or tells of another document.
+    """
+    try:
+        result = decode(answer)
+        if isinstance(result, Skipped):
+            return Skipped(raw.source, raw.path, result.reason, result.detail)
+        _check_identity(result, raw)
+        _check_parts(result, recipe)
+        return result
+    except (ValidationError, ValueError, TypeError, OverflowError) as error:
+        raise UnreadableError("reader failed", type(error).__name__) from None
+
+
+def _check_identity(result: PreparedDocument, raw: RawDocument) -> None:
+    document = result.document
+    stated = (document.id, document.source, document.bytes, document.sha256)
+    known = (
+        raw.id or make_id(raw),
+        raw.source,
+        len(raw.content),
+        hashlib.sha256(raw.content).hexdigest(),
+    )
+    if stated != known or document.path != normalise_line(raw.path, 4_096):
+        raise ValueError("another document")
+    if any(chunk.document_id != document.id for chunk in result.chunks):
+        raise ValueError("a chunk of another document")
+
+
+def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
+    check_reading(result.document.reading)
+    length, count = len(result.document.reading.text), len(result.chunks)
+    json.dumps(asdict(result.document), ensure_ascii=False).encode()
+    for chunk in result.chunks:
+        if not 0 <= chunk.start <= chunk.end <= length:
+            raise ValueError("a chunk outside the text")
+    terms = result.terms
+    numbers = unpack(terms.numbers, np.uint32)
+    _check_matrix(unpack(terms.offsets, np.uint32), count, len(numbers))
+    _check_lengths(count, unpack(terms.lengths, np.uint32), terms.headings)
+    _check_lengths(len(numbers), unpack(terms.counts, np.uint32))
+    if not count or (len(numbers) and int(numbers.max()) >= len(terms.vocabulary)):
+        raise ValueError("terms that are not there")
+    if (result.vectors is not None) != bool(recipe.dimensions):
+        raise ValueError("vectors where there are none, or none")
+    if result.vectors is not None:
+        vectors = result.vectors
+        rows = unpack(vectors.rows, np.int8)
+        scales = unpack(vectors.scales, np.float32)
+        _check_lengths(recipe.dimensions, range(vectors.dimensions))
+        _check_lengths(count * recipe.dimensions, rows)
+        _check_lengths(count, scales)
+        pieces = unpack(vectors.pieces, np.uint32)
+        _check_matrix(unpack(vectors.offsets, np.uint32), count, len(pieces))
+        if not np.isfinite(scales).all():
+            raise ValueError("not a number")
+
+
+def _check_matrix(offsets: NDArray[Any], rows: int, entries: int) -> None:
+    _check_lengths(rows + 1, offsets)
+    if offsets[0] != 0 or offsets[-1] != entries or (np.diff(offsets.astype(np.int64)) < 0).any():
+        raise ValueError("offsets that do not ascend")
+
+
+def _check_lengths(length: int, *columns: Sequence[Any] | NDArray[Any]) -> None:
+    if any(len(column) != length for column in columns):
+        raise ValueError("columns of unequal length")

@@ -1,0 +1,208 @@
+"""All documents of a build: what is in the cache is taken from there, the rest is prepared."""
+
+import json
+import time
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+from foundry.build.corpus.signature import Signature
+from foundry.build.documents.cache import DocumentCache, Entry, KnownTable, stamp_text
+from foundry.build.documents.encoding import content_key
+from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.unchanged import (
+    KnownDocuments,
+    SourceDigest,
+    join_digests,
+    table_origin,
+)
+from foundry.build.documents.workers import Made, Preparing, Result
+from foundry.config.sources import RecordsSource
+from foundry.progress import Progress
+from foundry.readers import make_id
+from foundry.readers.contract import TOO_MUCH
+from foundry.records import RawDocument, Skipped, Unchanged
+from foundry.records.prepared import PreparedDocument
+from foundry.sources import iterate, stamp
+from foundry.sources.fetched import ReadySource
+
+FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
+"""Reasons that another build, on a machine with less to do, may not have: never taken as known."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What the sources hold, in their order, and how it was come by.
+
+    Attributes:
+        read: Documents that were prepared.
+        reused: Documents that were in the cache.
+        embedded: Chunks of prepared documents that were embedded with them.
+        digest: See `survey`.
+        seconds: Wall time that each source took.
+        coverage: What became of the urls of web sources, by name.
+        traffic: How many of their pages were fetched and how many had not changed, by name.
+    """
+
+    read: int = 0
+    reused: int = 0
+    embedded: int = 0
+    digest: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    coverage: Mapping[str, object] = field(default_factory=dict)
+    traffic: Mapping[str, dict[str, int]] = field(default_factory=dict)
+    _numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    _skipped: list[Skipped] = field(default_factory=list)
+
+    def results(self, cache: DocumentCache) -> Iterator[Result]:
+        """Yield every document, prepared, or why it is not; one at a time."""
+        for number in self._numbers:
+            yield self._load(number, cache)
+
+    def result(self, place: int, cache: DocumentCache) -> Result:
+        """Return the document at a place, prepared, or why it is not."""
+        return self._load(self._numbers[place], cache)
+
+    def signatures(self, cache: DocumentCache) -> Iterator[Signature | None]:
+        """Yield what is compared of every document; None for those that are skipped."""
+        for number in self._numbers:
+            yield cache.signature(number) if number > 0 else None
+
+    def gone(self, cache: DocumentCache) -> list[int]:
+        """Return the numbers of the documents in the cache that no source delivers any more."""
+        return cache.others(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def _load(self, number: int, cache: DocumentCache) -> Result:
+        return cache.load(number) if number > 0 else self._skipped[-number - 1]
+
+    def add(self, number: int) -> int:
+        """Take a document by its number in the cache, 0 if it has none yet; returns its place."""
+        self._numbers.append(number)
+        return len(self._numbers) - 1
+
+    def add_skipped(self, skipped: Skipped) -> None:
+        """Take what a source left out."""
+        self._skipped.append(skipped)
+        self._numbers.append(-len(self._skipped))
+
+    def settle(self, place: int, number: int) -> None:
+        """Give the document at a place its number."""
+        self._numbers[place] = number
+
+
+def collect_inputs(
+    sources: Sequence[ReadySource],
+    coverage: Mapping[str, object],
+    recipe: Recipe,
+    cache: DocumentCache,
+    pool: AbstractContextManager[Preparing],
+    progress: Progress,
+) -> Inputs:
+    """Bring the cache up to date with the sources; `pool` prepares what has changed.
+
+    What was prepared is kept, even when this is interrupted.
+    """
+    collector = _Collector(recipe, cache, progress)
+    try:
+        with pool as preparing:
+            for (place, raw), made in preparing.prepare(collector.changed(sources)):
+                collector.store(place, raw, made)
+    finally:
+        cache.commit()
+    return collector.finish(coverage)
+
+
+class _Collector:
+    def __init__(self, recipe: Recipe, cache: DocumentCache, progress: Progress) -> None:
+        self.inputs = Inputs()
+        self._recipe = recipe.key
+        self._cache = cache
+        self._progress = progress
+        self._entries: dict[int, Entry] = {}
+        self._digests: list[bytes] = []
+        self._failures: list[tuple[int, str, str]] = []
+
+    def changed(self, sources: Sequence[ReadySource]) -> Iterator[tuple[int, RawDocument]]:
+        """Yield the documents that must be prepared, with their places; all others are settled."""
+        for source in sources:
+            started = time.monotonic()
+            digest, found = SourceDigest(), stamp_text(stamp(source))
+            yield from self._changed_of(source, digest)
+            self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
+            self._digests.append(digest.digest())
+            if isinstance(source, RecordsSource):
+                origin = table_origin(source, self._recipe)
+                table = KnownTable(origin, found, digest.digest(), digest.documents)
+                self._cache.keep_table(source.name, table)
+
+    def finish(self, coverage: Mapping[str, object]) -> Inputs:
+        """Return the inputs, when all that were to be prepared have been stored."""
+        self.inputs.coverage = coverage
+        others = [sorted(self._failures), coverage] if self._failures or coverage else ""
+        told = json.dumps(others, sort_keys=True).encode() if others else b""
+        self.inputs.digest = join_digests([*self._digests, told])
+        return self.inputs
+
+    def _changed_of(
+        self, source: ReadySource, digest: SourceDigest
+    ) -> Iterator[tuple[int, RawDocument]]:
+        is_known = KnownDocuments(self._cache, source, self._recipe)
+        seen: set[str] = set()
+        for item in iterate(source, is_known):
+            if isinstance(item, Skipped):
+                digest.add_skipped(item)
+                self.inputs.add_skipped(item)
+            elif isinstance(item, Unchanged):
+                assert is_known.last is not None
+                digest.add_document(item.key, is_known.last.entry.content)
+                self._reuse(is_known.last.number)
+            else:
+                content = content_key(item)
+                digest.add_document(item.key, content)
+                if item.key in seen:
+                    self.inputs.add_skipped(_duplicate(item))
+                else:
+                    seen.add(item.key)
+                    entry = Entry(self._recipe, is_known.origin, content, stamp_text(item.stamp))
+                    if not self._find(item, entry):
+                        place = self.inputs.add(0)
+                        self._entries[place] = entry
+                        yield place, item
+                        continue
+            self._progress.advance()
+
+    def _find(self, raw: RawDocument, entry: Entry) -> bool:
+        known = self._cache.find(raw.source, raw.key)
+        if known is None or (known.entry.recipe, known.entry.content) != (
+            entry.recipe,
+            entry.content,
+        ):
+            return False
+        if known.entry != entry:
+            self._cache.restamp(known, entry)
+        self._reuse(known.number)
+        return True
+
+    def _reuse(self, number: int) -> None:
+        self.inputs.add(number)
+        self.inputs.reused += 1
+
+    def store(self, place: int, raw: RawDocument, made: Made) -> None:
+        """Keep a document that has been prepared."""
+        entry, result = self._entries.pop(place), made.result
+        if isinstance(result, Skipped) and result.reason in FOR_NOW:
+            entry = replace(entry, recipe="")
+            self._failures.append((place, result.reason, result.detail))
+        self.inputs.settle(place, self._cache.store(raw.source, raw.key, entry, made.content))
+        self.inputs.read += 1
+        if isinstance(result, PreparedDocument) and result.vectors is not None:
+            self.inputs.embedded += len(result.chunks)
+        self._progress.advance()
+
+
+def _duplicate(raw: RawDocument) -> Skipped:
+    return Skipped(raw.source, raw.path, "duplicate id", f"id {raw.id or make_id(raw)}")

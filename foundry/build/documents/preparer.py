@@ -1,0 +1,106 @@
+"""Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from foundry.build.documents.recipe import Recipe
+from foundry.chunking import chunk
+from foundry.embedding.providers.token_estimate import estimate_tokens
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import FoundryError
+from foundry.indexing.terms import chunk_headings, count_terms
+from foundry.readers import ReadsFiles, read
+from foundry.readers.contract import TOO_MUCH
+from foundry.records import Chunk, Document, RawDocument, Skipped
+from foundry.records.prepared import ChunkTerms, ChunkVectors, PreparedDocument
+from foundry.runtime.index.records import telling_title
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+REMEMBERED_TOKENS = 200_000
+
+
+class Preparer:
+    """Prepares documents by one recipe; what comes out depends on recipe and document alone.
+
+    `files` reads the formats that are not read in just any process.
+    """
+
+    def __init__(self, recipe: Recipe, files: ReadsFiles | None = None) -> None:
+        self._recipe = recipe
+        self._tokenizer = Tokenizer(recipe.language, REMEMBERED_TOKENS)
+        self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
+        self._files = files
+
+    def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
+        """Never raises for what a document holds: what cannot be prepared is Skipped."""
+        try:
+            return self._prepare(raw)
+        except (RecursionError, MemoryError) as error:
+            return Skipped(raw.source, raw.path, TOO_MUCH, type(error).__name__)
+        except FoundryError:
+            raise
+        except Exception as error:
+            # One document must not end a build, whatever is wrong with it or with a program.
+            return Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__)
+
+    def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
+        document = read(raw, self._files)
+        if isinstance(document, Skipped):
+            return document
+        chunks = chunk(document, self._recipe.chunking, estimate_tokens)
+        if not chunks:
+            return Skipped(document.source, document.path, "no text")
+        return self.complete(document, chunks)
+
+    def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
+        """Count the terms of a document's chunks, at least one, and embed them if that is due."""
+        terms, vectors = self._work_out(document, chunks, chunk_headings(document, chunks))
+        return PreparedDocument(document, tuple(chunks), terms, vectors)
+
+    def with_chunks(self, prepared: PreparedDocument, chunks: Sequence[Chunk]) -> PreparedDocument:
+        """Return the document with other chunks, at least one; only those with another text are
+        worked on.
+
+        The result is that of `complete`.
+        """
+        headings = chunk_headings(prepared.document, chunks)
+        known = {
+            (piece.text, piece.heading_path, own): place
+            for place, (piece, own) in enumerate(
+                zip(prepared.chunks, prepared.terms.headings, strict=True)
+            )
+        }
+        order: list[int] = []
+        new: list[int] = []
+        for place, (piece, own) in enumerate(zip(chunks, headings, strict=True)):
+            old = known.get((piece.text, piece.heading_path, own))
+            if old is None:
+                old = len(prepared.chunks) + len(new)
+                new.append(place)
+            order.append(old)
+        terms, vectors = self._work_out(
+            prepared.document, [chunks[place] for place in new], [headings[place] for place in new]
+        )
+        joined = replace(
+            prepared,
+            chunks=prepared.chunks + tuple(chunks[place] for place in new),
+            terms=prepared.terms.join(terms),
+            vectors=prepared.vectors and vectors and prepared.vectors.join(vectors),
+        )
+        return replace(joined.select(order), chunks=tuple(chunks))
+
+    def _work_out(
+        self, document: Document, chunks: Sequence[Chunk], headings: Sequence[tuple[str, ...]]
+    ) -> tuple[ChunkTerms, ChunkVectors | None]:
+        vectors = None
+        if self._embedder is not None:
+            vectors = self._embedder.embed_chunks(
+                [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
+            )
+        fields = self._recipe.fields
+        return count_terms(document, chunks, self._tokenizer, fields, headings), vectors
+
+
+def _headings(document: Document, piece: Chunk) -> str:
+    title = telling_title(document.title, document.id, piece.heading_path)
+    return "\n".join((*title, *piece.heading_path))

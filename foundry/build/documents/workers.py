@@ -1,0 +1,173 @@
+"""Documents prepared several at a time, in worker processes, with as many in memory as are needed.
+
+A few small texts are prepared in this process: workers take longer to start than that.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer, raw_fields
+from foundry.build.documents.preparer import Preparer
+from foundry.build.documents.recipe import Recipe
+from foundry.readers import reads_apart
+from foundry.readers.contract import UnreadableError
+from foundry.readers.sandbox.processes import Limits, Sandbox
+from foundry.records import RawDocument, Skipped
+from foundry.records.prepared import PreparedDocument
+
+FEW = 64
+"""Documents that are prepared in this process before workers are started."""
+
+SMALL = 50_000
+"""Bytes: a larger document goes to a worker, whatever it is."""
+
+LITTLE = (32, 300_000)
+"""Documents and bytes for workers that one worker does in the time that a second takes to start."""
+
+AHEAD = 4
+"""Documents in flight for each worker."""
+
+BYTES_AHEAD = 64_000_000
+"""Of documents in flight; one alone may be larger."""
+
+LIMITS = Limits(seconds_per_megabyte=5)
+
+Result = PreparedDocument | Skipped
+Task = tuple[int, RawDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A result, and the bytes of it that the cache keeps."""
+
+    result: Result
+    content: bytes
+
+
+class Preparing(Protocol):
+    """What prepares the documents of a build, by one recipe."""
+
+    def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
+        """Return each task with its result, as they are ready and not in order.
+
+        A task is a number and a document. A worker that dies costs the document alone that it had.
+        """
+        ...
+
+
+def open_sandbox(recipe: Recipe) -> Sandbox:
+    """Worker processes that prepare documents by a recipe."""
+    return Sandbox(LIMITS, "foundry.build.documents.task", recipe.to_json())
+
+
+def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
+    """Return the answer of a worker that has prepared a document, as bytes that nobody has
+    checked."""
+    try:
+        request = {"document": raw_fields(raw)}
+        return sandbox.ask(request, raw.content, bytes, wears=reads_apart(raw))
+    except UnreadableError as error:
+        return encode(Skipped(raw.source, raw.path, error.reason, error.detail))
+
+
+def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> Made:
+    """Return the result in a worker's answer; one that makes no sense is Skipped."""
+    result: Result
+    try:
+        result = parse_answer(answer, raw, recipe)
+    except UnreadableError as error:
+        result = Skipped(raw.source, raw.path, error.reason, error.detail)
+    return Made(result, encode(result) if isinstance(result, Skipped) else answer)
+
+
+def available_cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Pool:
+    """Prepares documents by one recipe in at most `jobs` worker processes."""
+
+    def __init__(self, recipe: Recipe, jobs: int) -> None:
+        self._recipe = recipe
+        self._jobs = jobs
+        self._here: Preparer | None = None
+        self._left_here = FEW
+        self._sandbox = open_sandbox(recipe)
+        self._threads: ThreadPoolExecutor | None = None
+        self._waiting: list[Task] = []
+        self._running: dict[Future[Made], Task] = {}
+        self._bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._threads:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        self._sandbox.close()
+        if self._threads:
+            self._threads.shutdown()
+
+    def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
+        """See `Preparing`."""
+        for task in tasks:
+            _, raw = task
+            if self._left_here and len(raw.content) <= SMALL and not reads_apart(raw):
+                self._left_here -= 1
+                yield task, self._prepare_here(raw)
+                continue
+            self._waiting.append(task)
+            if self._threads or not self._is_little():
+                yield from self._hand_over(self._jobs)
+        yield from self._hand_over(1)
+        while self._running:
+            yield from self._finished(timeout=None)
+
+    def _is_little(self) -> bool:
+        documents, size = LITTLE
+        waiting = sum(len(raw.content) for _, raw in self._waiting)
+        return len(self._waiting) <= documents and waiting <= size
+
+    def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
+        """Give what waits to the workers, of which there will be `jobs` if there are none yet."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
+        for task in self._waiting:
+            _, raw = task
+            while self._running and not self._has_room(len(raw.content)):
+                yield from self._finished(timeout=None)
+            self._bytes += len(raw.content)
+            self._running[self._threads.submit(self._ask, raw)] = task
+            yield from self._finished(timeout=0)
+        self._waiting.clear()
+
+    def _has_room(self, size: int) -> bool:
+        return len(self._running) < AHEAD * self._jobs and self._bytes + size <= BYTES_AHEAD
+
+    def _finished(self, timeout: float | None) -> Iterator[tuple[Task, Made]]:
+        done, _ = wait(self._running, timeout, FIRST_COMPLETED)
+        for future in done:
+            task = self._running.pop(future)
+            self._bytes -= len(task[1].content)
+            yield task, future.result()
+
+    def _prepare_here(self, raw: RawDocument) -> Made:
+        if self._here is None:
+            self._here = Preparer(self._recipe)
+        content = encode_result(raw, self._here.prepare(raw))
+        return Made(decode(content), content)
+
+    def _ask(self, raw: RawDocument) -> Made:
+        return check_answer(ask_worker(self._sandbox, raw), raw, self._recipe)

@@ -1,0 +1,161 @@
+"""Bills of materials: what the code of a server consists of, and what its index was made from.
+
+sbom.cdx.json is CycloneDX 1.6 (ECMA-424, https://cyclonedx.org/specification/overview/), made from
+the lock and a table of licences alone, so that it is the same on every machine and on every day; it
+has no timestamp and no serial number, which the specification leaves optional. corpus.json lists
+the documents.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foundry.export.resolution import Selection, format_condition
+from foundry.runtime.index.layout import IndexLayout
+
+SBOM = "sbom.cdx.json"
+SPECIFICATION = "1.6"
+MARKER_PROPERTY = "uv:package:marker"
+"""The property under which uv's own export says when a package is installed."""
+
+
+CORPUS = "corpus.json"
+CORPUS_FORMAT = 1
+
+_STATED = {"licence": ("licence", "license"), "fetched_at": ("fetched_at",)}
+"""Entries that come from a document's own metadata, with the keys that they may have there."""
+
+
+def format_sbom(
+    name: str, version: str, roots: Sequence[str], selected: Sequence[Selection], foundry: str
+) -> bytes:
+    """Return the bill of materials of a server of this name and version.
+
+    `roots` are the names of the packages that it asks for itself, `foundry` the version that
+    generated it.
+    """
+    own = f"{name}@{version}"
+    depends = {
+        own: sorted({_reference(item) for item in selected if item.package.name in set(roots)})
+    }
+    for item in selected:
+        depends[_reference(item)] = sorted(_needed_by(item, selected))
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": SPECIFICATION,
+        "version": 1,
+        "metadata": {
+            "tools": {
+                "components": [{"type": "application", "name": "rag-foundry", "version": foundry}]
+            },
+            "component": {
+                "type": "application",
+                "bom-ref": own,
+                "name": name,
+                "version": version,
+            },
+        },
+        "components": [_component(item) for item in selected],
+        "dependencies": [
+            {"ref": reference, "dependsOn": needed} for reference, needed in depends.items()
+        ],
+    }
+    return json.dumps(content, indent=2).encode() + b"\n"
+
+
+def _component(item: Selection) -> dict[str, Any]:
+    reference = _reference(item)
+    component: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": reference,
+        "name": item.package.name,
+        "version": item.package.version,
+        "purl": reference,
+    }
+    if licence := LICENCES.get(item.package.name):
+        component["licenses"] = [{"expression": licence, "acknowledgement": "declared"}]
+    if marker := format_condition(item.condition):
+        component["properties"] = [{"name": MARKER_PROPERTY, "value": marker}]
+    return component
+
+
+def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
+    edges = [*item.package.dependencies]
+    for extra in sorted(item.extras):
+        edges += item.package.extras.get(extra, ())
+    return {
+        _reference(other)
+        for edge in edges
+        for other in selected
+        if other.package.name == edge.name and edge.version in (None, other.package.version)
+    }
+
+
+def _reference(item: Selection) -> str:
+    """Return the package URL, which names the package as well as its version."""
+    return f"pkg:pypi/{item.package.name}@{item.package.version}"
+
+
+_PACKAGES = {
+    "Apache-2.0": """
+        flatbuffers grpcio hf-xet huggingface-hub opentelemetry-api python-multipart
+        qdrant-client requests tokenizers
+    """,
+    "Apache-2.0 AND BSD-2-Clause": "prometheus-client",
+    "Apache-2.0 OR BSD-2-Clause": "packaging",
+    "Apache-2.0 OR BSD-3-Clause": "cryptography",
+    "BSD-2-Clause": "pygments",
+    "BSD-3-Clause": """
+        click fsspec httpcore httpcore2 httpx httpx2 idna markupsafe portalocker protobuf
+        pycparser snowballstemmer sse-starlette starlette uvicorn
+    """,
+    "BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0": "numpy",
+    "LGPL-3.0-only": "psycopg psycopg-binary psycopg-pool",
+    "MIT": """
+        annotated-doc annotated-types anyio attrs charset-normalizer fastapi filelock h11 h2
+        hpack httptools hyperframe jsonschema jsonschema-specifications markdown-it-py mcp
+        mcp-types mdurl onnxruntime pydantic pydantic-core pyjwt pyyaml referencing rich rpds-py
+        setuptools truststore typing-inspection urllib3
+    """,
+    "MIT-0": "cffi",
+    "MIT-CMU": "pillow",
+    "MPL-2.0": "certifi",
+    "MPL-2.0 AND MIT": "tqdm",
+    "PSF-2.0": "typing-extensions",
+}
+
+LICENCES: Mapping[str, str] = {
+    package: expression
+    for expression, packages in _PACKAGES.items()
+    for package in packages.split()
+}
+"""SPDX expressions by the names of packages, as a lock writes them."""
+
+
+def format_corpus(index: Path) -> bytes:
+    """Return the bill of materials of an index: path or url, hash and size of every document.
+
+    A document's licence, and when it was fetched, are listed where its metadata says so.
+    """
+    with IndexLayout(index).documents.open(encoding="utf-8") as lines:
+        documents = [_describe(json.loads(line)) for line in lines]
+    content = {
+        "format": CORPUS_FORMAT,
+        "documents": sorted(documents, key=lambda entry: (entry["source"], entry["id"])),
+    }
+    return json.dumps(content, indent=1).encode() + b"\n"
+
+
+def _describe(record: dict[str, Any]) -> dict[str, Any]:
+    entry = {key: record[key] for key in ("id", "source", "path")}
+    if record["url"]:
+        entry["url"] = record["url"]
+    entry |= {key: record[key] for key in ("media_type", "sha256", "bytes")}
+    if record["modified"]:
+        entry["modified"] = record["modified"]
+    stated = {name.lower(): text for name, text in record["metadata"].items()}
+    for name, keys in _STATED.items():
+        if found := next((stated[key] for key in keys if stated.get(key)), None):
+            entry[name] = found
+    return entry

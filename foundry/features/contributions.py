@@ -1,0 +1,89 @@
+"""Collects what the chosen features bring together into one export."""
+
+from collections.abc import Iterable
+
+from foundry.features.feature import Feature
+from foundry.features.interfaces import HTTP, INTERFACES, Interface
+from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.snippet import Snippet
+from foundry.features.stages import STAGES
+from foundry.features.stores import STORES, Store
+from foundry.features.targets import TARGETS, Target
+
+_COMMENT_COLUMN = 34
+
+
+def dependencies_of(features: Iterable[Feature | type[Feature]]) -> list[str]:
+    """Return the requirements of an export, each once, sorted."""
+    return sorted({requirement for each in features for requirement in each.dependencies})
+
+
+def environment_of(features: Iterable[Feature], **server: object) -> list[Snippet]:
+    """Return the blocks of `.env.example`, each once; `server` is what all snippets may name."""
+    features = list(features)
+    names = {each.name for each in features}
+    blocks = {}
+    for each in features:
+        for text in each.environment:
+            blocks[text] = each.fill(text, **server)
+        if isinstance(each, Store) and each.compose_environment and "compose" in names:
+            blocks[each.compose_environment] = each.fill(each.compose_environment)
+    return list(blocks.values())
+
+
+def sections_of(features: Iterable[Feature], store: Store, **server: object) -> list[Snippet]:
+    """Return the parts of the server's README."""
+    texts = [
+        (each, each.explain(store) if isinstance(each, Target) else each.section)
+        for each in features
+    ]
+    return [each.fill(text.rstrip("\n"), **server) for each, text in texts if text]
+
+
+def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Snippet, Snippet]]:
+    """Return the rows of the README's table of files."""
+    return [
+        (each.fill(path, **server), Snippet(what))
+        for each in features
+        for path, what in each.contents
+    ]
+
+
+def files_left_out(features: Iterable[Feature]) -> set[str]:
+    """Return the templates that are rendered only with what was not chosen."""
+    kept = {file for each in features for file in each.files}
+    return {file for each in every_feature() for file in each.files} - kept
+
+
+def chosen_by(feature: Feature | type[Feature]) -> str:
+    """Return how foundry.toml chooses a feature."""
+    name = feature.name
+    if isinstance(feature, Interface):
+        return f"[server] {name} = true"
+    if isinstance(feature, Store):
+        return f'[store] engine = "{name}"'
+    if isinstance(feature, Provider):
+        return f'[embedding] provider = "{name}"'
+    if isinstance(feature, Target):
+        return f'[export] targets, "{name}"'
+    return f"[search.{name}]" if name in STAGES else '[chunking] strategy = "parent"'
+
+
+def every_feature() -> list[Feature | type[Feature]]:
+    """Return all that there is to choose; stages, which have keys, as their classes."""
+    return [
+        HTTP,
+        *INTERFACES.values(),
+        *STAGES.values(),
+        *PROVIDERS.values(),
+        *STORES.values(),
+        *TARGETS.values(),
+    ]
+
+
+def comment_tables() -> list[Snippet]:
+    """Return a commented line for each table of [search] that chooses a stage."""
+    return [
+        Snippet(f"{f'# [search.{stage.name}]':{_COMMENT_COLUMN}}# {stage.summary}")
+        for stage in STAGES.values()
+    ]

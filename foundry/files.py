@@ -1,0 +1,65 @@
+"""Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes.
+
+Also where Foundry's own templates are.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+_PACKAGED_TEMPLATES = Path(__file__).with_name("_templates")
+_CHECKED_OUT_TEMPLATES = Path(__file__).parents[1] / "templates"
+
+FILE_MODE = 0o644
+FOLDER_MODE = 0o755
+
+
+def templates_folder() -> Path:
+    """Return where the templates are: in an installed package, or beside it in a checkout."""
+    return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync_tree(root: Path) -> None:
+    """Force every file and folder below `root`, and `root` itself, to disk."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            _sync(path, os.O_RDONLY)
+    for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):
+        sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries (renames, new names) to disk."""
+    _sync(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that readers see the old content or the new, whatever happens."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def set_modes(root: Path) -> None:
+    """Give everything below `root`, and `root` itself, modes that do not depend on the umask."""
+    for path in (root, *root.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,194 @@
+"""Versions of a project's index: the published one, and the next one that replaces it.
+
+A version appears at once and whole, or not at all, on a machine that may stop at any step: it is
+written under a temporary name, forced to disk, renamed; only then is CURRENT replaced.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+
+import numpy as np
+
+from foundry.config.changes import find_changes
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
+from foundry.files import replace_file, set_modes, sync_folder, sync_tree
+from foundry.runtime.index.errors import ServerError
+from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.retrieval.encoder import open_encoder
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
+
+KEPT_VERSIONS = 2
+
+_BLOCK_NUMBERS = 1_000_000
+"""Read at a time when an array is checked."""
+
+
+def index_folder(config: Config) -> Path:
+    """Return the folder of all versions of the index."""
+    return config.state / "index"
+
+
+def built_index(config: Config) -> Path:
+    """Return the folder of the current version. Raises IndexUnusableError if there is none to be
+    used."""
+    folder = index_folder(config)
+    if not (folder / "CURRENT").exists():
+        raise IndexUnusableError(
+            f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
+        )
+    index = resolve_version(folder)
+    built_with = Manifest.read(index / "manifest.json").tokenizer_version
+    if built_with != TOKENIZER_VERSION:
+        raise IndexUnusableError(
+            f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
+            hint=f"build it again: {config.build_command}",
+        )
+    return index
+
+
+def describe_staleness(config: Config, manifest: Manifest) -> str | None:
+    """Return what foundry.toml has otherwise than the index; None if nothing that the index
+    depends on."""
+    changes = find_changes(config, manifest)
+    if not changes:
+        return None
+    listed = "".join(f"\n  {change}" for change in changes)
+    return f"{config.root / CONFIG_NAME}: has changed since the index was built:{listed}"
+
+
+def refuse_stale(config: Config, manifest: Manifest) -> None:
+    """Refuse an index that another configuration would not give. Raises StaleIndexError."""
+    if said := describe_staleness(config, manifest):
+        raise StaleIndexError(
+            said,
+            hint=f"build it again: {config.build_command}; or pass --stale to take it as it is",
+        )
+
+
+def check_index(index: Path, project: Path) -> Manifest:
+    """Return the manifest, if every file is what it says. Raises IndexUnusableError."""
+    manifest = Manifest.read(index / "manifest.json")
+    if findings := IndexFiles(IndexLayout(index), manifest).verify():
+        raise IndexUnusableError(
+            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {quote(str(project))}"
+        )
+    return manifest
+
+
+def open_index(directory: Path, *, vectors: bool = False) -> Index:
+    """Open an index as a server does, whose lanes are embedded; with `vectors`, also its table.
+
+    Raises IndexUnusableError of the runtime.
+    """
+    files = IndexFiles.open(directory)
+    if not vectors:
+        return Index(files, KeywordLane.open(files))
+    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
+
+
+def intact_manifest(config: Config) -> Manifest | None:
+    """Return that of the current version; None if there is none, or it is damaged and to be
+    replaced."""
+    try:
+        return check_index(built_index(config), config.root)
+    except (FoundryError, ServerError, OSError):
+        return None
+
+
+@contextmanager
+def begun_version(config: Config) -> Iterator[Path]:
+    """A folder for a new version, which is gone afterwards unless it was published.
+
+    Raises BuildError when it cannot be written.
+    """
+    try:
+        folder = begin_version(index_folder(config))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise BuildError(
+            f"{error.filename or index_folder(config)}: cannot be written:"
+            f" {error.strerror or error}; the index that was published last still stands",
+            hint="check the free space and the permissions of the folder",
+        ) from None
+
+
+def begin_version(index: Path) -> Path:
+    """Make the folder to write the next version in; the caller holds the project's lock.
+
+    What builds that were stopped have left is removed, versions that never became current too:
+    the two that are kept must be the current one and the one before it.
+    """
+    index.mkdir(parents=True, exist_ok=True)
+    (index / "CURRENT.tmp").unlink(missing_ok=True)
+    if (index / "CURRENT").is_dir():
+        # Nothing can replace a folder in one step, and no version is current that it names.
+        shutil.rmtree(index / "CURRENT")
+    for leftover in index.glob("v*.tmp"):
+        shutil.rmtree(leftover)
+    current = _current_number(index)
+    for number in _versions(index):
+        if current is not None and number > current:
+            shutil.rmtree(index / f"v{number}")
+    folder = index / f"v{max([0, *_versions(index)]) + 1}.tmp"
+    folder.mkdir()
+    return folder
+
+
+def publish_version(folder: Path) -> Path:
+    """Make a finished version current; returns its folder. Older ones but the last are removed."""
+    index, final = folder.parent, folder.with_suffix("")
+    set_modes(folder)
+    sync_tree(folder)
+    folder.rename(final)
+    sync_folder(index)
+    replace_file(index / "CURRENT", f"{final.name}\n".encode())
+    for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
+        # It is published: what cannot be removed now is tried again after the next build.
+        shutil.rmtree(index / f"v{number}", ignore_errors=True)
+    return final
+
+
+def _versions(index: Path) -> list[int]:
+    names = (path.name for path in index.iterdir() if path.is_dir())
+    return [number for name in names if (number := _number(name)) is not None]
+
+
+def _current_number(index: Path) -> int | None:
+    try:
+        name = (index / "CURRENT").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return _number(name) if (index / name).is_dir() else None
+
+
+def _number(name: str) -> int | None:
+    digits = name[1:]
+    return int(digits) if name[:1] == "v" and digits.isascii() and digits.isdigit() else None
+
+
+def check_numbers(index: Path) -> None:
+    """Refuse an index whose arrays hold NaN or infinity: IndexUnusableError, naming the file."""
+    for path in sorted(index.rglob("*.npy")):
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise IndexUnusableError(f"{path}: cannot be read: {error}") from None
+        if array.dtype.kind != "f":
+            continue
+        numbers = array.reshape(-1)
+        for start in range(0, len(numbers), _BLOCK_NUMBERS):
+            if not np.isfinite(numbers[start : start + _BLOCK_NUMBERS]).all():
+                raise IndexUnusableError(
+                    f"{path}: holds numbers that are none", hint="build the index again"
+                )

@@ -1,0 +1,1 @@
+"""Run a project's server here, as an export would be: for `query`, `eval`, `serve` and `verify`."""

@@ -1,0 +1,34 @@
+"""Options of `foundry serve`, and what it reports."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How to serve a project here.
+
+    `port` is by default that of foundry.toml, 0 is any free one; `watch` builds again after each
+    change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`.
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    insecure_no_auth: bool = False
+    watch: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A folder or a file without foundry.toml, and the project in the user's cache for it."""
+
+    source: Path
+    project: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server answers at `address`; `again` says that one before it was replaced."""
+
+    address: str
+    again: bool

@@ -1,0 +1,219 @@
+"""Serve a project here: run the server that an export would be, and swap it when it changes.
+
+The server is a child process that reads the published index. It takes up each version that a build
+publishes by itself; it is started again only when foundry.toml asks for another server.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from foundry.config.extras import of_server, require
+from foundry.config.project import Config, load_config
+from foundry.errors import FoundryError
+from foundry.indexing.versions import built_index, index_folder
+from foundry.rendering.plan import plan_key
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.index.errors import ServerError
+from foundry.runtime.index.layout import Manifest
+from foundry.serving.preview import render_preview
+from foundry.serving.request import Listening, ServeOptions
+from foundry.serving.running import begin_server, explain_exit, find_address
+
+FOLDERS = ("served-a", "served-b")
+"""Taken in turn, so that the server before can be started again if its successor cannot."""
+
+STOP_SECONDS = 15.0
+"""How long a server may take to finish its requests."""
+
+Outcome = TypeVar("Outcome")
+"""Result of a build, or the exception that it failed with."""
+
+
+def serve_builds(
+    project: Path,
+    outcomes: Iterable[Outcome],
+    options: ServeOptions,
+    say: Callable[[str], object],
+) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
+    """Deliver what becomes of each build, and serve what was published, until interrupted.
+
+    A build that fails leaves the server as it was; the first one may fail where there is an index
+    from before. `say` is called in a thread with what the server logs. Raises FoundryError if the
+    server cannot be started, or ends by itself.
+    """
+    with RunningServer(options, say) as server:
+        for outcome in outcomes:
+            if isinstance(outcome, Exception) and not server.is_running:
+                _require_index(project, outcome)
+            yield outcome
+            try:
+                if not isinstance(outcome, Exception) or not server.is_running:
+                    yield from server.follow(load_config(project))
+            except (FoundryError, ServerError, OSError) as error:
+                if not server.is_running:
+                    raise
+                yield error
+        server.wait()
+
+
+def _require_index(project: Path, failure: Exception) -> None:
+    """Raise what a build has failed of, unless there is an index from before."""
+    try:
+        built_index(load_config(project))
+    except (FoundryError, ServerError, OSError):
+        raise failure from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """A server that has been rendered into `folder`."""
+
+    folder: Path
+    config: Config
+
+
+class RunningServer:
+    """The server of a project in a process of its own, which ends with this context."""
+
+    def __init__(self, options: ServeOptions, say: Callable[[str], object]) -> None:
+        self._options = options
+        self._say = say
+        self._port = options.port
+        self._process: subprocess.Popen[str] | None = None
+        self._relaying: threading.Thread | None = None
+        self._rendered: _Rendered | None = None
+        self._key = ""
+        self._failure: FoundryError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._stop()
+        finally:
+            # In place of the interrupt that it came as.
+            if self._failure is not None:
+                raise self._failure from None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a server that answers."""
+        return self._process is not None and self._failure is None
+
+    def follow(self, config: Config) -> Iterator[Listening]:
+        """Start the server that `config` asks for, on the port of the one before if there is one.
+
+        Nothing happens if it runs already. Where it cannot be started, the one before is started
+        again, and FoundryError raised.
+        """
+        if self._failure is not None:
+            raise self._failure
+        query_encoder = choose_query_encoder(
+            config, Manifest.read(built_index(config) / "manifest.json")
+        )
+        key = plan_key(config, query_encoder)
+        if key == self._key:
+            return
+        require(of_server(config, query_encoder.kind))
+        before = self._rendered
+        name = FOLDERS[before is not None and before.folder.name == FOLDERS[0]]
+        rendered = _Rendered(render_preview(config, query_encoder, name), config)
+        # What cannot be started is tried once, and not after each build.
+        self._key = key
+        self._stop()
+        try:
+            address = self._start(rendered)
+        except FoundryError:
+            if before is not None:
+                self._start(before)
+            raise
+        yield Listening(address, again=before is not None)
+
+    def wait(self) -> None:
+        """Wait until the server ends."""
+        if self._relaying is not None:
+            self._relaying.join()
+
+    def _start(self, rendered: _Rendered) -> str:
+        """Start a server and return its address. Raises FoundryError with what it complains of."""
+        config, options = rendered.config, self._options
+        port = config.server.port if self._port is None else self._port
+        arguments = ["serve", "--host", options.host, "--port", str(port)]
+        arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
+        process = begin_server(
+            rendered.folder, config.package, arguments, index_dir=index_folder(config)
+        )
+        self._process = process
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            if address := find_address(line):
+                self._port = int(address.rpartition(":")[2])
+                self._rendered = rendered
+                relay = threading.Thread(target=self._relay, args=(process, config), daemon=True)
+                relay.start()
+                self._relaying = relay
+                return address
+            said += line if not line.startswith("{") else ""
+        self._process = None
+        process.stderr.close()
+        raise explain_exit(config.project.name, process.wait(), said)
+
+    def _relay(self, process: "subprocess.Popen[str]", config: Config) -> None:
+        """Hand on what a server logs; where it ends by itself, interrupt what goes on here."""
+        assert process.stderr is not None
+        said = ""
+        with process.stderr:
+            for line in process.stderr:
+                said = _describe_log(line)
+                self._say(said)
+        code = process.wait()
+        if self._process is process:
+            self._failure = FoundryError(
+                f"{config.project.name}: the server has ended with {code}:"
+                f" {said or 'it said nothing'}",
+                hint="start it again: foundry serve",
+            )
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        try:
+            process.stdin.close()
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _describe_log(line: str) -> str:
+    """Return a line of a server's log for people."""
+    try:
+        values = json.loads(line)
+        message = values.pop("message")
+    except (ValueError, LookupError, AttributeError):
+        return line.rstrip()
+    fields = [f"{name}={value}" for name, value in values.items() if name not in _COMMON]
+    return " ".join([str(message), *fields])
+
+
+_COMMON = frozenset({"time", "level", "logger"})

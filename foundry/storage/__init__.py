@@ -1,1 +1,0 @@
-"""Files and small databases that survive a crash."""

@@ -1,0 +1,46 @@
+"""Publishing the built index into the engine that foundry.toml names."""
+
+import os
+from importlib import import_module
+
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import ConfigError, PublishError
+from foundry.features.stores import STORES
+from foundry.indexing.versions import built_index, check_index, refuse_stale
+from foundry.progress import Reporter
+from foundry.runtime.store.settings import StoreSettings
+from foundry.stores.content import Content
+from foundry.stores.request import Publication, PublishOptions
+
+
+def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:
+    """Load the current index into the engine beside what it has, compare, and switch to it.
+
+    Servers that follow the project's index folder look at it again. Raises ConfigError where no
+    engine is configured, IndexUnusableError, PublishError.
+    """
+    store = config.store
+    if store.is_embedded:
+        raise ConfigError(
+            str(config.root / CONFIG_NAME),
+            ["store.engine: is 'embedded', so there is nothing to publish into"],
+            hint="set it to 'qdrant' or 'pgvector'",
+        )
+    variable = STORES[store.engine].variables[0]
+    if not os.environ.get(variable, "").strip():
+        raise PublishError(
+            f"{store.engine}: {variable} is not set, so nobody knows where it is",
+            hint=f"set {variable} in the environment; never write it into {CONFIG_NAME}",
+        )
+    index = built_index(config)
+    manifest = check_index(index, config.root)
+    if not options.stale:
+        refuse_stale(config, manifest)
+    content = Content.open(index)
+    settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
+    # Each engine's module is called like it, and brings its own client.
+    engine = import_module(f"foundry.stores.{store.engine}")
+    publication: Publication = engine.publish(content, settings, reporter, options)
+    os.utime(index / "manifest.json")
+    return publication
