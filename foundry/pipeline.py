@@ -188,8 +188,7 @@ def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[s
 
 
 def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
-    """Return how an export differs from what `export` would write now, as a diff; "" if it does
-    not."""
+    """Return the diff between an export and what `export` would write now; "" if there is none."""
     from foundry.export.compose import compose_export, diff_export
     from foundry.export.write import check_target
 

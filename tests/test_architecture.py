@@ -40,6 +40,8 @@ BETWEEN_STAGES = {
     ("sources", "fetching"),
     # The writer takes embeddings as they come, by the protocol that every embedder follows.
     ("indexing", "embedding"),
+    # The published index is what goes into an engine.
+    ("stores", "indexing"),
 }
 MAX_ROOT_MODULES = 8
 MAX_LINES = 300
