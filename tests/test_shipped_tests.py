@@ -14,6 +14,8 @@ TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*
 RRF = "tests/retrieval/test_fusion_rrf.py"
 CITATIONS = "tests/chat/test_citations.py"
 SENTENCES = "tests/chat/test_sentences.py"
+OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
+RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
 
 
@@ -33,9 +35,10 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {CITATIONS, SENTENCES}),
-        ('[embedding]\nprovider = "none"', {RRF, *OF_VECTORS}),
+        ("", {RRF, *OF_STAGES}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {CITATIONS, SENTENCES, *OF_STAGES}),
+        ("[search.recency]\n[search.anchors]", {RRF, *OF_STAGES} - RECENT),
+        ('[embedding]\nprovider = "none"', {RRF, *OF_STAGES, *OF_VECTORS}),
     ],
 )
 def test_tests_of_the_modules_that_are_there_are_shipped(

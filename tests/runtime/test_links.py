@@ -1,5 +1,6 @@
 """Linked documents among the results, by numbers worked out by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,6 +71,11 @@ def test_a_linked_document_comes_below_what_was_found() -> None:
     for lane in (linked.semantic, linked.keyword):
         assert lane is not None and lane[:2].tolist() == [0.8, 0.5] and np.isnan(lane[2:]).all()
     assert list(linked.semantic_ranks) == list(linked.keyword_ranks) == [1, 2, 0, 0]
+
+
+def test_how_much_of_the_query_was_found_is_still_known() -> None:
+    found = replace(candidates({0: 0.8}), coverage=0.5)
+    assert link(FakeIndex([3], [], [], [], [], []), found)[1].coverage == 0.5
 
 
 def test_it_never_passes_the_weakest_seed() -> None:

@@ -138,7 +138,8 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
         spacious[places] = ranks
         return spacious
 
-    return Candidates(
+    return replace(
+        candidates,
         chunks=merged,
         semantic=None if candidates.semantic is None else spread(candidates.semantic, np.nan),
         keyword=None if candidates.keyword is None else spread(candidates.keyword, np.nan),

@@ -67,6 +67,10 @@ def test_spellings_are_those_of_english_alone() -> None:
         ("catalogue", "catalog"),
         ("catalogues", "catalogs"),
         ("organise", "organize"),
+        ("analysed", "analyzed"),
+        ("defence", "defense"),
+        ("fuelled", "fueled"),
+        ("programmes", "programs"),
     ],
 )
 def test_british_spellings_are_found_by_american_ones(british: str, american: str) -> None:

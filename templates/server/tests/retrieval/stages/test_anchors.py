@@ -1,0 +1,85 @@
+"""Anchors: chunks that contain an identifier of the query, by numbers worked out by hand."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.stages.anchors import boost_anchors
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+tokenizer = Tokenizer("english")
+
+
+def candidates(*scores: float) -> Candidates:
+    count = len(scores)
+    return Candidates(
+        chunks=np.arange(count),
+        semantic=np.array(scores),
+        keyword=np.zeros(count),
+        semantic_ranks=np.arange(1, count + 1),
+        keyword_ranks=np.zeros(count, dtype=np.int64),
+        scores=np.array(scores),
+    )
+
+
+def keyword_lane(**postings: list[int]) -> KeywordLane:
+    """A lane of four chunks, all of whose impacts are 1."""
+    terms = sorted(postings)
+    flat = [chunk for term in terms for chunk in postings[term]]
+    ends = np.cumsum([0, *(len(postings[term]) for term in terms)]).tolist()
+    ranges = dict(zip(terms, pairwise(ends), strict=True))
+    return KeywordLane(
+        lambda term: ranges.get(term, (0, 0)),
+        np.array(flat, dtype=np.uint32),
+        np.ones(len(flat), dtype=np.float32),
+        4,
+    )
+
+
+def test_anchors() -> None:
+    lane = keyword_lane(d40=[1, 3], hall=[0, 1, 2])
+    boosted = boost_anchors(
+        candidates(0.9, 0.6, 0.3, 0.2), lane, tokenizer.tokenize("the hall in D40"), (), factor=1.5
+    )
+    # x 1.5 for chunks 1 and 3, all divided by 1.5: 0.6 * 1.5 is not above 0.9 and stays a tie.
+    assert boosted.scores == pytest.approx([0.6, 0.6, 0.2, 0.2])
+    assert list(boosted.boosts["anchors"]) == [1, 1.5, 1, 1.5]
+
+
+def test_an_anchor_is_an_identifier_as_a_whole() -> None:
+    lane = keyword_lane(maxconnections=[1], connect=[0, 1], max=[0, 1])
+    tokens = tokenizer.tokenize("what max_connections does")
+    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), factor=1.5)
+    assert list(boosted.boosts["anchors"]) == [1, 1.5]
+
+
+def test_a_query_without_anchors_changes_nothing() -> None:
+    found = candidates(0.9, 0.6)
+    tokens = tokenizer.tokenize("the hall")
+    assert boost_anchors(found, keyword_lane(hall=[0]), tokens, (), factor=1.5) is found
+
+
+def test_patterns_make_anchors() -> None:
+    boosted = boost_anchors(
+        candidates(0.9, 0.6),
+        keyword_lane(hall=[1]),
+        tokenizer.tokenize("the hall"),
+        (re.compile("hall"),),
+        factor=2,
+    )
+    assert boosted.scores == pytest.approx([0.45, 0.6])
+
+
+def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
+    boosted = boost_anchors(
+        candidates(0.9, 0.6),
+        keyword_lane(blue=[1], hall=[0, 1]),
+        tokenizer.tokenize("the hall-blue"),
+        (re.compile("hall-blue"),),
+        factor=2,
+    )
+    assert boosted.scores == pytest.approx([0.45, 0.6])

@@ -1,0 +1,35 @@
+"""The cap per document."""
+
+from dataclasses import astuple
+
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.stages.document_cap import cap_documents
+
+
+def hit(number: int, text: str = "", document: str = "d") -> Hit:
+    """Return a hit whose score falls by a hundredth for each number."""
+    chunk = ChunkRecord(
+        id=f"c{number}",
+        document_id=document,
+        title="",
+        text=text,
+        section=[],
+        position={},
+        source="docs",
+        path="a.md",
+        url=None,
+        tags=[],
+        modified=None,
+        also_at=[],
+    )
+    lanes = LaneScores(None, None), LaneRanks(None, None)
+    return Hit(*astuple(chunk), 0.9 - number / 100, *lanes, {})
+
+
+def test_cap() -> None:
+    journal = Journal()
+    found = [hit(number, document=document) for number, document in enumerate("aababca")]
+    shown = list(cap_documents(found, journal, most=2))
+    assert [hit.id for hit in shown] == ["c0", "c1", "c2", "c4", "c5"]
+    assert journal.stages == {"document_cap": {"left_out": 2}}

@@ -1,0 +1,103 @@
+"""Near-duplicates: one of each group is shown, and names the others."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+import pytest
+
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+tokenizer = Tokenizer("english")
+TEXT = (
+    "Lamps are checked by the foreman before each shift, and a lamp that smokes is handed in at the"
+    " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
+)
+
+
+def hit(number: int, text: str = "", document: str = "d") -> Hit:
+    """Return a hit whose score falls by a hundredth for each number."""
+    chunk = ChunkRecord(
+        id=f"c{number}",
+        document_id=document,
+        title="",
+        text=text,
+        section=[],
+        position={},
+        source="docs",
+        path="a.md",
+        url=None,
+        tags=[],
+        modified=None,
+        also_at=[],
+    )
+    lanes = LaneScores(None, None), LaneRanks(None, None)
+    return Hit(*astuple(chunk), 0.9 - number / 100, *lanes, {})
+
+
+def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:
+    journal = Journal()
+    found = [hit(number, text) for number, text in enumerate(texts)]
+    shown = merge_near_duplicates(found, tokenizer.tokenize, journal, depth=depth, similarity=0.8)
+    return list(shown), journal
+
+
+def test_near_duplicates_are_named_by_the_best_of_them() -> None:
+    shown, journal = merge(
+        [
+            TEXT,
+            "Air moves through the mine.",
+            TEXT.replace("cleaned", "washed"),
+            TEXT.upper() + " -- Home | Contact",
+        ]
+    )
+    assert [hit.id for hit in shown] == ["c0", "c1"]
+    assert shown[0].near_duplicates == ("c2", "c3")
+    assert shown[0].to_json()["near_duplicates"] == ["c2", "c3"]
+    assert "near_duplicates" not in shown[1].to_json()
+    assert journal.stages == {"near_duplicates": {"removed": 2}}
+
+
+def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
+    base = TEXT + " This is rule 12 of region D40."
+    shown, _ = merge([base, base.replace("12", "13"), base.replace("D40", "D41"), base])
+    assert [hit.id for hit in shown] == ["c0", "c1", "c2"]
+    base = TEXT + " This is max_speed."
+    shown, _ = merge([base, base.replace("speed", "depth"), base])
+    assert [hit.id for hit in shown] == ["c0", "c1"]
+
+
+def test_duplicates_below_the_depth_are_left_out_too() -> None:
+    shown, journal = merge([TEXT, "Air moves.", TEXT], depth=1)
+    assert [hit.id for hit in shown] == ["c0", "c1"]
+    assert shown[0].near_duplicates == ()
+    assert journal.stages == {"near_duplicates": {"removed": 1}}
+
+
+def test_resemblance_by_hand() -> None:
+    # Terms a..f give five pairs; x in place of f shares four of six.
+    words = "alpha bravo charlie delta echo foxtrot"
+    first, second = (
+        Shingles.of(text, tokenizer.tokenize) for text in (words, words.replace("foxtrot", "xray"))
+    )
+    assert len(first.pairs) == 5
+    assert len(first.pairs & second.pairs) / len(first.pairs | second.pairs) == pytest.approx(4 / 6)
+    assert first.resembles(second, 4 / 6 - 1e-9)
+    assert not first.resembles(second, 4 / 6 + 1e-9)
+
+
+def test_resemblance_is_reached_exactly() -> None:
+    words = "alpha bravo charlie delta echo foxtrot"
+    longer, shorter = (
+        Shingles.of(text, tokenizer.tokenize) for text in (words, words.removesuffix(" foxtrot"))
+    )
+    assert longer.resembles(shorter, 4 / 5) and shorter.resembles(longer, 4 / 5)
+    assert not longer.resembles(shorter, 4 / 5 + 1e-9)
+
+
+def test_single_words_are_compared() -> None:
+    pump, seal = (Shingles.of(text, tokenizer.tokenize) for text in ("pump", "seal"))
+    assert pump.resembles(pump, 1.0)
+    assert not pump.resembles(seal, 0.1)
