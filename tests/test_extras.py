@@ -8,7 +8,7 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 from document_files import docx, paragraph
 
-from foundry.build.report import BuildReport, format_report
+from foundry.build.report import BuildReport, Remarks, format_report
 from foundry.config.extras import MODULES, WRITTEN, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
@@ -161,7 +161,7 @@ def test_code_is_read_as_text_where_its_parser_is_missing() -> None:
     assert document.reading.lacking == "code"
     assert not document.reading.headings
     report = BuildReport(["s"])
-    report.read(document)
+    report.read(document.source, document.path, Remarks.of(document))
     assert "1 read as plain text; for their outline: pip install 'rag-foundry[code]'" in (
         format_report(report.to_json(), {})
     )

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from foundry.errors import StrictBuildError
-from foundry.records import Chunk, Document, Finding, KnownItemFigures, Skipped
+from foundry.records import Document, Finding, KnownItemFigures, Skipped
 from foundry.secrets import find_secrets
 from foundry.tables import format_table
 
@@ -44,6 +44,40 @@ class SourceTally:
     secrets: int = 0
 
 
+class Figures(NamedTuple):
+    """What went into the index of a document: chunks and their characters; and what of it, as
+    boilerplate, did not: chunks left out, and characters cut off in all."""
+
+    chunks: int = 0
+    characters: int = 0
+    left_out: int = 0
+    cut_off: int = 0
+
+
+class Remarks(NamedTuple):
+    """What a report says of a document: replaced characters, the extra that reading it lacked, and
+    findings: group, kind, line and count of each."""
+
+    replaced: int = 0
+    lacking: str = ""
+    findings: Sequence[tuple[str, str, int | None, int]] = ()
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        """Return what there is to say of a document."""
+        reading = document.reading
+        decoding = [Finding(GUESSED + name, None) for name in reading.guessed]
+        if document.replaced:
+            decoding.append(Finding(REPLACED, None, document.replaced))
+        groups = ((DECODING, decoding), (HIDDEN, reading.hidden), (SECRET, document.findings))
+        findings = tuple(
+            (group, finding.kind, finding.line, finding.count)
+            for group, found in groups
+            for finding in found
+        )
+        return cls(document.replaced, reading.lacking, findings)
+
+
 class BuildReport:
     """Collects what becomes of every document; the same sources give the same report."""
 
@@ -62,52 +96,36 @@ class BuildReport:
         tally.oversize += skipped.reason == OVERSIZE
         self._skipped.append(skipped)
 
-    def read(self, document: Document) -> None:
+    def read(self, source: str, path: str, remarks: Remarks) -> None:
         """Note what was found in a document, whether it stays in the index or is a copy."""
-        tally = self._tallies[document.source]
-        tally.replaced += document.replaced
-        if document.reading.lacking:
-            _add(self._lacking, document.reading.lacking)
-        tally.guessed += bool(document.reading.guessed)
-        tally.secrets += sum(finding.count for finding in document.findings)
-        for finding in document.reading.hidden:
-            _add(tally.hidden, finding.kind, finding.count)
-        decoding = [Finding(GUESSED + name, None) for name in document.reading.guessed]
-        if document.replaced:
-            decoding.append(Finding(REPLACED, None, document.replaced))
-        for group, findings in (
-            (DECODING, decoding),
-            (HIDDEN, document.reading.hidden),
-            (SECRET, document.findings),
-        ):
-            for finding in findings:
-                place = {"source": document.source, "path": document.path}
-                self._findings.append({**place, "group": group, **asdict(finding)})
-
-    def copy(self, document: Document, kept: Document) -> None:
-        """Note a document that another one stands for."""
-        self._tallies[document.source].copies += 1
-        self._copies.append(
-            {
-                "source": document.source,
-                "path": document.path,
-                "kept_source": kept.source,
-                "kept_path": kept.path,
-            }
+        tally = self._tallies[source]
+        tally.replaced += remarks.replaced
+        if remarks.lacking:
+            _add(self._lacking, remarks.lacking)
+        tally.guessed += any(
+            group == DECODING and kind.startswith(GUESSED) for group, kind, *_ in remarks.findings
         )
+        for group, kind, line, count in remarks.findings:
+            tally.secrets += count if group == SECRET else 0
+            if group == HIDDEN:
+                _add(tally.hidden, kind, count)
+            place = {"source": source, "path": path, "group": group}
+            self._findings.append({**place, "kind": kind, "line": line, "count": count})
 
-    def index(self, document: Document, chunks: Sequence[Chunk]) -> None:
-        """Note a document that went into the index with these chunks."""
-        tally = self._tallies[document.source]
+    def copy(self, source: str, path: str, kept_source: str, kept_path: str) -> None:
+        """Note a document that another one stands for."""
+        self._tallies[source].copies += 1
+        place = {"source": source, "path": path}
+        self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})
+
+    def index(self, source: str, figures: Figures) -> None:
+        """Note a document that went into the index."""
+        tally = self._tallies[source]
         tally.documents += 1
-        tally.chunks += len(chunks)
-        tally.characters += sum(len(chunk.text) for chunk in chunks)
-
-    def trim(self, document: Document, chunks: int, characters: int) -> None:
-        """Note boilerplate of a document that was left out: whole chunks, characters in all."""
-        tally = self._tallies[document.source]
-        tally.boilerplate_chunks += chunks
-        tally.boilerplate_characters += characters
+        tally.chunks += figures.chunks
+        tally.characters += figures.characters
+        tally.boilerplate_chunks += figures.left_out
+        tally.boilerplate_characters += figures.cut_off
 
     def to_json(self) -> dict[str, Any]:
         """Return what stands in `report.json`: counts by source, then everything that was left

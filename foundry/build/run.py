@@ -7,7 +7,8 @@ collect     Each document comes out of the cache, or is prepared (`documents.pre
             of this machine, or of many (`engines`). What depends on one document alone belongs
             there; options that decide it belong into `Recipe`.
 assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
-            several documents belongs there.
+            several documents belongs there. Where nothing about a document has changed, it is taken
+            over from the index before (`corpus.carrying`, `indexing.carried`).
 write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
 An index depends on the sources and the configuration alone: from the cache come the same bytes as
@@ -16,33 +17,34 @@ from reading everything again. All options decide it that `config.changes.EXEMPT
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from foundry.build.corpus.assembling import add_documents, count_reasons
+from foundry.build.corpus.assembling import count_reasons
 from foundry.build.documents.cache import CACHE_NAME, DocumentCache
 from foundry.build.documents.inputs import Inputs, collect_inputs
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.unchanged import index_state, survey
 from foundry.build.engines import Engine, closing_engine
-from foundry.build.report import check_strictly, without_secrets
 from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
-from foundry.config.changes import hash_config, record_config
+from foundry.build.writing import Draft, assemble, check, opened_writer, write_index
+from foundry.config.changes import record_config
 from foundry.config.project import Config
 from foundry.embedding.distil.known_items import QUESTIONS
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
-from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
+from foundry.indexing.carried import CarriedLayout, Previous, begun_carrying, leave_for_next
 from foundry.indexing.versions import begun_version, built_index, intact_manifest, publish_version
-from foundry.indexing.writer import IndexWriter
 from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.sources import estimate, fetch_all
+
+CARRIED = "carried"
+"""The folder of what a build leaves for the next."""
 
 Outcome = TypeVar("Outcome")
 
@@ -80,12 +82,19 @@ def _build(
         changes = _changes(inputs, cache, inputs.embedded)
         if found := _published_from(config, cache, inputs.digest):
             return _unchanged(config, found, changes, started, options)
-        with begun_version(config) as folder:
-            written = _write_index(folder, config, inputs, cache, embedder, reporter, options)
-            published = intact_manifest(config)
+        state = index_state(config, "")
+        published = intact_manifest(config)
+        carried = config.state / CARRIED
+        with begun_version(config) as folder, begun_carrying(carried) as left:
+            previous = None
+            if published is not None and not options.fresh:
+                previous = Previous.open(built_index(config), published, carried, state)
+            draft = Draft(folder, CarriedLayout(left), previous)
+            written = write_index(draft, config, inputs, cache, embedder, reporter, options)
             is_unchanged = published is not None and published.version == written.manifest.version
             if not is_unchanged:
                 publish_version(folder)
+            leave_for_next(left, carried, state, written.manifest.version)
     record_config(config)
     cache.remove(inputs.gone(cache))
     cache.keep_published(f"{index_state(config, inputs.digest)} {written.manifest.version}")
@@ -100,8 +109,9 @@ def _plan(
     total = survey(config.sources, cache, recipe.key).documents
     with _opened_embedder(config, reporter, engine) as embedder, begun_version(config) as folder:
         inputs = _collect(config, recipe, cache, reporter, engine, total)
-        with _opened_writer(folder, config) as writer:
-            report = _assemble(config, inputs, cache, writer, None, reporter, options)
+        draft = Draft(folder)
+        with opened_writer(draft, config) as writer:
+            report = assemble(draft, config, inputs, cache, writer, None, reporter, options)
             needed = None if embedder is None else writer.estimate(embedder)
             embedded = inputs.embedded if needed is None else needed.to_embed
             asks = needed is not None and config.embedding.query != "same"
@@ -133,83 +143,9 @@ def _collect(
     return inputs
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """An index that has been written; `embedded` counts texts that a model embedded for it."""
-
-    manifest: Manifest
-    report: dict[str, Any]
-    embedded: int
-
-
-def _write_index(
-    folder: Path,
-    config: Config,
-    inputs: Inputs,
-    cache: DocumentCache,
-    embedder: Embedder | None,
-    reporter: Reporter,
-    options: BuildOptions,
-) -> _Written:
-    with _opened_writer(folder, config) as writer:
-        report = _assemble(config, inputs, cache, writer, embedder, reporter, options)
-        embedded = 0
-        if embedder is not None:
-            if not isinstance(embedder, StaticEmbedder):
-                with reporter.step("Embedding", "chunks", writer.chunk_count) as progress:
-                    writer.embed(embedder, progress.advance)
-                embedded = embedder.embedded
-            report["refused"] = without_secrets(embedder.refusals())
-            _check(report, options)
-        with reporter.step("Indexing", "chunks", writer.chunk_count) as progress:
-            writer.write_lanes()
-            progress.advance(writer.chunk_count)
-        if embedder is not None:
-            writer.make_query_encoder(embedder)
-            if embedder.known_items is not None:
-                report["known_items"] = asdict(embedder.known_items)
-        manifest = writer.finish(report, config_sha256=hash_config(config))
-        return _Written(manifest, report, embedded)
-
-
-def _assemble(
-    config: Config,
-    inputs: Inputs,
-    cache: DocumentCache,
-    writer: IndexWriter,
-    embedder: Embedder | None,
-    reporter: Reporter,
-    options: BuildOptions,
-) -> dict[str, Any]:
-    observe = embedder.observe if isinstance(embedder, StaticEmbedder) else None
-    with reporter.step("Assembling", "documents", len(inputs)) as progress:
-        report = add_documents(inputs, cache, writer, config, observe, progress)
-    # Before a model is asked for anything.
-    _check(report, options)
-    return {**report, "coverage": inputs.coverage} if inputs.coverage else report
-
-
-def _check(report: Mapping[str, Any], options: BuildOptions) -> None:
-    if options.strict:
-        check_strictly(report)
-
-
 def _changes(inputs: Inputs, cache: DocumentCache, embedded: int) -> Changes:
     gone = len(inputs.gone(cache))
     return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))
-
-
-@contextmanager
-def _opened_writer(folder: Path, config: Config) -> Iterator[IndexWriter]:
-    names = [source.name for source in config.sources]
-    language = config.project.language
-    writer = IndexWriter(folder, language=language, sources=names, options=config.index)
-    try:
-        yield writer
-    finally:
-        # What a full disk left in a buffer cannot be written now either.
-        with suppress(OSError):
-            writer.close()
 
 
 def _opened_embedder(
@@ -256,7 +192,7 @@ def _unchanged(
     config: Config, manifest: Manifest, changes: Changes, started: float, options: BuildOptions
 ) -> BuildResult:
     report = json.loads((built_index(config) / "report.json").read_bytes())
-    _check(report, options)
+    check(report, options)
     return _result(config, manifest, report, changes, started, is_unchanged=True)
 
 

@@ -22,7 +22,7 @@ from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import QueryFigures
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
@@ -72,8 +72,7 @@ class StaticEmbedder:
         pieces: list[NDArray[np.uint32]] = []
         for row, heading, text in zip(vectors, headings, texts, strict=True):
             words = self._encoder.cut(text)
-            found = {*chain.from_iterable(word.rows for word in words)}
-            pieces.append(np.array(sorted(found), dtype=np.uint32))
+            pieces.append(np.array(sorted(self._pieces_of(words)), dtype=np.uint32))
             body = self._encoder.encode_words(words)
             above = self._encoder.encode(heading)
             if body is not None:
@@ -89,11 +88,28 @@ class StaticEmbedder:
             pieces=pack(np.concatenate([np.zeros(0, dtype=np.uint32), *pieces])),
         )
 
+    @staticmethod
+    def _pieces_of(words: Iterable[Word]) -> set[int]:
+        return {*chain.from_iterable(word.rows for word in words)}
+
     def observe(self, vectors: ChunkVectors) -> None:
         """Count in which chunks each piece occurs, by which queries will be weighed."""
         self._texts += len(unpack(vectors.scales, np.float32))
         found = np.bincount(unpack(vectors.pieces, np.uint32), minlength=len(self._frequencies))
         self._frequencies += found
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """In how many of the observed chunks each piece (V,) occurs."""
+        return self._frequencies
+
+    def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
+        """Take what was observed of so many `texts` before, but for those that are `gone`."""
+        self._frequencies += frequencies
+        self._texts += texts
+        for text in gone:
+            self._frequencies[list(self._pieces_of(self._encoder.cut(text)))] -= 1
+            self._texts -= 1
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:
         """Nothing is asked of any model."""

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from foundry.indexing.files import write_array
+from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.files import offsets_of, split, write_array
 from foundry.indexing.links import LinksBuilder
-from foundry.indexing.postings import offsets_of
+from foundry.indexing.rows import open_stored
 from foundry.records import Document
 from foundry.runtime.index.arrays import encode_value
 from foundry.runtime.index.layout import IndexLayout
@@ -18,77 +20,128 @@ from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 class DocumentColumns:
     """Collects documents in the order of the index; `filterable` are columns of metadata."""
 
-    def __init__(self, sources: Iterable[str], filterable: Iterable[str]) -> None:
+    def __init__(
+        self, sources: Iterable[str], filterable: Iterable[str], previous: Previous | None = None
+    ) -> None:
         self._source_names = list(sources)
+        self._filterable: Sequence[str] = sorted(set(filterable))
         self._sources = array("H")
         self._modified = array("q")
         self._chunk_counts = array("Q")
-        self._tags: dict[str, list[int]] = {}
-        self._values = ValueTableBuilder(filterable)
+        self._tags = NumbersByKey()
+        self._values = NumbersByKey()
         self._links = LinksBuilder()
-        self._chunk_count = 0
+        self._previous = previous
+        if previous is not None:
+            self._stored_sources = open_stored(previous.index.filter_sources)
+            self._stored_modified = open_stored(previous.index.filter_modified)
+            self._stored_links = previous.links(), previous.addresses()
 
     def add(self, document: Document, chunk_count: int) -> None:
         """Take the next document, which has so many chunks."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
-        chunks = range(self._chunk_count, self._chunk_count + chunk_count)
+        chunks = range(len(self._sources), len(self._sources) + chunk_count)
         self._sources.extend([self._source_names.index(document.source)] * chunk_count)
         self._modified.extend([modified] * chunk_count)
         for tag in document.tags:
-            self._tags.setdefault(tag, []).extend(chunks)
-        self._values.add(len(self._chunk_counts), document)
+            self._tags.add(tag.encode(), chunks)
+        for field, value in _values_of(document, self._filterable):
+            self._values.add(encode_value(field, value), [len(self._chunk_counts)])
         self._links.add(document)
         self._chunk_counts.append(chunk_count)
-        self._chunk_count += chunk_count
 
-    def write(self, layout: IndexLayout) -> dict[str, Any]:
-        """Write the files; returns what the manifest says of them."""
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        assert self._previous is not None
+        start, end = self._previous.chunks_of(first, last)
+        self._sources.frombytes(self._stored_sources[start:end].tobytes())
+        self._modified.frombytes(self._stored_modified[start:end].tobytes())
+        self._links.carry(*self._stored_links, first, last)
+        ends = self._previous.document_chunks[first : last + 1]
+        self._chunk_counts.frombytes(np.diff(ends).tobytes())
+
+    def carry_keys(self, documents: NDArray[np.int64], chunks: NDArray[np.int64]) -> None:
+        """Take tags and values of all that was carried, by the new numbers of the old ones."""
+        assert self._previous is not None
+        old, tags = self._previous.index, self._previous.manifest.tags
+        self._tags.carry(
+            [tag.encode() for tag in tags],
+            open_stored(old.filter_tag_offsets),
+            chunks[open_stored(old.filter_tag_chunks)],
+        )
+        self._values.carry(
+            split(old.filter_values.read_bytes(), open_stored(old.filter_value_offsets)),
+            open_stored(old.filter_document_offsets),
+            documents[open_stored(old.filter_documents)],
+        )
+
+    def write(self, layout: IndexLayout, left: CarriedLayout | None) -> dict[str, Any]:
+        """Write the files, and what is `left` for the next build.
+
+        Returns what the manifest says of them.
+        """
         write_array(layout.filter_sources, np.array(self._sources, dtype=np.uint16))
         write_array(layout.filter_modified, np.array(self._modified, dtype=np.int64))
-        tags = sorted(self._tags)
-        tag_chunks = [number for tag in tags for number in self._tags[tag]]
-        write_array(layout.filter_tag_offsets, offsets_of([len(self._tags[tag]) for tag in tags]))
-        write_array(layout.filter_tag_chunks, np.array(tag_chunks, dtype=np.uint32))
+        tags, offsets, chunks = self._tags.sorted()
+        write_array(layout.filter_tag_offsets, offsets)
+        write_array(layout.filter_tag_chunks, chunks)
         write_array(layout.document_chunks, offsets_of(self._chunk_counts))
-        self._values.write(layout)
-        self._links.write(layout)
+        values, offsets, documents = self._values.sorted()
+        layout.filter_values.write_bytes(b"".join(values))
+        write_array(layout.filter_value_offsets, offsets_of([len(value) for value in values]))
+        write_array(layout.filter_document_offsets, offsets)
+        write_array(layout.filter_documents, documents)
+        self._links.write(layout, left)
         return {
             "sources": self._source_names,
-            "tags": tags,
-            "filterable": list(self._values.filterable),
+            "tags": [tag.decode() for tag in tags],
+            "filterable": list(self._filterable),
         }
 
 
-class ValueTableBuilder:
-    """Collects values document by document; `filterable` are the columns of metadata to keep."""
+class NumbersByKey:
+    """Collects which numbers have a key: documents a value, chunks a tag."""
 
-    def __init__(self, filterable: Iterable[str]) -> None:
-        self.filterable: Sequence[str] = sorted(set(filterable))
-        self._documents: dict[bytes, list[int]] = {}
+    def __init__(self) -> None:
+        self._keys: dict[bytes, int] = {}
+        self._places = array("I")
+        self._numbers = array("I")
 
-    def add(self, number: int, document: Document) -> None:
-        """Take the document with the next number."""
-        for path in {document.path, *(place.path for place in document.also_at)}:
-            self._put("path", path, number)
-        for place in document.also_at:
-            self._put("path", place.path, number)
-            self._put("source", place.source, number)
-        self._put("media_type", document.media_type, number)
-        for name in self.filterable:
-            if value := document.metadata.get(name):
-                self._put(name, value, number)
+    def add(self, key: bytes, numbers: Sequence[int]) -> None:
+        """Take a key that these numbers have."""
+        self._places.extend([self._keys.setdefault(key, len(self._keys))] * len(numbers))
+        self._numbers.extend(numbers)
 
-    def write(self, layout: IndexLayout) -> None:
-        """Write the files."""
-        keys = sorted(self._documents)
-        layout.filter_values.write_bytes(b"".join(keys))
-        write_array(layout.filter_value_offsets, offsets_of([len(key) for key in keys]))
-        numbers = [self._documents[key] for key in keys]
-        write_array(layout.filter_document_offsets, offsets_of([len(entry) for entry in numbers]))
-        flat = [number for entry in numbers for number in entry]
-        write_array(layout.filter_documents, np.array(flat, dtype=np.uint32))
+    def carry(
+        self, keys: Sequence[bytes], offsets: NDArray[np.uint64], numbers: NDArray[np.int64]
+    ) -> None:
+        """Take many: those of `keys[i]` lie from `offsets[i]` on; negative ones are left out."""
+        known = [self._keys.setdefault(key, len(self._keys)) for key in keys]
+        places = np.repeat(np.array(known, dtype=np.uint32), np.diff(offsets).astype(np.int64))
+        kept = numbers >= 0
+        self._places.frombytes(places[kept].tobytes())
+        self._numbers.frombytes(numbers[kept].astype(np.uint32).tobytes())
 
-    def _put(self, field: str, value: str, number: int) -> None:
-        numbers = self._documents.setdefault(encode_value(field, value), [])
-        if number not in numbers[-1:]:
-            numbers.append(number)
+    def sorted(self) -> tuple[list[bytes], NDArray[np.uint64], NDArray[np.uint32]]:
+        """Return the keys that have numbers, sorted, their offsets, and the numbers, ascending."""
+        keys = sorted(self._keys)
+        ranks = np.zeros(len(keys), dtype=np.int64)
+        ranks[[self._keys[key] for key in keys]] = np.arange(len(keys))
+        places = ranks[np.array(self._places, dtype=np.uint32)]
+        pairs = np.unique(places << np.int64(32) | np.array(self._numbers, dtype=np.int64))
+        counts = np.bincount(pairs >> np.int64(32), minlength=len(keys))
+        used = np.flatnonzero(counts)
+        numbers = (pairs & 0xFFFFFFFF).astype(np.uint32)
+        return [keys[place] for place in used.tolist()], offsets_of(counts[used]), numbers
+
+
+def _values_of(document: Document, filterable: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield the fields and values by which a document can be filtered, some of them twice."""
+    yield "path", document.path
+    for place in document.also_at:
+        yield "path", place.path
+        yield "source", place.source
+    yield "media_type", document.media_type
+    for name in filterable:
+        if value := document.metadata.get(name):
+            yield name, value

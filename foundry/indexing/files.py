@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from foundry.files import hash_file
 
@@ -34,3 +35,17 @@ def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
 
 def _files_below(root: Path) -> Iterator[Path]:
     return iter(sorted(path for path in root.rglob("*") if path.is_file()))
+
+
+def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
+    """Offsets (n + 1,) of n stretches of the given lengths."""
+    lengths = np.asarray(lengths, dtype=np.uint64)
+    offsets = np.zeros(len(lengths) + 1, dtype=np.uint64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def split(content: bytes, offsets: NDArray[np.uint64]) -> list[bytes]:
+    """Return the stretches (n,) of `content` that offsets (n + 1,) divide it into."""
+    ends = offsets.tolist()
+    return [content[start:end] for start, end in pairwise(ends)]

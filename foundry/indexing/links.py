@@ -8,14 +8,17 @@ and repositories by what they hold.
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
-from foundry.indexing.files import write_array
-from foundry.indexing.postings import offsets_of
-from foundry.records import Document, Link, Place
+from foundry.indexing.carried import CarriedLayout
+from foundry.indexing.files import offsets_of, write_array
+from foundry.indexing.rows import Rows, StoredRows
+from foundry.records import Document, Place
+from foundry.runtime.index.arrays import hash_key
 from foundry.runtime.index.layout import IndexLayout
 
 _SUFFIX = re.compile(
@@ -26,72 +29,111 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class LinksBuilder:
-    """Collects documents and their links, and resolves them when all are there."""
+    """Collects documents and their links, and resolves them when all are there.
+
+    What a link asks for, and what a document is asked for by, are told by hashes of 64 bits: they
+    depend on one document alone, so those of unchanged documents are carried over.
+    """
 
     def __init__(self) -> None:
-        self._paths: dict[tuple[str, str], int] = {}
-        self._urls: dict[str, int] = {}
-        self._pages: dict[tuple[str, str], int] = {}
-        self._aliases: dict[tuple[str, str], int] = {}
-        self._documents: list[tuple[str, str, str | None]] = []
-        self._links: list[tuple[Link, ...]] = []
+        self._links = Rows("QQ")
+        self._addresses = Rows("Q")
 
     def add(self, document: Document) -> None:
-        """Take the next document. Of two that share an address, the first has it."""
-        number, source = len(self._documents), document.source
-        self._documents.append((source, document.path, document.url))
-        self._links.append(document.reading.links)
-        places: list[Document | Place] = [document, *document.also_at]
-        for place in places:
-            self._paths.setdefault((place.source, clean_path(place.path)), number)
-            if place.url and (address := clean_url(place.url)):
-                self._urls.setdefault(address, number)
-        for name in _page_names(document):
-            self._pages.setdefault((source, name), number)
-        for alias in document.reading.aliases:
-            self._aliases.setdefault((source, _fold(alias)), number)
+        """Take the next document."""
+        self._addresses.add(dict.fromkeys(_addresses_of(document)))
+        asked = [(first, other) for first, other in _asked_by(document) if first or other]
+        self._links.add((first for first, _ in asked), (other for _, other in asked))
 
-    def resolve(self) -> list[list[int]]:
+    def carry(self, links: StoredRows, addresses: StoredRows, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of an index before."""
+        self._links.carry(links, first, last)
+        self._addresses.carry(addresses, first, last)
+
+    def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, each once, in its
-        order."""
-        resolved = []
-        for number, links in enumerate(self._links):
-            found = (self._find(number, link) for link in links)
-            targets = dict.fromkeys(target for target in found if target not in (None, number))
-            resolved.append([target for target in targets if target is not None])
-        return resolved
+        order. Of two documents that share an address, the first has it."""
+        addresses, links = self._addresses.stored(), self._links.stored()
+        known, places = np.unique(addresses.columns[0], return_index=True)
+        holders = np.searchsorted(addresses.offsets[1:], places, side="right")
+        targets = _look_up(links.columns[0], known, holders)
+        targets = np.where(targets < 0, _look_up(links.columns[1], known, holders), targets)
+        documents = np.repeat(np.arange(len(self._links)), np.diff(links.offsets).astype(np.int64))
+        leads = (targets >= 0) & (targets != documents)
+        pairs = documents[leads] << np.int64(32) | targets[leads]
+        once = pairs[np.sort(np.unique(pairs, return_index=True)[1])]
+        counts = np.bincount(once >> np.int64(32), minlength=len(self._links))
+        return StoredRows(offsets_of(counts), [(once & 0xFFFFFFFF).astype(np.uint32)])
 
-    def write(self, layout: IndexLayout) -> None:
-        """Write the files."""
+    def write(self, layout: IndexLayout, left: CarriedLayout | None) -> None:
+        """Write the files, and what is `left` for the next build."""
         resolved = self.resolve()
-        write_array(layout.link_offsets, offsets_of([len(targets) for targets in resolved]))
-        flat = [target for targets in resolved for target in targets]
-        write_array(layout.link_targets, np.array(flat, dtype=np.uint32))
+        write_array(layout.link_offsets, resolved.offsets)
+        write_array(layout.link_targets, resolved.columns[0])
+        if left is not None:
+            self._links.stored().write(left.link_offsets, left.link_keys, left.link_others)
+            self._addresses.stored().write(left.address_offsets, left.addresses)
 
-    def _find(self, number: int, link: Link) -> int | None:
-        source, path, url = self._documents[number]
+
+def _look_up(
+    keys: NDArray[np.uint64], known: NDArray[np.uint64], holders: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the holder of each of `keys` among the sorted keys `known`; -1 where there is none."""
+    if not len(known):
+        return np.full(len(keys), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, holders[places], -1)
+
+
+def _addresses_of(document: Document) -> Iterator[int]:
+    places: list[Document | Place] = [document, *document.also_at]
+    for place in places:
+        yield _path_key(place.source, clean_path(place.path))
+        if place.url and (address := clean_url(place.url)):
+            yield _url_key(address)
+    for name in _page_names(document):
+        yield _page_key(document.source, name)
+    for alias in document.reading.aliases:
+        yield _alias_key(document.source, _fold(alias))
+
+
+def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
+    """Yield what each link asks for, and what if that is not there; 0 for nothing."""
+    source, url = document.source, document.url
+    for link in document.reading.links:
         if link.kind == "wikilink":
-            page = (source, _fold(link.target))
-            return self._pages.get(page, self._aliases.get(page))
-        if link.target.startswith("#"):
-            return None
-        if _SCHEME.match(link.target) or link.target.startswith("//"):
-            return self._find_url(url or "https:", link.target)
-        target = _path_of(link.target)
-        if target is None:
-            return None
-        base = "" if target.startswith("/") else posixpath.dirname(path)
-        found = self._paths.get((source, clean_path(posixpath.join(base, target.lstrip("/")))))
-        if found is None and url:
-            found = self._find_url(url, link.target)
-        return found
+            page = _fold(link.target)
+            yield _page_key(source, page), _alias_key(source, page)
+        elif _SCHEME.match(link.target) or link.target.startswith("//"):
+            yield _asked_url(url or "https:", link.target), 0
+        elif not link.target.startswith("#") and (target := _path_of(link.target)) is not None:
+            base = "" if target.startswith("/") else posixpath.dirname(document.path)
+            path = clean_path(posixpath.join(base, target.lstrip("/")))
+            yield _path_key(source, path), _asked_url(url, link.target) if url else 0
 
-    def _find_url(self, base: str, target: str) -> int | None:
-        try:
-            address = clean_url(urljoin(base, target))
-        except ValueError:
-            return None
-        return None if address is None else self._urls.get(address)
+
+def _asked_url(base: str, target: str) -> int:
+    try:
+        address = clean_url(urljoin(base, target))
+    except ValueError:
+        return 0
+    return 0 if address is None else _url_key(address)
+
+
+def _path_key(source: str, path: str) -> int:
+    return hash_key(f"path\0{source}\0{path}")
+
+
+def _url_key(address: str) -> int:
+    return hash_key(f"url\0{address}")
+
+
+def _page_key(source: str, name: str) -> int:
+    return hash_key(f"page\0{source}\0{name}")
+
+
+def _alias_key(source: str, name: str) -> int:
+    return hash_key(f"alias\0{source}\0{name}")
 
 
 def clean_path(path: str) -> str:

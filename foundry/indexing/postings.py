@@ -11,14 +11,17 @@ term.
 import math
 from array import array
 from bisect import bisect_left
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from foundry.indexing.array_file import ArrayFile
-from foundry.indexing.files import write_array
+from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.files import offsets_of, write_array
+from foundry.indexing.rows import open_stored
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.terms import NAMED
 from foundry.records.prepared import ChunkTerms, unpack
@@ -34,16 +37,25 @@ BEGINNING_SHARE = 0.75
 class PostingsBuilder:
     """Collects term counts document by document and writes them as a compressed sparse matrix.
 
-    Until then they wait in a file of `folder`.
+    Until then they wait in a file of `folder`. Terms of a `previous` index keep their numbers.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, previous: Previous | None = None) -> None:
         self._numbers: dict[str, int] = {}
         self._runs = PostingRuns(folder / "postings.runs")
         self._terms = array("I")
         self._counts = array("I")
         self._lengths = array("I")
         self._distinct = array("I")
+        self._previous = previous
+        if previous is not None:
+            terms = previous.vocabulary()
+            self._numbers = {term.decode(): number for number, term in enumerate(terms)}
+            self._stored_lengths = open_stored(previous.carried.chunk_lengths)
+
+    def number_of(self, term: str) -> int | None:
+        """Return the number of a term that has been taken."""
+        return self._numbers.get(term)
 
     def add(self, terms: ChunkTerms) -> None:
         """Take the terms of the next document's chunks."""
@@ -61,39 +73,61 @@ class PostingsBuilder:
         if len(self._terms) >= RUN_POSTINGS:
             self._end_run()
 
-    def write(self, layout: IndexLayout) -> tuple[int, int]:
-        """Write the files; returns how many terms and postings there are."""
+    def carry(self, first: int, last: int) -> None:
+        """Take the chunks from `first` to `last` of the index before; their postings come later."""
+        self._lengths.frombytes(self._stored_lengths[first:last].tobytes())
+        self._distinct.frombytes(bytes(4 * (last - first)))
+
+    def carry_postings(self, chunks: NDArray[np.int64]) -> None:
+        """Take the postings of all that was carried, by the new numbers of the old chunks."""
+        assert self._previous is not None
+        old = self._previous.index
+        self._runs.carry(
+            open_stored(old.posting_chunks),
+            open_stored(self._previous.carried.posting_counts),
+            open_stored(old.posting_offsets),
+            chunks,
+        )
+
+    def write(self, layout: IndexLayout, left: CarriedLayout | None = None) -> "WrittenPostings":
+        """Write the files, and what is `left` for the next build."""
         self._end_run()
+        frequencies = self._runs.frequencies(len(self._numbers))
         encoded = [term.encode() for term in self._numbers]
-        order = sorted(range(len(encoded)), key=encoded.__getitem__)
+        order = sorted(np.flatnonzero(frequencies).tolist(), key=encoded.__getitem__)
         vocabulary = [encoded[number] for number in order]
         layout.terms.write_bytes(b"".join(vocabulary))
         write_array(layout.term_offsets, offsets_of([len(term) for term in vocabulary]))
 
-        rank = np.empty(len(order), dtype=np.uint32)
-        rank[order] = np.arange(len(order), dtype=np.uint32)
-        frequencies = self._runs.frequencies(len(order))[order]
-        offsets = offsets_of(frequencies)
+        ranks = np.zeros(len(encoded), dtype=np.uint32)
+        ranks[order] = np.arange(len(order), dtype=np.uint32)
+        offsets = offsets_of(frequencies[order])
         write_array(layout.posting_offsets, offsets)
 
         lengths = np.frombuffer(self._lengths, dtype=np.uint32)
         average = int(lengths.sum()) / max(1, len(lengths))
-        # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
-        idf = np.array([_idf(len(lengths), int(df)) for df in frequencies], dtype=np.float64)
+        idf = _idf(len(lengths), frequencies[order])
         norms = K1 * (1 - B + B * (lengths / max(1.0, average)))
         first, of_headings = _heading_impacts(vocabulary, idf)
-        chunks = ArrayFile(layout.posting_chunks, np.uint32)
-        impacts = ArrayFile(layout.posting_impacts, np.float32)
-        with closing(chunks), closing(impacts):
-            for part in self._runs.merged(rank):
+        with ExitStack() as files:
+            chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
+            impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
+            counts = None
+            if left is not None:
+                counts = files.enter_context(closing(ArrayFile(left.posting_counts, np.uint32)))
+            for part in self._runs.merged(ranks):
                 values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
                 is_heading = (part.terms >= first) & (part.terms < first + len(of_headings))
                 shares = np.where(part.counts[is_heading] == NAMED, 1, BEGINNING_SHARE)
                 values[is_heading] = shares * of_headings[part.terms[is_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))
+                if counts is not None:
+                    counts.append(part.counts)
+        if left is not None:
+            write_array(left.chunk_lengths, lengths)
         self._runs.remove()
-        return len(vocabulary), int(offsets[-1])
+        return WrittenPostings(len(vocabulary), int(offsets[-1]), frequencies, ranks)
 
     def _end_run(self) -> None:
         """Move what is held in memory into a run."""
@@ -106,6 +140,17 @@ class PostingsBuilder:
             list(self._numbers),
         )
         self._terms, self._counts, self._distinct = array("I"), array("I"), array("I")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPostings:
+    """How many terms and postings were written; by the numbers of terms, how many chunks have each,
+    and their ranks in the vocabulary."""
+
+    terms: int
+    postings: int
+    frequencies: NDArray[np.int64]
+    ranks: NDArray[np.uint32]
 
 
 def _heading_impacts(
@@ -134,14 +179,9 @@ def _heading_impacts(
     return first, impacts
 
 
-def _idf(chunk_count: int, document_frequency: int) -> float:
-    ratio = (chunk_count - document_frequency + 0.5) / (document_frequency + 0.5)
-    return round(math.log(1 + ratio), 9)
-
-
-def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
-    """Offsets (n + 1,) of n stretches of the given lengths."""
-    lengths = np.asarray(lengths, dtype=np.uint64)
-    offsets = np.zeros(len(lengths) + 1, dtype=np.uint64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the idf (v,) of terms by the numbers of chunks that have them."""
+    different, places = np.unique(frequencies, return_inverse=True)
+    ratios = (chunk_count - different + 0.5) / (different + 0.5)
+    # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
+    return np.array([round(math.log(1 + ratio), 9) for ratio in ratios.tolist()])[places]

@@ -67,6 +67,33 @@ class PostingRuns:
             file.write(counts[order].data)
         self._runs.append(_Run(ordered, frequencies[ordered].astype(np.uint32), start))
 
+    def carry(
+        self,
+        chunks: NDArray[np.uint32],
+        counts: NDArray[np.uint32],
+        offsets: NDArray[np.uint64],
+        renumbered: NDArray[np.int64],
+    ) -> None:
+        """Add the postings (p,) of an index before; its terms have the first numbers, sorted.
+
+        `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
+        """
+        frequencies = np.zeros(len(offsets) - 1, dtype=np.int64)
+        ranges = list(_ranges(np.diff(offsets).astype(np.int64)))
+        with self._path.open("ab") as file:
+            start = file.tell()
+            for first, last in ranges:
+                ends = offsets[first : last + 1].astype(np.int64)
+                numbers = renumbered[chunks[ends[0] : ends[-1]]]
+                before = np.concatenate([[0], np.cumsum(numbers >= 0)])
+                frequencies[first:last] = np.diff(before[ends - ends[0]])
+                file.write(numbers[numbers >= 0].astype(np.uint32).data)
+            for first, last in ranges:
+                span = slice(int(offsets[first]), int(offsets[last]))
+                file.write(counts[span][renumbered[chunks[span]] >= 0].data)
+        found = np.flatnonzero(frequencies).astype(np.uint32)
+        self._runs.append(_Run(found, frequencies[found].astype(np.uint32), start))
+
     def frequencies(self, terms: int) -> NDArray[np.int64]:
         """Return how many postings each of the `terms` numbers has."""
         total = np.zeros(terms, dtype=np.int64)
@@ -76,17 +103,14 @@ class PostingRuns:
 
     def merged(self, rank: NDArray[np.uint32]) -> Iterator[TermRange]:
         """Yield all postings by the rank (v,) of their term in the sorted vocabulary, then by
-        chunk."""
-        by_rank = np.zeros(len(rank), dtype=np.int64)
-        by_rank[rank] = self.frequencies(len(rank))
-        ends = np.cumsum(by_rank)
-        first = 0
+        chunk; terms without postings have no rank."""
+        frequencies = self.frequencies(len(rank))
+        used = np.flatnonzero(frequencies)
+        by_rank = np.zeros(len(used), dtype=np.int64)
+        by_rank[rank[used]] = frequencies[used]
         with self._path.open("rb") as file:
-            while first < len(rank):
-                limit = ends[first] - by_rank[first] + RUN_POSTINGS
-                last = max(first + 1, int(np.searchsorted(ends, limit, side="right")))
+            for first, last in _ranges(by_rank):
                 yield self._range(file, rank, first, last)
-                first = last
 
     def remove(self) -> None:
         """Remove the file."""
@@ -104,11 +128,20 @@ class PostingRuns:
             terms.append(np.repeat(ranks[inside], run.frequencies[inside]))
             chunks.append(_read(file, run.start + before * _WORD, length))
             counts.append(_read(file, run.start + (size + before) * _WORD, length))
-        joined = np.concatenate(terms)
-        order = np.argsort(joined, kind="stable")
-        return TermRange(
-            joined[order], np.concatenate(chunks)[order], np.concatenate(counts)[order]
-        )
+        joined, numbers = np.concatenate(terms), np.concatenate(chunks)
+        order = np.argsort(joined.astype(np.uint64) << np.uint64(32) | numbers, kind="stable")
+        return TermRange(joined[order], numbers[order], np.concatenate(counts)[order])
+
+
+def _ranges(postings: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of successive terms that have RUN_POSTINGS together, or are one term."""
+    ends = np.cumsum(postings)
+    first = 0
+    while first < len(postings):
+        limit = ends[first] - postings[first] + RUN_POSTINGS
+        last = max(first + 1, int(np.searchsorted(ends, limit, side="right")))
+        yield first, last
+        first = last
 
 
 def _read(file: BinaryIO, start: int, length: int) -> NDArray[np.uint32]:

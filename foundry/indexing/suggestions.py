@@ -5,7 +5,7 @@ boilerplate.
 """
 
 import re
-from collections.abc import Sequence
+from enum import IntEnum
 
 _BOILERPLATE = frozenset(
     {
@@ -34,16 +34,23 @@ _OF_A_PROGRAM = re.compile(
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{3}")
 
 
-def choose_suggestions(headings: Sequence[str]) -> list[str]:
-    """Return the headings that read best as queries, in their order.
+class Kind(IntEnum):
+    """How well a heading reads as a query: the higher, the better."""
 
-    Those of several words come before single words, and both before names that programs have,
-    which are only suggested where there is nothing else.
-    """
-    wanted = [heading for heading in headings if not _is_boilerplate(heading)]
-    ordinary = [heading for heading in wanted if not _OF_A_PROGRAM.search(heading)]
-    asked = [heading for heading in ordinary if _is_phrase(heading)]
-    return asked or ordinary or wanted
+    UNWANTED = 0
+    OF_A_PROGRAM = 1
+    WORD = 2
+    PHRASE = 3
+
+
+def kind_of(heading: str) -> Kind:
+    """Return how a heading reads: several words before single ones, both before names that programs
+    have, and what is boilerplate not at all."""
+    if _is_boilerplate(heading):
+        return Kind.UNWANTED
+    if _OF_A_PROGRAM.search(heading):
+        return Kind.OF_A_PROGRAM
+    return Kind.PHRASE if _is_phrase(heading) else Kind.WORD
 
 
 def _is_boilerplate(heading: str) -> bool:

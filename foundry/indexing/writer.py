@@ -4,13 +4,10 @@ Equal inputs give equal bytes: nothing here depends on time, place, locale or ha
 """
 
 import json
-from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,38 +15,36 @@ from numpy.typing import NDArray
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
 from foundry.indexing.background import BACKGROUND_QUESTIONS, measure_background
+from foundry.indexing.carried import CarriedLayout, Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
-from foundry.indexing.files import encode_json, hash_files, write_array
+from foundry.indexing.files import encode_json, hash_files
+from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
-from foundry.indexing.postings import K1, B, PostingsBuilder, offsets_of
-from foundry.indexing.suggestions import choose_suggestions
-from foundry.indexing.terms import MAX_CHUNK_PLACES, document_names, heading_frequencies
+from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
+from foundry.indexing.record_file import RecordFile
+from foundry.indexing.rows import open_stored
+from foundry.indexing.terms import MAX_CHUNK_PLACES
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.records import Chunk, Document
-from foundry.records.prepared import ChunkVectors, PreparedDocument, unpack
-from foundry.runtime.index.arrays import hash_key
+from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import DenseManifest, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
-from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
+from foundry.runtime.retrieval.tokens import Tokenizer
 
-KNOWN_ITEMS = 5
-MAX_KNOWN_ITEM_LENGTH = 200
-SAMPLE_QUERIES = 128
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 1024
 """Chunks handed to the embedder at a time, which it may group and reorder as suits it."""
-
-Item = TypeVar("Item")
 
 
 class IndexWriter:
     """Takes documents with their chunks, in the order in which they are to stand in the index.
 
-    To be called in this order: `add` for each document, `embed` unless documents bring their
-    vectors with them, `write_lanes`, `make_query_encoder`, `finish`. Without vectors from either,
-    and without `make_query_encoder`, there is no dense lane.
+    To be called in this order: `add` for each document, or `carry` for some of a `previous` index,
+    `embed` unless documents bring their vectors with them, `write_lanes`, `make_query_encoder`,
+    `finish`. Without vectors from either, and without `make_query_encoder`, there is no dense lane.
+    What the next build may take over is `left` in a folder of its own.
     """
 
     def __init__(
@@ -59,81 +54,78 @@ class IndexWriter:
         language: str,
         sources: Sequence[str],
         options: IndexOptions | None = None,
+        previous: Previous | None = None,
+        left: CarriedLayout | None = None,
     ) -> None:
         self._layout = IndexLayout(folder)
         self._options = options or IndexOptions()
-        self._columns = DocumentColumns(sources, self._options.filterable)
+        self._columns = DocumentColumns(sources, self._options.filterable, previous)
         self._language = language
         self._tokenizer = Tokenizer(language)
-        self._postings = PostingsBuilder(folder)
-        self._terms = self._posting_count = 0
+        self._postings = PostingsBuilder(folder, previous)
+        self._headings = HeadingsBuilder(self._tokenizer, self._postings.number_of, previous)
+        self._lanes: WrittenPostings | None = None
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
         self._dense: DenseManifest | None = None
-        self._heading_chunks: dict[str, int] = {}
-        self._heading_terms: Counter[str] = Counter()
-        self._chunk_keys = array("Q")
-        self._document_keys = array("Q")
-        self._keyed_documents = array("Q")
-        self._chunk_lengths = array("Q")
-        self._document_lengths = array("Q")
-        self._chunks_file = self._layout.chunks.open("wb")
-        self._documents_file = self._layout.documents.open("wb")
+        self._chunks = RecordFile(self._layout.chunks)
+        self._documents = RecordFile(self._layout.documents)
+        self._left = left
+        self._carrying = None if previous is None else Carrying(previous)
 
     @property
     def chunk_count(self) -> int:
         """Chunks taken so far."""
-        return len(self._chunk_lengths)
+        return len(self._chunks)
 
     @property
     def document_count(self) -> int:
         """Documents taken so far."""
-        return len(self._document_lengths)
+        return len(self._documents)
 
     def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
         document = prepared.document
-        paths = document_names(document)
-        for chunk, headings in zip(prepared.chunks, prepared.terms.headings, strict=True):
-            self._chunk_keys.append(hash_key(chunk.id))
-            for heading in headings:
-                if heading == document.title or heading not in paths:
-                    self._heading_chunks.setdefault(heading, self.chunk_count)
-            self._write_chunk(document, chunk)
         self._postings.add(prepared.terms)
-        self._heading_terms.update(heading_frequencies(prepared.terms))
+        self._headings.add(prepared)
         if prepared.vectors is not None:
-            self._add_vectors(prepared.vectors)
-        # In the order that `DocumentRecord.from_json` takes them in.
-        line = encode_json(
-            {
-                "id": document.id,
-                "title": document.title,
-                "source": document.source,
-                "path": document.path,
-                "url": document.url,
-                "media_type": document.media_type,
-                "sha256": document.sha256,
-                "bytes": document.bytes,
-                "modified": document.modified,
-                "tags": document.tags,
-                "metadata": dict(sorted(document.metadata.items())),
-                "reader": document.reader,
-                "also_at": [asdict(place) for place in document.also_at],
-            }
-        )
+            vectors = prepared.vectors
+            rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
+            self._add_vectors(rows, unpack(vectors.scales, np.float32))
+        for chunk in prepared.chunks:
+            self._chunks.add(_chunk_record(document, chunk), [chunk.id])
         self._columns.add(document, len(prepared.chunks))
-        for name in (document.id, *(place.document_id for place in document.also_at)):
-            self._document_keys.append(hash_key(name))
-            self._keyed_documents.append(self.document_count)
-        self._documents_file.write(line)
-        self._document_lengths.append(len(line))
+        copies = (place.document_id for place in document.also_at)
+        self._documents.add(_document_record(document), [document.id, *copies])
 
-    def _add_vectors(self, vectors: ChunkVectors) -> None:
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the previous index as they are there.
+
+        They must come in its order. Their vectors come with them unless `embed` is to be called.
+        """
+        assert self._carrying is not None
+        carrying = self._carrying
+        start, end = carrying.previous.chunks_of(first, last)
+        carrying.documents.add(first, last, self.document_count)
+        carrying.chunks.add(start, end, self.chunk_count)
+        self._postings.carry(start, end)
+        self._headings.carry(first, last)
+        if carrying.vectors is not None:
+            rows, scales = carrying.vectors
+            self._add_vectors(rows[start:end], scales[start:end])
+        self._columns.carry(first, last)
+        self._chunks.carry(carrying.chunk_records, start, end)
+        self._documents.carry(carrying.document_records, first, last)
+
+    def _add_vectors(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
         if self._vectors is None:
-            self._vectors = VectorsBuilder(self._layout, vectors.dimensions)
-        rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
-        self._vectors.add_rows(rows, unpack(vectors.scales, np.float32))
+            self._vectors = VectorsBuilder(self._layout, rows.shape[1])
+        self._vectors.add_rows(rows, scales)
+
+    def texts_left_out(self) -> Iterator[str]:
+        """Yield the texts of all chunks of the previous index that were not carried over."""
+        if self._carrying is not None:
+            yield from self._carrying.texts_left_out()
 
     def estimate(self, embedder: Embedder) -> Estimate | None:
         """Return what `embed` would ask of a model; None where none is asked."""
@@ -157,18 +149,22 @@ class IndexWriter:
     def write_lanes(self) -> None:
         """Write what both lanes read, when all chunks have been embedded that are to be."""
         self.close()
-        self._terms, self._posting_count = self._postings.write(self._layout)
+        if self._carrying is not None:
+            documents, chunks = self._carrying.renumbered()
+            self._postings.carry_postings(chunks)
+            self._columns.carry_keys(documents, chunks)
+        self._lanes = self._postings.write(self._layout, self._left)
         if self._vectors is not None:
             self._written = self._vectors.write()
 
     def make_query_encoder(self, embedder: Embedder) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
-        assert self._written is not None
+        assert self._written is not None and self._lanes is not None
         overlap = RankingOverlap(
             self._layout,
             self._tokenizer,
-            self._terms,
-            self._posting_count,
+            self._lanes.terms,
+            self._lanes.postings,
             self._written.shape,
         )
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
@@ -176,7 +172,7 @@ class IndexWriter:
             texts = (chunk.text for chunk in self._read_chunks())
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
             write_expansion(self._layout, words, encoder.encode)
-        samples = [PROBE_TEXT, *_spread(list(self._heading_chunks))]
+        samples = [PROBE_TEXT, *self._headings.samples()]
         queries, background = np.split(
             encoder.encode([*samples, *BACKGROUND_QUESTIONS]), [len(samples)]
         )
@@ -202,18 +198,19 @@ class IndexWriter:
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
         """Write everything else; returns the manifest, written last."""
-        layout = self._layout
-        write_array(layout.chunk_offsets, offsets_of(self._chunk_lengths))
-        write_array(layout.document_offsets, offsets_of(self._document_lengths))
-        write_array(layout.chunk_ids, _key_table(self._chunk_keys, range(self.chunk_count)))
-        write_array(layout.document_ids, _key_table(self._document_keys, self._keyed_documents))
-        described = self._columns.write(layout)
+        layout, lanes = self._layout, self._lanes
+        assert lanes is not None
+        self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
+        self._documents.write_tables(layout.document_offsets, layout.document_ids)
+        described = self._columns.write(layout, self._left)
+        if self._left is not None:
+            self._headings.leave(self._left, lanes.ranks)
         layout.report.write_bytes(encode_json(report))
         manifest = Manifest(
             documents=self.document_count,
             chunks=self.chunk_count,
-            terms=self._terms,
-            postings=self._posting_count,
+            terms=lanes.terms,
+            postings=lanes.postings,
             tokenizer_version=TOKENIZER_VERSION,
             language=self._language,
             k1=K1,
@@ -221,7 +218,7 @@ class IndexWriter:
             field_weights=dict(self._options.fields),
             dense=self._dense,
             config_sha256=config_sha256,
-            known_items=self._known_items(),
+            known_items=list(self._known_items(lanes.frequencies)),
             **described,
             files=hash_files(layout.root),
         )
@@ -230,31 +227,10 @@ class IndexWriter:
 
     def close(self) -> None:
         """Close the files that grow; no more documents can be added."""
-        self._chunks_file.close()
-        self._documents_file.close()
+        self._chunks.close()
+        self._documents.close()
         if self._vectors is not None:
             self._vectors.close()
-
-    def _write_chunk(self, document: Document, chunk: Chunk) -> None:
-        # In the order of the fields of `ChunkRecord`: readers take them by place.
-        line = encode_json(
-            {
-                "id": chunk.id,
-                "document_id": document.id,
-                "title": document.title,
-                "text": chunk.text,
-                "section": chunk.heading_path,
-                "position": chunk.position(),
-                "source": document.source,
-                "path": document.path,
-                "url": document.url,
-                "tags": document.tags,
-                "modified": document.modified,
-                "also_at": [asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
-            }
-        )
-        self._chunks_file.write(line)
-        self._chunk_lengths.append(len(line))
 
     def _read_chunks(self) -> Iterator[ChunkRecord]:
         with self._layout.chunks.open("rb") as file:
@@ -267,30 +243,48 @@ class IndexWriter:
         while batch := list(islice(chunks, EMBEDDING_BATCH)):
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
 
-    def _known_items(self) -> list[KnownItem]:
-        """Queries whose first answer is beyond doubt: headings that one chunk alone bears."""
-        found = []
-        for heading in self._heading_chunks:
-            term = heading_term(self._tokenizer.tokenize(heading))
-            if self._heading_terms.get(term or "") == 1 and len(heading) <= MAX_KNOWN_ITEM_LENGTH:
-                found.append(heading)
-        offsets = offsets_of(self._chunk_lengths)
-        items = []
-        with self._layout.chunks.open("rb") as file:
-            for heading in _spread(choose_suggestions(found), KNOWN_ITEMS):
-                file.seek(int(offsets[self._heading_chunks[heading]]))
-                items.append(KnownItem(heading, json.loads(file.readline())["id"]))
-        return items
+    def _known_items(self, frequencies: NDArray[np.int64]) -> Iterator[KnownItem]:
+        """Yield queries whose first answer is beyond doubt."""
+        layout = self._layout
+        first, offsets = open_stored(layout.document_chunks), open_stored(layout.chunk_offsets)
+        with layout.chunks.open("rb") as file:
+            for heading, document, chunk in self._headings.known_items(frequencies):
+                file.seek(int(offsets[int(first[document]) + chunk]))
+                yield KnownItem(heading, json.loads(file.readline())["id"])
 
 
-def _spread(values: Sequence[Item], count: int = SAMPLE_QUERIES) -> Sequence[Item]:
-    """At most `count` of `values`, evenly spread."""
-    step = max(1, len(values) // count)
-    return values[::step][:count]
+def _chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
+    """Return a record in the order of the fields of `ChunkRecord`: readers take them by place."""
+    return {
+        "id": chunk.id,
+        "document_id": document.id,
+        "title": document.title,
+        "text": chunk.text,
+        "section": chunk.heading_path,
+        "position": chunk.position(),
+        "source": document.source,
+        "path": document.path,
+        "url": document.url,
+        "tags": document.tags,
+        "modified": document.modified,
+        "also_at": [asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
+    }
 
 
-def _key_table(keys: "array[int]", numbers: Sequence[int]) -> NDArray[np.uint64]:
-    """Sorted keys (n,) and their numbers, in the order given where keys are equal."""
-    unsorted = np.array(keys, dtype=np.uint64)
-    order = np.argsort(unsorted, kind="stable")
-    return np.stack([unsorted[order], np.array(numbers, dtype=np.uint64)[order]])
+def _document_record(document: Document) -> dict[str, object]:
+    """Return a record in the order in which `DocumentRecord.from_json` takes its values in."""
+    return {
+        "id": document.id,
+        "title": document.title,
+        "source": document.source,
+        "path": document.path,
+        "url": document.url,
+        "media_type": document.media_type,
+        "sha256": document.sha256,
+        "bytes": document.bytes,
+        "modified": document.modified,
+        "tags": document.tags,
+        "metadata": dict(sorted(document.metadata.items())),
+        "reader": document.reader,
+        "also_at": [asdict(place) for place in document.also_at],
+    }

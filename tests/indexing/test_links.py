@@ -39,7 +39,9 @@ def resolve(*documents: Document) -> list[list[int]]:
     builder = LinksBuilder()
     for entry in documents:
         builder.add(entry)
-    return builder.resolve()
+    found = builder.resolve()
+    (targets,) = found.columns
+    return [targets[found.span(row, row + 1)].tolist() for row in range(len(documents))]
 
 
 @pytest.mark.parametrize(

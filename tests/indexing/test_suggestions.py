@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.indexing.suggestions import choose_suggestions
+from foundry.indexing.suggestions import Kind, kind_of
 
 
 def test_phrases_come_before_words_and_names_of_programs() -> None:
@@ -16,13 +16,14 @@ def test_phrases_come_before_words_and_names_of_programs() -> None:
     ]
     words = ["Fans", "LICENSE AND NOTICES"]
     phrases = ["How do fans ventilate", "30 CFR 75.325 Air quantity", "\u5982\u4f55\u901a\u98ce"]
-    assert choose_suggestions([*names, *words, *phrases]) == phrases
-    assert choose_suggestions([*names, *words]) == words
-    assert choose_suggestions(names) == names
+    assert {kind_of(name) for name in names} == {Kind.OF_A_PROGRAM}
+    assert {kind_of(word) for word in words} == {Kind.WORD}
+    assert {kind_of(phrase) for phrase in phrases} == {Kind.PHRASE}
+    assert Kind.UNWANTED < Kind.OF_A_PROGRAM < Kind.WORD < Kind.PHRASE
 
 
 @pytest.mark.parametrize(
     "heading", ["LICENSE", "License", "CHANGELOG.md", "Table of Contents", "1. Contents"]
 )
 def test_boilerplate_is_never_suggested(heading: str) -> None:
-    assert choose_suggestions([heading]) == []
+    assert kind_of(heading) == Kind.UNWANTED

@@ -1,28 +1,38 @@
-"""Hand prepared documents to the writer of an index, one by one in the sources' order.
+"""From prepared documents to the writer of an index, one after the other in the sources' order.
 
-What depends on more than one document is decided here: repeated ids, copies, boilerplate.
+Here and nowhere before is decided what depends on more than one document. Documents about which
+nothing has changed since the index before are taken over from it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foundry.build.corpus.boilerplate import Boilerplate, trim
-from foundry.build.corpus.copies import find_copies
+from foundry.build.corpus.boilerplate import Trimmed, trim
+from foundry.build.corpus.carrying import (
+    NOT_INDEXED,
+    InputsBuilder,
+    KnownInputs,
+    decision_key,
+    longest_ascent,
+)
+from foundry.build.corpus.decisions import Decisions
 from foundry.build.corpus.signature import Signature
 from foundry.build.documents.cache import DocumentCache
 from foundry.build.documents.inputs import Inputs
 from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
-from foundry.build.report import BuildReport
+from foundry.build.report import BuildReport, Figures, Remarks
 from foundry.config.project import Config
 from foundry.config.sources import Source
+from foundry.embedding.static import StaticEmbedder
 from foundry.errors import EmptyBuildError
+from foundry.indexing.carried import CarriedLayout, Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.records import Chunk, Document, Place, Skipped
-from foundry.records.prepared import ChunkVectors, PreparedDocument
+from foundry.records.prepared import PreparedDocument
 
 
 def add_documents(
@@ -30,27 +40,21 @@ def add_documents(
     cache: DocumentCache,
     writer: IndexWriter,
     config: Config,
-    observe: Callable[[ChunkVectors], object] | None,
+    embedder: StaticEmbedder | None,
     progress: Progress,
+    previous: Previous | None = None,
+    left: CarriedLayout | None = None,
 ) -> dict[str, Any]:
-    """Add all documents; returns the report. `observe` is shown the vectors that come with them.
+    """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
-    Raises EmptyBuildError when nothing is left.
+    What has not changed since the `previous` index is taken over from there, and what the next
+    build can take over is `left`. Raises EmptyBuildError when nothing is left to index.
     """
-    report = BuildReport([source.name for source in config.sources])
-    assembler = _Assembler(inputs, cache, config, report)
-    for number, result in enumerate(inputs.results(cache)):
-        progress.advance()
-        if isinstance(result, Skipped):
-            report.skip(result)
-            continue
-        chosen = assembler.choose(number, result)
-        if chosen is not None:
-            writer.add(chosen)
-            report.index(chosen.document, chosen.chunks)
-            if chosen.vectors is not None and observe is not None:
-                observe(chosen.vectors)
-    told = report.to_json()
+    assembler = _Assembler(inputs, cache, writer, config, previous)
+    assembler.add_all(embedder, progress)
+    if left is not None:
+        assembler.leave(left, embedder)
+    told = assembler.report.to_json()
     if not writer.chunk_count:
         raise EmptyBuildError(
             _nothing_to_index(config.sources, told),
@@ -60,51 +64,161 @@ def add_documents(
 
 
 class _Assembler:
-    """Decides what of each document goes into the index.
-
-    Documents are numbered in the sources' order; `choose` is to be called for each that is not
-    skipped, in that order.
-    """
+    """Decides what of each document goes into the index; documents have the numbers of inputs."""
 
     def __init__(
-        self, inputs: Inputs, cache: DocumentCache, config: Config, report: BuildReport
+        self,
+        inputs: Inputs,
+        cache: DocumentCache,
+        writer: IndexWriter,
+        config: Config,
+        previous: Previous | None,
     ) -> None:
-        self._inputs, self._cache, self._report = inputs, cache, report
+        self.report = BuildReport([source.name for source in config.sources])
+        self._inputs, self._cache, self._writer = inputs, cache, writer
         self._recipe = Recipe.of(config)
         self._preparer: Preparer | None = None
-        self._signatures = list(_without_repeated_ids(inputs.signatures(cache)))
-        self._originals = find_copies(self._signatures, config.build.duplicates, self._read)
-        self._copies: dict[int, list[int]] = {}
-        for number, original in self._originals.items():
-            self._copies.setdefault(original, []).append(number)
-        self._boilerplate = Boilerplate()
-        if config.build.boilerplate == "drop":
-            for number, signature in enumerate(self._signatures):
-                if signature is not None and number not in self._originals:
-                    self._boilerplate.count(signature.source, signature.blocks)
-        self._boilerplate.settle()
+        self._known = KnownInputs(previous)
+        self._next = InputsBuilder()
+        self._span = range(0)
+        self._contents = [*map(inputs.content, range(len(inputs)))]
+        self._places = [*map(self._known.find, self._contents)]
+        self._signatures = [*map(self._signature_of, range(len(inputs)))]
+        self._corpus = Decisions(self._signatures, config.build, self._read)
 
-    def choose(self, number: int, prepared: PreparedDocument) -> PreparedDocument | None:
-        """Return what of the document with this number goes into the index, if anything."""
-        document, signature = prepared.document, self._signatures[number]
-        if signature is None:
-            same = f"id {document.id}"
-            self._report.skip(Skipped(document.source, document.path, "duplicate id", same))
-            return None
-        self._report.read(document)
-        if number in self._originals:
-            self._report.copy(document, self._read(self._originals[number]))
-            return None
-        if unwanted := self._boilerplate.unwanted(signature.source, signature.blocks):
-            trimmed = trim(document, prepared.chunks, unwanted)
+    def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
+        """Add all documents to the index."""
+        carried = self._find_carried()
+        for number in range(len(self._inputs)):
+            progress.advance()
+            if self._signatures[number] is None:
+                self._skip(number)
+            elif self._corpus.has_same_id(number):
+                self._skip_same_id(number)
+            elif (original := self._corpus.original_of(number)) is not None:
+                self._leave_out(number, original)
+            elif number in carried:
+                self._carry(number, carried[number])
+            else:
+                self._add(number, embedder)
+        self._end_span()
+        if embedder is not None:
+            self._known.resume(embedder, self._writer.texts_left_out())
+
+    def leave(self, left: CarriedLayout, embedder: StaticEmbedder | None) -> None:
+        """Write what the next build can take over."""
+        self._next.leave(left, embedder)
+
+    def _find_carried(self) -> dict[int, int]:
+        """Return the documents to be taken over, with their numbers in the index before."""
+        found = [
+            (number, document)
+            for number, place in enumerate(self._places)
+            if place is not None
+            and not self._corpus.has_same_id(number)
+            and self._corpus.original_of(number) is None
+            and (document := self._known.document(place, self._decision(number))) != NOT_INDEXED
+        ]
+        in_order = longest_ascent([document for _, document in found])
+        return dict(found[place] for place in in_order)
+
+    def _decision(self, number: int) -> int:
+        copies = (self._contents[copy] or b"" for copy in self._corpus.copies_of(number))
+        boilerplate = self._corpus.boilerplate_of(number)
+        return decision_key(self._contents[number] or b"", boilerplate, copies)
+
+    def _skip(self, number: int) -> None:
+        place = self._places[number]
+        skipped = (
+            self._inputs.result(number, self._cache)
+            if place is None
+            else self._known.remarks(place)
+        )
+        assert isinstance(skipped, Skipped)
+        self.report.skip(skipped)
+        self._keep(number, skipped)
+
+    def _skip_same_id(self, number: int) -> None:
+        document = self._read(number)
+        same = f"id {document.id}"
+        self.report.skip(Skipped(document.source, document.path, "duplicate id", same))
+        self._keep(number, Remarks.of(document))
+
+    def _leave_out(self, number: int, original: int) -> None:
+        """Leave out a copy, whose original stands for it."""
+        place = self._places[number]
+        remarks = Remarks.of(self._read(number)) if place is None else self._known.remarks(place)
+        own, kept = self._signatures[number], self._signatures[original]
+        assert own is not None and kept is not None
+        self._report(number, remarks)
+        self.report.copy(own.source, own.path, kept.source, kept.path)
+        self._keep(number, remarks)
+
+    def _carry(self, number: int, document: int) -> None:
+        """Take a document over from the index before."""
+        place = self._places[number]
+        assert place is not None
+        if document != self._span.stop:
+            self._end_span()
+            self._span = range(document, document)
+        self._index(number, self._known.remarks(place), self._known.figures(place))
+        self._span = range(self._span.start, document + 1)
+
+    def _end_span(self) -> None:
+        if self._span:
+            self._writer.carry(self._span.start, self._span.stop)
+        self._span = range(0)
+
+    def _add(self, number: int, embedder: StaticEmbedder | None) -> None:
+        """Add a document that has changed, or about which otherwise is decided than before."""
+        self._end_span()
+        chosen, trimmed = self._choose(number)
+        characters = sum(len(chunk.text) for chunk in chosen.chunks)
+        figures = Figures(len(chosen.chunks), characters, trimmed.dropped, trimmed.characters)
+        self._index(number, Remarks.of(chosen.document), figures)
+        self._writer.add(chosen)
+        if chosen.vectors is not None and embedder is not None:
+            embedder.observe(chosen.vectors)
+
+    def _choose(self, number: int) -> tuple[PreparedDocument, Trimmed]:
+        """Return what of a document goes into the index, and what of its chunks does."""
+        prepared = self._load(number)
+        trimmed = Trimmed(prepared.chunks)
+        if boilerplate := self._corpus.boilerplate_of(number):
+            trimmed = trim(prepared.document, prepared.chunks, boilerplate)
             if trimmed.characters:
-                self._report.trim(document, trimmed.dropped, trimmed.characters)
                 prepared = self._with_chunks(prepared, trimmed.chunks)
-        if number not in self._copies:
-            return prepared
-        found = _with_copies(document, [self._read(copy) for copy in self._copies[number]])
-        # The first chunk is found by the copies' names as well.
-        return self._with_chunks(replace(prepared, document=found), prepared.chunks)
+        if copies := self._corpus.copies_of(number):
+            found = _with_copies(prepared.document, [*map(self._read, copies)])
+            # The first chunk is found by the copies' names as well.
+            prepared = self._with_chunks(replace(prepared, document=found), prepared.chunks)
+        return prepared, trimmed
+
+    def _index(self, number: int, remarks: Remarks | Skipped, figures: Figures) -> None:
+        """Note a document that goes into the index next."""
+        signature = self._signatures[number]
+        assert signature is not None
+        self._report(number, remarks)
+        self.report.index(signature.source, figures)
+        document = self._writer.document_count + len(self._span)
+        self._keep(number, remarks, self._decision(number), document, figures)
+
+    def _report(self, number: int, remarks: Remarks | Skipped) -> None:
+        signature = self._signatures[number]
+        assert signature is not None and isinstance(remarks, Remarks)
+        self.report.read(signature.source, signature.path, remarks)
+
+    def _keep(
+        self,
+        number: int,
+        remarks: Remarks | Skipped,
+        decision: int = 0,
+        document: int = NOT_INDEXED,
+        figures: Figures = Figures(),  # noqa: B008
+    ) -> None:
+        if (content := self._contents[number]) is not None:
+            signature = self._signatures[number]
+            self._next.add(content, signature, remarks, decision, document, figures)
 
     def _with_chunks(
         self, prepared: PreparedDocument, chunks: tuple[Chunk, ...]
@@ -112,20 +226,19 @@ class _Assembler:
         self._preparer = self._preparer or Preparer(self._recipe)
         return self._preparer.with_chunks(prepared, chunks)
 
-    def _read(self, number: int) -> Document:
+    def _signature_of(self, number: int) -> Signature | None:
+        place = self._places[number]
+        if place is None:
+            return self._inputs.signature(number, self._cache)
+        return self._known.signature(place)
+
+    def _load(self, number: int) -> PreparedDocument:
         result = self._inputs.result(number, self._cache)
         assert isinstance(result, PreparedDocument)
-        return result.document
+        return result
 
-
-def _without_repeated_ids(signatures: Iterable[Signature | None]) -> Iterator[Signature | None]:
-    """Yield the signatures; None for documents whose id an earlier one has."""
-    seen: set[bytes] = set()
-    for signature in signatures:
-        is_new = signature is not None and signature.id not in seen
-        yield signature if is_new else None
-        if signature is not None:
-            seen.add(signature.id)
+    def _read(self, number: int) -> Document:
+        return self._load(number).document
 
 
 def _with_copies(document: Document, copies: Sequence[Document]) -> Document:

@@ -40,30 +40,38 @@ class Boilerplate:
     """Counts the blocks of all documents, and then says which of a document are common."""
 
     def __init__(self) -> None:
+        self._numbers: dict[str, list[int]] = {}
         self._keys: dict[str, list[NDArray[np.uint64]]] = {}
-        self._common: dict[str, set[int]] = {}
-        self._seen: dict[str, set[int]] = {}
+        self._unwanted: dict[int, set[int]] = {}
 
-    def count(self, source: str, keys: NDArray[np.uint64]) -> None:
-        """Count the blocks of a document, by their keys (n,), each once."""
+    def count(self, number: int, source: str, keys: NDArray[np.uint64]) -> None:
+        """Count the blocks of the next document of the index, by their keys (n,), each once."""
+        self._numbers.setdefault(source, []).append(number)
         self._keys.setdefault(source, []).append(keys)
 
     def settle(self) -> None:
         """Decide what is boilerplate, when all documents have been counted."""
         for source, keys in self._keys.items():
-            self._common[source] = _find_common(keys) if len(keys) >= MIN_DOCUMENTS else set()
+            if len(keys) >= MIN_DOCUMENTS:
+                self._settle(np.array(self._numbers[source]), keys)
         self._keys.clear()
 
-    def unwanted(self, source: str, keys: NDArray[np.uint64]) -> set[int]:
-        """Return which blocks of the next document of the index are boilerplate seen before."""
-        common = self._common.get(source)
-        if not common:
-            return set()
-        found = common.intersection(keys.tolist())
-        seen = self._seen.setdefault(source, set())
-        unwanted = found & seen
-        seen |= found
-        return unwanted
+    def _settle(self, numbers: NDArray[np.int64], keys: Sequence[NDArray[np.uint64]]) -> None:
+        every = np.concatenate(keys)
+        found, first, same, counts = np.unique(
+            every, return_index=True, return_inverse=True, return_counts=True
+        )
+        shares = np.where(found & np.uint64(1), SHORT_SHARE, LONG_SHARE)
+        is_common = (counts >= MIN_DOCUMENTS) & (counts >= shares * len(keys))
+        is_unwanted = is_common[same]
+        is_unwanted[first] = False
+        documents = np.repeat(numbers, [len(own) for own in keys])[is_unwanted]
+        for number, key in zip(documents.tolist(), every[is_unwanted].tolist(), strict=True):
+            self._unwanted.setdefault(number, set()).add(key)
+
+    def unwanted(self, number: int) -> set[int]:
+        """Return which blocks of a document are boilerplate that one before it has."""
+        return self._unwanted.get(number, set())
 
 
 def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:
@@ -79,13 +87,6 @@ def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Tri
     if not kept:
         return Trimmed(tuple(chunks))
     return Trimmed(tuple(kept), len(chunks) - len(kept), _size(chunks) - _size(kept))
-
-
-def _find_common(keys: Sequence[NDArray[np.uint64]]) -> set[int]:
-    found, counts = np.unique(np.concatenate(keys), return_counts=True)
-    shares = np.where(found & np.uint64(1), SHORT_SHARE, LONG_SHARE)
-    common = found[(counts >= MIN_DOCUMENTS) & (counts >= shares * len(keys))]
-    return {int(key) for key in common}
 
 
 def _remaining(

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from foundry.build.corpus.signature import Signature
-from foundry.build.documents.cache import DocumentCache, Entry, KnownTable, stamp_text
+from foundry.build.documents.cache import DocumentCache, Entry, Known, KnownTable, stamp_text
 from foundry.build.documents.encoding import content_key
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.unchanged import (
@@ -26,6 +26,8 @@ from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.records.prepared import PreparedDocument
 from foundry.sources import iterate, stamp
 from foundry.sources.fetched import ReadySource
+
+HASH_BYTES = 32
 
 FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
 """Reasons that another build, on a machine with less to do, may not have: never taken as known."""
@@ -53,21 +55,26 @@ class Inputs:
     coverage: Mapping[str, object] = field(default_factory=dict)
     traffic: Mapping[str, dict[str, int]] = field(default_factory=dict)
     _numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    _contents: bytearray = field(default_factory=bytearray)
     _skipped: list[Skipped] = field(default_factory=list)
-
-    def results(self, cache: DocumentCache) -> Iterator[Result]:
-        """Yield every document, prepared, or why it is not; one at a time."""
-        for number in self._numbers:
-            yield self._load(number, cache)
 
     def result(self, place: int, cache: DocumentCache) -> Result:
         """Return the document at a place, prepared, or why it is not."""
-        return self._load(self._numbers[place], cache)
+        number = self._numbers[place]
+        return cache.load(number) if number > 0 else self._skipped[-number - 1]
 
-    def signatures(self, cache: DocumentCache) -> Iterator[Signature | None]:
-        """Yield what is compared of every document; None for those that are skipped."""
-        for number in self._numbers:
-            yield cache.signature(number) if number > 0 else None
+    def content(self, place: int) -> bytes | None:
+        """Return the hash of all that decides what is prepared of the document at a place.
+
+        None for what a source left out, or what may come out otherwise another time.
+        """
+        content = bytes(self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES])
+        return content if any(content) else None
+
+    def signature(self, place: int, cache: DocumentCache) -> Signature | None:
+        """Return what is compared of the document at a place; None for one that is skipped."""
+        number = self._numbers[place]
+        return cache.signature(number) if number > 0 else None
 
     def gone(self, cache: DocumentCache) -> list[int]:
         """Return the numbers of the documents in the cache that no source delivers any more."""
@@ -76,22 +83,23 @@ class Inputs:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def _load(self, number: int, cache: DocumentCache) -> Result:
-        return cache.load(number) if number > 0 else self._skipped[-number - 1]
-
-    def add(self, number: int) -> int:
+    def add(self, number: int, content: bytes) -> int:
         """Take a document by its number in the cache, 0 if it has none yet; returns its place."""
         self._numbers.append(number)
+        self._contents += content
         return len(self._numbers) - 1
 
     def add_skipped(self, skipped: Skipped) -> None:
         """Take what a source left out."""
         self._skipped.append(skipped)
         self._numbers.append(-len(self._skipped))
+        self._contents += bytes(HASH_BYTES)
 
-    def settle(self, place: int, number: int) -> None:
+    def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
         """Give the document at a place its number."""
         self._numbers[place] = number
+        if is_for_now:
+            self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
 
 
 def collect_inputs(
@@ -159,7 +167,7 @@ class _Collector:
             elif isinstance(item, Unchanged):
                 assert is_known.last is not None
                 digest.add_document(item.key, is_known.last.entry.content)
-                self._reuse(is_known.last.number)
+                self._reuse(is_known.last)
             else:
                 content = content_key(item)
                 digest.add_document(item.key, content)
@@ -169,7 +177,7 @@ class _Collector:
                     seen.add(item.key)
                     entry = Entry(self._recipe, is_known.origin, content, stamp_text(item.stamp))
                     if not self._find(item, entry):
-                        place = self.inputs.add(0)
+                        place = self.inputs.add(0, content)
                         self._entries[place] = entry
                         yield place, item
                         continue
@@ -184,20 +192,22 @@ class _Collector:
             return False
         if known.entry != entry:
             self._cache.restamp(known, entry)
-        self._reuse(known.number)
+        self._reuse(known)
         return True
 
-    def _reuse(self, number: int) -> None:
-        self.inputs.add(number)
+    def _reuse(self, known: Known) -> None:
+        self.inputs.add(known.number, known.entry.content)
         self.inputs.reused += 1
 
     def store(self, place: int, raw: RawDocument, made: Made) -> None:
         """Keep a document that has been prepared."""
         entry, result = self._entries.pop(place), made.result
-        if isinstance(result, Skipped) and result.reason in FOR_NOW:
+        is_for_now = isinstance(result, Skipped) and result.reason in FOR_NOW
+        if isinstance(result, Skipped) and is_for_now:
             entry = replace(entry, recipe="")
             self._failures.append((place, result.reason, result.detail))
-        self.inputs.settle(place, self._cache.store(raw.source, raw.key, entry, made.content))
+        number = self._cache.store(raw.source, raw.key, entry, made.content)
+        self.inputs.settle(place, number, is_for_now=is_for_now)
         self.inputs.read += 1
         if isinstance(result, PreparedDocument) and result.vectors is not None:
             self.inputs.embedded += len(result.chunks)

@@ -28,13 +28,13 @@ def trimmed(texts: list[str], options: ChunkingSection = OPTIONS) -> list[list[C
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
     boilerplate = Boilerplate()
     keys = [Signature.of(one).blocks for one in documents]
-    for blocks in keys:
-        boilerplate.count("site", blocks)
+    for number, blocks in enumerate(keys):
+        boilerplate.count(number, "site", blocks)
     boilerplate.settle()
     found = []
-    for one, blocks in zip(documents, keys, strict=True):
+    for number, one in enumerate(documents):
         chunks = tuple(chunk(one, options))
-        result = trim(one, chunks, boilerplate.unwanted("site", blocks))
+        result = trim(one, chunks, boilerplate.unwanted(number))
         kept = result.chunks
         assert result.dropped == len(chunks) - len(kept)
         assert result.characters == sum(map(size, chunks)) - sum(map(size, kept))

@@ -1,0 +1,148 @@
+"""Which inputs went into the index before, and as what: a build takes them over from there.
+
+An input is known by the hash of all that decides what is prepared of it. What goes into the index
+of it may depend on others as well: on boilerplate that one before it has, and on its copies. So a
+document is taken over where these decisions are the same, and its order among the others is.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from foundry.build.corpus.signature import Signature
+from foundry.build.report import Figures, Remarks
+from foundry.embedding.static import StaticEmbedder
+from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.files import write_array
+from foundry.indexing.rows import Rows, StoredRows, open_stored
+from foundry.records import Skipped
+
+NOT_INDEXED = -1
+
+_COLUMNS = np.dtype(
+    [
+        ("content", "V32"),
+        ("decision", "<u8"),
+        ("document", "<i8"),
+        ("figures", "<i8", (4,)),
+    ]
+)
+
+
+class KnownInputs:
+    """The inputs of the build before, by what decides them; each has a place."""
+
+    def __init__(self, previous: Previous | None) -> None:
+        self._places: dict[bytes, int] = {}
+        if previous is None:
+            return
+        left = previous.carried
+        columns = open_stored(left.input_columns)
+        contents = columns["content"].tolist()
+        self._places = {content: place for place, content in enumerate(contents)}
+        self._decisions: list[int] = columns["decision"].tolist()
+        self._documents: list[int] = columns["document"].tolist()
+        self._figures: list[list[int]] = columns["figures"].tolist()
+        self._signatures = StoredRows.open(left.input_signature_offsets, left.input_signatures)
+        self._remarks = StoredRows.open(left.input_remark_offsets, left.input_remarks)
+        self._chunks = previous.manifest.chunks
+        if previous.has_own_vectors:
+            self._pieces = open_stored(left.piece_counts)
+
+    def find(self, content: bytes | None) -> int | None:
+        """Return the place of an input; None where it is not known."""
+        return None if content is None else self._places.get(content)
+
+    def signature(self, place: int) -> Signature | None:
+        """Return what is compared of a document; None for one that was skipped."""
+        content = self._signatures.bytes(place)
+        return Signature.from_bytes(content) if content else None
+
+    def document(self, place: int, decision: int) -> int:
+        """Return the number of a document in the index; NOT_INDEXED where it is not in it, or
+        otherwise than after this decision."""
+        return self._documents[place] if self._decisions[place] == decision else NOT_INDEXED
+
+    def figures(self, place: int) -> Figures:
+        """Return what a report says of a document in the index."""
+        return Figures(*self._figures[place])
+
+    def remarks(self, place: int) -> Remarks | Skipped:
+        """Return what a report says of an input."""
+        content = self._remarks.bytes(place)
+        if not content:
+            return Remarks()
+        said = json.loads(content)
+        return Skipped(**said) if isinstance(said, dict) else Remarks(*said)
+
+    def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
+        """Let the embedder know what it observed of the index before, without the texts `gone`."""
+        if self._places:
+            embedder.resume(self._pieces, self._chunks, gone)
+
+
+class InputsBuilder:
+    """Collects the inputs of a build for the next one."""
+
+    def __init__(self) -> None:
+        self._columns: list[tuple[bytes, int, int, tuple[int, ...]]] = []
+        self._signatures, self._remarks = Rows("B"), Rows("B")
+
+    def add(
+        self,
+        content: bytes,
+        signature: Signature | None,
+        remarks: Remarks | Skipped,
+        decision: int,
+        document: int,
+        figures: Figures,
+    ) -> None:
+        """Take an input; `document` is its number in the index."""
+        self._columns.append((content, decision, document, tuple(figures)))
+        self._signatures.add(b"" if signature is None else signature.to_bytes())
+        self._remarks.add(_encode(remarks))
+
+    def leave(self, left: CarriedLayout, embedder: StaticEmbedder | None) -> None:
+        """Write the files, and what the embedder observed of all chunks."""
+        if embedder is not None:
+            write_array(left.piece_counts, embedder.frequencies)
+        write_array(left.input_columns, np.array(self._columns, dtype=_COLUMNS))
+        self._signatures.stored().write(left.input_signature_offsets, left.input_signatures)
+        self._remarks.stored().write(left.input_remark_offsets, left.input_remarks)
+
+
+def _encode(remarks: Remarks | Skipped) -> bytes:
+    said: Any = asdict(remarks) if isinstance(remarks, Skipped) else remarks
+    return b"" if said == Remarks() else json.dumps(said).encode()
+
+
+def decision_key(content: bytes, boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
+    """Name what goes into the index of a document, without what is cut off and with its copies."""
+    digest = blake2b(content, digest_size=8)
+    digest.update(json.dumps(sorted(boilerplate)).encode())
+    for copy in copies:
+        digest.update(copy)
+    return int.from_bytes(digest.digest())
+
+
+def longest_ascent(numbers: Sequence[int]) -> set[int]:
+    """Return the places of a longest strictly ascending subsequence (Schensted 1961)."""
+    ends: list[int] = []
+    values: list[int] = []
+    before = [-1] * len(numbers)
+    for place, number in enumerate(numbers):
+        length = bisect_left(values, number)
+        before[place] = ends[length - 1] if length else -1
+        ends[length : length + 1] = [place]
+        values[length : length + 1] = [number]
+    chosen: set[int] = set()
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        chosen.add(place)
+        place = before[place]
+    return chosen

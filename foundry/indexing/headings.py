@@ -1,0 +1,132 @@
+"""The headings of an index: each with the chunk that it leads to first, and how well it reads.
+
+The dense lane is measured by them, and those that one chunk alone bears become known items:
+queries whose first answer is beyond doubt.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.rows import Rows, StoredRows
+from foundry.indexing.suggestions import Kind, kind_of
+from foundry.indexing.terms import document_names
+from foundry.records.prepared import PreparedDocument
+from foundry.runtime.index.arrays import hash_key
+from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
+
+KNOWN_ITEMS = 5
+MAX_KNOWN_ITEM_LENGTH = 200
+SAMPLES = 128
+NO_TERM = 2**32 - 1
+
+Item = TypeVar("Item")
+
+
+class HeadingsBuilder:
+    """Collects the headings of documents; `number_of` gives the numbers of heading terms."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        number_of: Callable[[str], int | None],
+        previous: Previous | None = None,
+    ) -> None:
+        self._tokenizer, self._number_of = tokenizer, number_of
+        # By document: key, chunk of the document, number of the heading term, kind.
+        self._headings = Rows("QIII")
+        self._texts = Rows("B")
+        if previous is not None:
+            left = previous.carried
+            self._stored = StoredRows.open(
+                left.heading_offsets,
+                left.heading_keys,
+                left.heading_chunks,
+                left.heading_terms,
+                left.heading_kinds,
+            )
+            self._stored_texts = StoredRows.open(left.heading_text_offsets, left.heading_texts)
+
+    def add(self, prepared: PreparedDocument) -> None:
+        """Take the next document, whose terms have got their numbers."""
+        document, paths = prepared.document, document_names(prepared.document)
+        found: dict[str, int] = {}
+        for place, headings in enumerate(prepared.terms.headings):
+            for heading in headings:
+                if heading == document.title or heading not in paths:
+                    found.setdefault(heading, place)
+        for heading in found:
+            self._texts.add(heading.encode("utf-8", "surrogatepass"))
+        self._headings.add(
+            map(hash_key, found), found.values(), map(self._term_of, found), map(_kind_of, found)
+        )
+
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        span = self._stored.span(first, last)
+        self._headings.carry(self._stored, first, last)
+        self._texts.carry(self._stored_texts, span.start, span.stop)
+
+    def samples(self) -> list[str]:
+        """Return some of the different headings, evenly spread."""
+        texts = self._texts.stored()
+        return [
+            texts.bytes(entry).decode("utf-8", "surrogatepass")
+            for entry in _spread(self._first_entries().tolist(), SAMPLES)
+        ]
+
+    def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
+        """Return headings that one chunk alone bears, with their documents and the chunks of these.
+
+        `frequencies` (v,) say how many chunks have the term of a number. Of several kinds, those
+        are chosen that read best.
+        """
+        rows, texts = self._headings.stored(), self._texts.stored()
+        _, chunks, terms, kinds = rows.columns
+        bearing = np.append(frequencies, 0)[np.minimum(terms, len(frequencies))]
+        first = self._first_entries()
+        found = first[(bearing[first] == 1) & (kinds[first] > Kind.UNWANTED)]
+        best = found[kinds[found] == kinds[found].max(initial=0)]
+        entries = _spread(best.tolist(), KNOWN_ITEMS)
+        documents = np.searchsorted(rows.offsets, entries, side="right") - 1
+        return [
+            (texts.bytes(entry).decode("utf-8", "surrogatepass"), document, int(chunks[entry]))
+            for entry, document in zip(entries, documents.tolist(), strict=True)
+        ]
+
+    def leave(self, left: CarriedLayout, ranks: NDArray[np.uint32]) -> None:
+        """Write what the next build needs; `ranks` are the places of terms in the vocabulary."""
+        rows = self._headings.stored()
+        keys, chunks, terms, kinds = rows.columns
+        ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))].astype(np.uint32)
+        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(
+            left.heading_offsets,
+            left.heading_keys,
+            left.heading_chunks,
+            left.heading_terms,
+            left.heading_kinds,
+        )
+        self._texts.stored().write(left.heading_text_offsets, left.heading_texts)
+
+    def _first_entries(self) -> NDArray[np.int64]:
+        """Return the places of the different headings, each where it is found first."""
+        _, first = np.unique(self._headings.stored().columns[0], return_index=True)
+        return np.sort(first)
+
+    def _term_of(self, heading: str) -> int:
+        term = heading_term(self._tokenizer.tokenize(heading))
+        number = None if term is None else self._number_of(term)
+        return NO_TERM if number is None else number
+
+
+def _kind_of(heading: str) -> int:
+    return Kind.UNWANTED if len(heading) > MAX_KNOWN_ITEM_LENGTH else kind_of(heading)
+
+
+def _spread(values: Sequence[Item], count: int) -> Sequence[Item]:
+    """At most `count` of `values`, evenly spread."""
+    step = max(1, len(values) // count)
+    return values[::step][:count]
