@@ -21,10 +21,9 @@ from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.json import JsonResponse, JsonRoute
+from foundry.runtime.web.json import JsonResponse, JsonRoute, Problems
 from foundry.runtime.web.middleware import Middleware
-from foundry.runtime.web.observing import metrics_routes
-from foundry.runtime.web.problems import Problems
+from foundry.runtime.web.observing import MONITORING, metrics_routes
 from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.requests import SearchRequest
 
@@ -37,10 +36,6 @@ web_middleware.BODY_SECONDS = options["body_seconds"]
 web_connections.READING_SECONDS = options["reading_seconds"]
 web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
-web_serving.served = SimpleNamespace(
-    current=lambda: SimpleNamespace(version="v1"),
-    follow=lambda count: None,
-)
 
 
 def create_app():
@@ -88,12 +83,24 @@ def create_app():
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.add_middleware(
-        Middleware, policy=AccessPolicy(frozenset(), ()), limits=limits, max_body_bytes=262144
+        Middleware,
+        policy=AccessPolicy(frozenset(), ()),
+        limits=limits,
+        max_body_bytes=262144,
+        observer=MONITORING,
+        queues={"/chat": "chat"},
     )
     return app
 
 
-web_serving.serve(create_app, "127.0.0.1", 0, workers=options["workers"])
+web_serving.serve(
+    create_app,
+    "127.0.0.1",
+    0,
+    workers=options["workers"],
+    observer=MONITORING,
+    follow=lambda served, count: None,
+)
 """
 HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = b'{"query": "a"}'

@@ -334,7 +334,7 @@ sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
 from notes.index.errors import IndexUnusableError
-from notes.index.served import served
+from notes.index.reader import served
 
 def wait_until_verified():
     while not (served.state.verified or served.state.damage):

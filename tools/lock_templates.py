@@ -13,7 +13,8 @@ import tomllib
 from pathlib import Path
 
 from foundry.features.contributions import dependencies_of
-from foundry.features.interfaces import HTTP, INTERFACES
+from foundry.features.interfaces import INTERFACES
+from foundry.features.operation import HTTP
 from foundry.features.providers import PROVIDERS
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES

@@ -6,7 +6,8 @@ from pydantic import Field, create_model, model_validator
 
 from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
-from foundry.features.interfaces import INTERFACES, Interface
+from foundry.features.interfaces import INTERFACES
+from foundry.features.operation import Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES

@@ -19,9 +19,9 @@ from foundry.embedding.distil.rarity import rarity_factors
 from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import QueryFigures
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
 
 MODEL = "static-en"

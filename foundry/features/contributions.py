@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from foundry.features.feature import Feature
-from foundry.features.interfaces import HTTP, INTERFACES, Interface
+from foundry.features.interfaces import INTERFACES
+from foundry.features.operation import HTTP, Interface
 from foundry.features.providers import PROVIDERS, Provider
 from foundry.features.snippet import Snippet
 from foundry.features.stages import STAGES

@@ -5,28 +5,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Feature, Table
+from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Table
+from foundry.features.operation import Interface, Monitoring, Reloading
 from foundry.features.snippet import Place, Step
-
-
-class Interface(Feature):
-    """An interface that `[server]` may leave out: its name is the key.
-
-    Attributes:
-        keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
-        needs: The interfaces that it is part of.
-    """
-
-    keys: ClassVar[type[Table]]
-    needs: ClassVar[tuple[str, ...]] = ()
-
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield what opens it in the application.
-
-        `beside` are the names of all that was chosen, `words` is the language of the documents if
-        the chat knows words of it besides English.
-        """
-        raise NotImplementedError
 
 
 class _McpKeys(Table):
@@ -50,6 +31,7 @@ class Mcp(Interface):
     contents = (("{package}/mcp/", "MCP: tools and transports"),)
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
+    queues: ClassVar = {"/mcp": "mcp", "/mcp/": "mcp"}
     section = """
 ## Give it to an assistant
 
@@ -112,6 +94,7 @@ class Chat(Interface):
         "concurrent_chats": "chats",
         "chat_requests_per_minute": "chat_requests_per_minute",
     }
+    queues: ClassVar = {"/chat": "chat"}
     environment = (
         LANGUAGE_MODEL,
         """
@@ -177,6 +160,7 @@ class OpenAi(Interface):
     keys = _OpenAiKeys
     needs = (Chat.name,)
     files = ("tests/test_openai.py",)
+    queues: ClassVar = {"/v1/chat/completions": "chat"}
     section = """
 ## For OpenAI's clients
 
@@ -213,7 +197,7 @@ class Page(Interface):
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del words
-        imports = {"web.llms": ("agent_routes",), "web.page": ("page_routes",)}
+        imports = {"web.page": ("agent_routes", "page_routes")}
         chat = "chat=True" if Chat.name in beside else ""
         yield Step(
             Place.OFFER,
@@ -230,32 +214,8 @@ def pages_of(interfaces: Collection[str]) -> list[str]:
     return ["search.html", "document.html", "docs.html", *chat]
 
 
-class Http(Feature):
-    """The search over HTTP, which every server has."""
-
-    name = "http"
-    dependencies = (
-        "fastapi>=0.165,<0.166",
-        "httptools>=0.9,<0.10",
-        "numpy>=2,<3",
-        "opentelemetry-api>=1.30,<2",
-        "prometheus-client>=0.22,<0.30",
-        "pydantic>=2.14,<3",
-        "snowballstemmer>=3,<4",
-        "starlette>=1.10,<2",
-        "uvicorn>=0.54,<0.55",
-    )
-    settings = ("port", "allowed_hosts", "max_body_bytes")
-    limits: ClassVar = {
-        "max_connections": "connections",
-        "concurrent_searches": "searches",
-        "concurrent_streams": "streams",
-        "requests_per_minute": "requests_per_minute",
-    }
-
-
-HTTP = Http()
 INTERFACES: dict[str, Interface] = {
-    interface.name: interface for interface in (Mcp(), Chat(), OpenAi(), Page())
+    interface.name: interface
+    for interface in (Mcp(), Chat(), OpenAi(), Page(), Monitoring(), Reloading())
 }
 """By their keys in [server]."""

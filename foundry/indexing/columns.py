@@ -12,9 +12,8 @@ from foundry.indexing.files import offsets_of, split, write_array
 from foundry.indexing.links import LinksBuilder
 from foundry.indexing.rows import open_stored
 from foundry.records import Document
-from foundry.runtime.index.arrays import encode_value
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value, parse_time
 
 
 class DocumentColumns:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import write_array
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -15,7 +15,7 @@ from foundry.indexing.rows import Rows, StoredRows
 from foundry.indexing.suggestions import Kind, kind_of
 from foundry.indexing.terms import document_names
 from foundry.records.prepared import PreparedDocument
-from foundry.runtime.index.arrays import hash_key
+from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 KNOWN_ITEMS = 5

@@ -18,8 +18,8 @@ from foundry.indexing.carried import CarriedLayout
 from foundry.indexing.files import offsets_of, write_array
 from foundry.indexing.rows import Rows, StoredRows
 from foundry.records import Document, Place
-from foundry.runtime.index.arrays import hash_key
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.reader import hash_key
 
 _SUFFIX = re.compile(
     r"\.(?:md|mdx|markdown|html?|xhtml|rst|txt|adoc|asciidoc|ipynb|org|tex)$", re.IGNORECASE

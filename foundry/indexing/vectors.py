@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from foundry.indexing.array_file import ArrayFile
 from foundry.indexing.files import write_array
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import pack_signs
+from foundry.runtime.retrieval.dense_lane import pack_signs, quantise
 
 RECALL_DEPTH = 20
 TARGET_RECALL = 0.99

@@ -88,10 +88,8 @@ def open_index(directory: Path, *, vectors: bool = False) -> Index:
 
     Raises IndexUnusableError of the runtime.
     """
-    files = IndexFiles.open(directory)
-    if not vectors:
-        return Index(files, KeywordLane.open(files))
-    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
+    lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
+    return Index.open(directory, parts=lanes)
 
 
 def intact_manifest(config: Config) -> Manifest | None:

@@ -16,7 +16,8 @@ from foundry.features.contributions import (
     sections_of,
 )
 from foundry.features.feature import Feature
-from foundry.features.interfaces import HTTP, INTERFACES, pages_of
+from foundry.features.interfaces import INTERFACES, pages_of
+from foundry.features.operation import HTTP
 from foundry.features.providers import PROVIDERS, Provider
 from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
@@ -139,6 +140,9 @@ def template_values(
         "k": config.search.k,
         "port": config.server.port,
         **{name: name in config.server.interfaces for name in INTERFACES},
+        "queues": [
+            queue for each in config.server.interfaces.values() for queue in each.queues.items()
+        ],
         **_from_features(config, query_encoder),
         "short_title": _shorten(config.title),
         "summary": _shorten(config.project.description or f"Search {config.title}"),

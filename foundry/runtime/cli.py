@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .evaluation import QUESTIONS, compare, describe, evaluate
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.served import current_index
+from .index.reader import current_index
 from .printing import format_json, format_response
 from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import PublishError
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
 

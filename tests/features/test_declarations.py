@@ -12,7 +12,7 @@ from conftest import CONFIG, MakeProject
 from foundry.config.project import load_config
 from foundry.features.contributions import chosen_by, comment_tables, every_feature
 from foundry.features.feature import Feature
-from foundry.features.interfaces import Interface
+from foundry.features.operation import Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
+from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs, quantise
 from foundry.runtime.retrieval.stages.feedback import boost_feedback
 
 

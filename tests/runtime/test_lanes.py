@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
-from foundry.runtime.index.arrays import quantise
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import LaneHits, _threshold, best
-from foundry.runtime.retrieval.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs
+from foundry.runtime.retrieval.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs, quantise
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
 

@@ -7,8 +7,8 @@ import pytest
 from waiting import wait_until
 
 from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.reader import Index
-from foundry.runtime.index.served import NOT_RELOADED, Served
+from foundry.runtime.index.reader import Index, Served
+from foundry.runtime.index.reloading import NOT_RELOADED, follow
 
 
 class VanishingIndex:
@@ -31,7 +31,7 @@ def test_files_that_vanish_while_they_are_verified(
 
     served.open_index = refuse
     outcomes: list[str] = []
-    stop = served.follow(outcomes.append, poll_seconds=0.01)
+    stop = follow(served, outcomes.append, poll_seconds=0.01)
     try:
         wait_until(lambda: bool(served.state.damage))
         assert served.state.verified is False

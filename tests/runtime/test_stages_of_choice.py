@@ -95,18 +95,10 @@ def test_capped_response_is_full_while_others_are_left() -> None:
     # 60 chunks of one document stand above 5 of others.
     records = [record(f"c{n:02}", document="big" if n < 60 else f"d{n}") for n in range(65)]
     found = candidates([0.9 - n / 100 for n in range(65)])
-    journal = Journal()
+    journal = Journal("q", 5)
     index = index_of(records)
-    response = respond(
-        index,
-        "q",
-        5,
-        journal,
-        found,
-        cap_documents(rank_hits(index, found, 5), journal, most=2),
-        mode="hybrid",
-        reason="default",
-    )
+    hits = cap_documents(rank_hits(index, found, 5), journal, most=2)
+    response = respond(index, journal, found, hits, "default")
     assert [hit.id for hit in response.hits] == ["c00", "c01", "c60", "c61", "c62"]
     assert response.stages == {"document_cap": {"left_out": 58}}
 

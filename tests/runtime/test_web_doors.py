@@ -14,18 +14,17 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from foundry.runtime.index.errors import IndexUnusableError, InvalidRequestError
+from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceList, SourceSummary
-from foundry.runtime.index.served import ServedState
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.json import Problems
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
-from foundry.runtime.web.problems import Problems
-from foundry.runtime.web.requests import in_event_loop
-from foundry.runtime.web.routes import DocumentContents, DocumentPage
+from foundry.runtime.web.routes import DocumentContents, DocumentPage, in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(

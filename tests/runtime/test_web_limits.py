@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
+from starlette.exceptions import HTTPException
 from waiting import wait_until
 
-from foundry.runtime.web import limits as web_limits
-from foundry.runtime.web.limits import BusyError, Slots
-from foundry.runtime.web.observing import REGISTRY, REQUESTS_WORKING
+from foundry.runtime.web import middleware as web_middleware
+from foundry.runtime.web.middleware import Slots
+from foundry.runtime.web.observing import MONITORING, REGISTRY, REQUESTS_WORKING
 
 CLOSE = b"\r\nConnection: close\r\n\r\n"
 
@@ -27,7 +28,7 @@ def working(name: str = "test") -> float | None:
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
     async def check() -> None:
-        slots = Slots("test", 2)
+        slots = Slots("test", 2, MONITORING)
         order: list[int] = []
         most = done = 0
 
@@ -51,7 +52,7 @@ def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
 
 def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
     async def check() -> None:
-        slots = Slots("test", 1)
+        slots = Slots("test", 1, MONITORING)
         done = 0
         seen = []
 
@@ -73,12 +74,12 @@ def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
 
 
 def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_limits, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(web_middleware, "WAIT_SECONDS", 0.05)
 
     async def check() -> None:
-        slots = Slots("test", 1)
+        slots = Slots("test", 1, MONITORING)
         await slots.take()
-        with pytest.raises(BusyError):
+        with pytest.raises(HTTPException, match="503"):
             await slots.take()
         assert working() == 1
         slots.give_back()
@@ -89,15 +90,15 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_limits, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(web_middleware, "WAIT_SECONDS", 60.0)
 
     async def check() -> None:
-        slots = Slots("test", 1)
+        slots = Slots("test", 1, MONITORING)
         await slots.take()
         waiting = [asyncio.create_task(slots.take()) for _ in range(1025)]
         await asyncio.sleep(0)
         assert [task.done() for task in waiting] == [False] * 1024 + [True]
-        with pytest.raises(BusyError):
+        with pytest.raises(HTTPException, match="503"):
             await waiting.pop()
         for task in waiting:
             slots.give_back()
@@ -108,7 +109,7 @@ def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cancelled_waiters_lose_no_slot() -> None:
     async def check() -> None:
-        slots = Slots("test", 1)
+        slots = Slots("test", 1, MONITORING)
         await slots.take()
         patient, impatient = (asyncio.create_task(slots.take()) for _ in range(2))
         await asyncio.sleep(0)

@@ -13,8 +13,8 @@ from foundry.runtime.retrieval.hooks import Caller
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware
-from foundry.runtime.web.problems import Problem, Problems
+from foundry.runtime.web.json import Problem, Problems
+from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Observer
 
 LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
 TOKEN = "t" * 32
@@ -415,6 +415,17 @@ def test_what_is_no_request_passes() -> None:
     assert seen == [{"type": "lifespan"}]
 
 
+class Kinds(Observer):
+    """Remembers what requests waited for."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def working(self, kind: str, change: int) -> None:
+        if change > 0:
+            self.seen.append(kind)
+
+
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -433,19 +444,29 @@ def test_what_is_no_request_passes() -> None:
     ],
 )
 def test_kinds_of_work(path: str, kind: str | None) -> None:
-    def kind_of(method: str, **limits: int) -> str | None:
-        middleware = Middleware(
-            echo,
-            policy=AccessPolicy(frozenset(), ()),
-            limits=Limits(connections=9, searches=9, streams=9, requests_per_minute=0, **limits),
-            max_body_bytes=4,
-        )
-        return middleware.kind_of_work({"method": method, "path": path})
+    queues = {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
 
-    assert kind_of("POST", chats=9, mcp_calls=9) == kind
-    assert kind_of("GET", chats=9, mcp_calls=9) == ("search" if kind == "chat" else kind)
+    def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
+        observer = Kinds()
+        limits = Limits(9, 9, 9, requests_per_minute=0, chats=9, mcp_calls=9)
+        policy = AccessPolicy(frozenset(), ())
+        options: Any = {"limits": limits, "observer": observer, "queues": queues}
+        answer = Middleware(echo, policy=policy, max_body_bytes=4, **options)
+        head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        async def ignore(message: Message) -> None:
+            pass
+
+        asyncio.run(answer({"type": "http", **head}, receive, ignore))
+        return observer.seen
+
+    assert kinds_of("POST", queues) == [kind] * (kind is not None)
+    assert kinds_of("GET", queues) == ["search"] * (kind is not None)
     # Interfaces that are left out have no queue of their own.
-    assert kind_of("POST") == (kind and "search")
+    assert kinds_of("POST", {}) == ["search"] * (kind is not None)
 
 
 def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:

@@ -30,12 +30,11 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import citations
-from foundry.runtime.web import llms as web_agents
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.json import Problems
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
-from foundry.runtime.web.problems import Problems
 
 PAGES = pages_of({"page", "chat"})
 SCRIPTS = sorted(FOLDER.glob("*.js"))
@@ -268,9 +267,8 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
         description="Two lines\nand <b>no</b> markup.",
         public_url="https://notes.example",
     )
-    for module in (web_page, web_agents):
-        monkeypatch.setattr(module, "current_index", lambda: index)
-        monkeypatch.setattr(module, "settings", lambda: chosen)
+    monkeypatch.setattr(web_page, "current_index", lambda: index)
+    monkeypatch.setattr(web_page, "settings", lambda: chosen)
     monkeypatch.setattr(citations, "settings", lambda: chosen)
     yield make_client(AccessPolicy(frozenset(), ()))
 
@@ -278,7 +276,7 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
 def make_client(policy: AccessPolicy) -> TestClient:
     app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=Problems().handlers)
     app.include_router(web_page.page_routes(chat=True))
-    app.include_router(web_agents.agent_routes)
+    app.include_router(web_page.agent_routes)
     limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
     app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=1000)
     return TestClient(app, base_url="http://127.0.0.1:8000")
@@ -416,7 +414,7 @@ def test_llms_txt_lists_documents_whatever_their_titles(client: TestClient) -> N
 
 
 def test_llms_txt_is_capped(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_agents, "MAX_LISTED", 1)
+    monkeypatch.setattr(web_page, "MAX_LISTED", 1)
     text = client.get("/llms.txt").text
     assert text.count("https://notes.example/d/") == 1
     assert "2 more: `GET https://notes.example/documents?offset=1`" in text
@@ -428,7 +426,7 @@ def test_llms_full_has_every_text_up_to_its_limit(
     text = client.get("/llms-full.txt").text
     for record in RECORDS:
         assert " ".join(record["text"].split()) in " ".join(text.split())
-    monkeypatch.setattr(web_agents, "MAX_LISTED", 1)
+    monkeypatch.setattr(web_page, "MAX_LISTED", 1)
     text = client.get("/llms-full.txt").text
     assert "Paragraph 39" in text
     assert "Three dots" not in text

@@ -17,9 +17,8 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import limits as web_limits
-from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.limits import RateLimit
+from foundry.runtime.web import access as web_access
+from foundry.runtime.web.access import AccessPolicy, RateLimit
 from foundry.runtime.web.middleware import Middleware
 
 
@@ -64,7 +63,7 @@ def test_waiting_as_long_as_told_is_enough() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_limits, "MAX_CALLERS", 100)
+    monkeypatch.setattr(web_access, "MAX_CALLERS", 100)
     limit = RateLimit(1, Clock())
     assert limit.take(b"mine") == 0.0
     for number in range(99):
@@ -86,6 +85,7 @@ def client(tokens: str = "", **limits: int) -> TestClient:
         policy=AccessPolicy(frozenset(), tuple(sha256(t.encode() * 32).digest() for t in tokens)),
         limits=some_limits(**limits),
         max_body_bytes=1000,
+        queues={"/chat": "chat", "/mcp": "mcp"},
     )
     return TestClient(app, base_url="http://localhost")
 

@@ -13,7 +13,7 @@ from foundry.runtime.retrieval.candidates import stage
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.middleware import Middleware
-from foundry.runtime.web.observing import TELEMETRY, observe_search
+from foundry.runtime.web.observing import MONITORING, TELEMETRY, observe_search
 
 @stage("keyword")
 def work():
@@ -28,7 +28,9 @@ async def search():
 
 policy = AccessPolicy(frozenset(), ())
 limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
-app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=9)
+app.add_middleware(
+    Middleware, policy=policy, limits=limits, max_body_bytes=9, observer=MONITORING
+)
 
 if sys.argv[1] == "sdk":
     from opentelemetry import trace
@@ -44,11 +46,10 @@ if sys.argv[1] == "sdk":
     TestClient(app, base_url="http://localhost").get("/search?q=secret", headers=headers)
     print(json.dumps([json.loads(span.to_json()) for span in exporter.get_finished_spans()]))
 else:
-    from foundry.runtime.web.observing import observed_request
     scope = {"type": "http", "method": "GET", "scheme": "http", "path": "/", "headers": []}
     begun = time.process_time()
     for _ in range(10_000):
-        with observed_request(scope, "1"):
+        with MONITORING.request(scope, "1"):
             pass
     print((time.process_time() - begun) / 10_000)
     print("opentelemetry.sdk" in sys.modules)

@@ -12,14 +12,13 @@ from fastapi.responses import JSONResponse
 from fastapi.sse import format_sse_event
 from pydantic_core import to_json
 
+from ..index.reader import current_index
 from ..index.records import Record
-from ..index.served import current_index
 from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
 from ..web.event_stream import EventStream
-from ..web.json import JsonRoute
-from ..web.problems import PROBLEM_RESPONSES
+from ..web.json import PROBLEM_RESPONSES, JsonRoute
 from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (

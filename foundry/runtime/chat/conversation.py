@@ -13,9 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
-from ..index.reader import Index
+from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord
-from ..index.served import current_index
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
 from ..web.requests import WHOLE, FilterValues, RequestModel

@@ -15,8 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ..index.errors import InvalidRequestError
 from ..web.event_stream import EventStream, while_connected
-from ..web.json import JsonResponse, JsonRoute
-from ..web.problems import Problem
+from ..web.json import JsonResponse, JsonRoute, Problem
 from ..web.requests import WHOLE
 from .answer import Chat, ChatEvent, Delta, Done, Failed, Sources
 from .conversation import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, Turn

@@ -18,9 +18,8 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.errors import InvalidRequestError, ServerError
-from ..index.reader import Index, read_document
+from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
-from ..index.served import current_index
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import settings
 from ..web.citations import document_url

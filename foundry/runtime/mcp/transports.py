@@ -28,7 +28,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..index.errors import ServerError
-from ..index.served import load
+from ..index.reader import load
 from ..retrieval.results import FindPassage, SearchResponse
 from ..retrieval.settings import settings
 from ..web.process import loading

@@ -14,12 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import exact_type, open_array, quantise
+from ..index.arrays import open_array
 from ..index.layout import IndexFiles, IndexLayout
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 SKETCHES_AT_ONCE = 50_000  # Few enough for what is computed to stay in the processor's cache.
+
+# 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
+_FLOAT32_DIMENSIONS = 1_040
 
 
 class _Query(NamedTuple):
@@ -123,3 +126,23 @@ def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDA
     bits[:, :dimensions] = vectors > centre
     packed = np.packbits(bits, axis=1, bitorder="little").view("<u8")
     return np.ascontiguousarray(packed.reshape(count, words).T)
+
+
+def exact_type(dimensions: int) -> type[np.floating]:
+    """Return the floating type that holds every product of two int8 rows exactly."""
+    return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
+
+
+def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
+
+    A zero vector gives a zero row with scale 0.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    safe = np.where(largest > 0, largest, 1).astype(np.float32)
+    rows = np.rint(vectors / safe[:, np.newaxis] * np.float32(127)).astype(np.int8)
+    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
+    scales = np.zeros(len(rows), dtype=np.float32)
+    present = squares > 0
+    scales[present] = 1.0 / np.sqrt(squares[present].astype(np.float64))
+    return rows, scales

@@ -5,6 +5,7 @@ each other filter, and was modified at or `modified_after`, and before `modified
 dates or date-times, in UTC unless they name another zone.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import ValueTable, open_array
+from ..index.arrays import Vocabulary, open_array
 from ..index.errors import InvalidRequestError
 from ..index.layout import IndexLayout, Manifest
 
@@ -21,6 +22,9 @@ Filters: TypeAlias = Mapping[str, object]
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
 MAX_FILTER_VALUES = 256  # Of one filter of a request.
+
+_SEPARATOR = "\x1f"
+_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
@@ -148,3 +152,52 @@ def _seconds(name: str, values: tuple[str, ...]) -> int:
 
 def _refusal(name: str, message: str) -> InvalidRequestError:
     return InvalidRequestError(message, field=f"filters.{name}")
+
+
+class ValueTable:
+    """Which documents have a value; keys are sorted, so that equal beginnings follow each other."""
+
+    def __init__(self, layout: IndexLayout, document_count: int) -> None:
+        """Map the files of the table. Raises IndexUnusableError."""
+        self._keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
+        self._starts = open_array(layout.filter_document_offsets, np.uint64, (len(self._keys) + 1,))
+        size = int(self._starts[-1])
+        self._documents = open_array(layout.filter_documents, np.uint32, (size,))
+        self._document_count = document_count
+
+    def having(self, field: str, values: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which documents (m,) have one of these values."""
+        mask = np.zeros(self._document_count, dtype=np.bool_)
+        for value in set(values):
+            place = self._keys.find(f"{field}{_SEPARATOR}{value}")
+            if place is not None:
+                self._mark(mask, place, place + 1)
+        return mask
+
+    def beginning(self, field: str, prefixes: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which documents (m,) have a value with one of these beginnings."""
+        mask = np.zeros(self._document_count, dtype=np.bool_)
+        last = None
+        for key in sorted({encode_value(field, prefix) for prefix in prefixes}):
+            # A shorter prefix has marked everything that begins with a longer one.
+            if last is None or not key.startswith(last):
+                self._mark(mask, *self._range(key))
+                last = key
+        return mask
+
+    def values_of(self, field: str, most: int) -> list[str]:
+        """Return the first `most` values of a field, sorted by their bytes."""
+        key = encode_value(field, "")
+        numbers = range(*self._range(key))[:most]
+        return [self._keys[number].removeprefix(key).decode() for number in numbers]
+
+    def _range(self, prefix: bytes) -> tuple[int, int]:
+        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + _AFTER_ALL)
+
+    def _mark(self, mask: NDArray[np.bool_], first: int, last: int) -> None:
+        mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
+
+
+def encode_value(field: str, value: str) -> bytes:
+    """Return the key of a value: `field U+001F value`."""
+    return f"{field}{_SEPARATOR}{value}".encode("utf-8", "replace")

@@ -113,9 +113,12 @@ class SearchResponse(Record):
 
 
 class Journal:
-    """Notes while one query is answered: the time, unknown identifiers, what stages did."""
+    """What was asked, and notes while it is answered: unknown identifiers, what stages did."""
 
-    def __init__(self) -> None:
+    def __init__(self, query: str = "", top_k: int = MAX_TOP_K, mode: Mode = "hybrid") -> None:
+        self.query = query
+        self.top_k = top_k
+        self.mode = mode
         self.started = time.perf_counter()
         self.unknown_identifiers: tuple[str, ...] = ()
         self.stages: dict[str, dict[str, Any]] = {}
@@ -215,24 +218,25 @@ def judge(index: Index, candidates: Candidates) -> Match:
 
 
 def respond(
-    index: Index,
-    query: str,
-    top_k: int,
-    journal: Journal,
-    candidates: Candidates,
-    hits: Iterator[Hit],
-    *,
-    mode: Mode,
-    reason: Reason,
-    degraded: bool = False,
+    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit], reason: Reason
 ) -> SearchResponse:
-    """Return the first `top_k` hits, with what is known of the whole search."""
+    """Return the first hits, as many as were asked for, with what is known of the whole search."""
     # Stages that choose among hits write to the journal while these are read.
-    results = tuple(islice(hits, top_k))
-    match: Match = "strong" if reason == "identifier" else judge(index, candidates)
-    unknown, stages = journal.unknown_identifiers, journal.stages
-    took_ms = round((time.perf_counter() - journal.started) * 1000, 3)
-    return SearchResponse(query, mode, reason, degraded, match, unknown, took_ms, stages, results)
+    results = tuple(islice(hits, journal.top_k))
+    used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
+    # Without any vectors, a hybrid search is all that it can be.
+    wants_vectors = journal.mode == "semantic" or index.manifest.dense is not None
+    return SearchResponse(
+        query=journal.query,
+        mode=used.get(reason, "keyword"),
+        reason=reason,
+        degraded=reason == "embedder_unavailable" or (reason == "no_vectors" and wants_vectors),
+        match="strong" if reason == "identifier" else judge(index, candidates),
+        unknown_identifiers=journal.unknown_identifiers,
+        took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
+        stages=journal.stages,
+        hits=results,
+    )
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:

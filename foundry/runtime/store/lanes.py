@@ -1,16 +1,20 @@
 """The lanes of an index whose vectors and postings an engine holds."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array, quantise
+from ..index.arrays import Vocabulary, open_array
 from ..index.layout import IndexFiles
-from ..retrieval.candidates import LaneHits, stage
+from ..index.reader import Index
+from ..retrieval.candidates import LaneHits, QueryEncoder, stage
+from ..retrieval.dense_lane import quantise
 from ..retrieval.tokens import remember
-from .store import Store, VersionMissingError
+from .settings import StoreSettings
+from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
 
 
 class StoredKeywordLane:
@@ -115,6 +119,20 @@ class StoredDenseLane:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         row = self.store.ask(lambda engine, version: engine.read_vector(version, chunk))
         return self.scores(row, chunks)
+
+
+def open_stored(
+    directory: Path,
+    *,
+    open_engine: Callable[[StoreSettings], Engine],
+    open_encoder: Callable[[IndexFiles], QueryEncoder],
+) -> Index:
+    """Open an index whose lanes are in an engine. Raises IndexUnusableError."""
+    files = IndexFiles.open(directory, HELD_FILES)
+    store = open_store(files, open_engine)
+    return Index(
+        files, StoredKeywordLane(files, store), StoredDenseLane(store), open_encoder(files)
+    )
 
 
 def _quantise_one(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:

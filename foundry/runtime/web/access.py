@@ -1,4 +1,4 @@
-"""Decides which requests may enter, by Host, Origin and bearer token.
+"""Decides which requests may enter: by Host, Origin and bearer token, and by a caller's rate.
 
 Hosts are loopback names, the address that a connection came in on, and those that are listed. So a
 web page that points its own name at this machine (DNS rebinding) is refused.
@@ -6,6 +6,8 @@ web page that points its own name at this machine (DNS rebinding) is refused.
 
 import os
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +22,9 @@ from ..retrieval.settings import HOST, HOSTS_HINT
 MAX_HEADERS = 100
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
+
+MAX_CALLERS = 10_000
+"""Callers whose rates are remembered; the one that was away longest is forgotten first."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Health checks need no token."""
@@ -92,6 +97,26 @@ class AccessPolicy:
     def _is_own(self, host: re.Match[str], server: tuple[str, int] | None) -> bool:
         is_address = server is not None and host["name"].strip("[]") == server[0]
         return is_address or not {host[0], host["name"]}.isdisjoint(LOOPBACK | self.allowed_hosts)
+
+
+class RateLimit:
+    """A token bucket for each caller, which `per_minute` requests empty; `clock` is monotonic."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._capacity = float(per_minute)
+        self._clock = clock
+        self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: bytes) -> float:
+        """Take one request from the caller's bucket; return the seconds to wait if it is empty."""
+        now = self._clock()
+        left, since = self._buckets.pop(caller, (self._capacity, now))
+        left = min(self._capacity, left + (now - since) * self._capacity / 60)
+        wait = 0.0 if left >= 1 else (1 - left) * 60 / self._capacity
+        self._buckets[caller] = (left if wait else left - 1, now)
+        if len(self._buckets) > MAX_CALLERS:
+            self._buckets.popitem(last=False)
+        return wait
 
 
 def _token_digest(scope: Scope) -> bytes:

@@ -4,7 +4,8 @@ import asyncio
 import math
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
@@ -13,14 +14,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
-from .access import OPEN_PATHS, AccessPolicy
-from .limits import RateLimit, Slots
-from .observing import Outcome, observed_request
-from .problems import Problems
+from .access import OPEN_PATHS, AccessPolicy, RateLimit
+from .json import Problems
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
 """A body that arrives byte by byte costs far more time than one of its length."""
+
+WAIT_SECONDS = 1.0
+MAX_WAITING = 1024
 
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -33,11 +35,43 @@ SECURITY_HEADERS = (
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
+@dataclass(slots=True)
+class Outcome:
+    """How a request ended; with 499, as in nginx, if its client left before it was answered."""
+
+    status: int = 499
+    sent_bytes: int = 0
+    route: str = "none"
+
+
+class Observer:
+    """Is told what happens to requests; this one takes no notice."""
+
+    @contextmanager
+    def request(self, scope: Scope, request_id: str) -> Iterator[Outcome]:
+        """Surround a request; the outcome is complete when it ends."""
+        del scope, request_id
+        yield Outcome()
+
+    def working(self, kind: str, change: int) -> None:
+        """Take notice that one more or one less (`change`) request of a kind is worked on."""
+
+    def refused(self, status: int) -> None:
+        """Take notice of a connection that was refused before a request."""
+
+    def reloaded(self, result: str) -> None:
+        """Take notice of a new index: `ok`, or `refused` because it is unusable."""
+
+    def worker_ended(self, pid: int) -> None:
+        """Take notice that a worker process has ended."""
+
+
 class Middleware:
     """Passes requests to the application, or refuses them with a problem document.
 
     The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
     HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
+    `queues` names what a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
     """
 
     def __init__(
@@ -48,16 +82,22 @@ class Middleware:
         limits: Limits,
         max_body_bytes: int,
         problems: Problems | None = None,
+        observer: Observer | None = None,
+        queues: Mapping[str, str] | None = None,
         authorise: Callable[[Caller], bool] | None = None,
     ) -> None:
         self._app = app
         self._policy = policy
         self._max_body_bytes = max_body_bytes
         self._problems = problems or Problems()
+        self._observer = observer or Observer()
+        self._queues = queues or {}
         self._authorise = authorise
         counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
-        self._slots = {kind: Slots(kind, count) for kind, count in counts.items() if count}
-        self._streams = Slots("stream", limits.streams)
+        self._slots = {
+            kind: Slots(kind, count, self._observer) for kind, count in counts.items() if count
+        }
+        self._streams = Slots("stream", limits.streams, self._observer)
         rates = {"search": limits.requests_per_minute, "chat": limits.chat_requests_per_minute}
         self._rates = {kind: RateLimit(rate) for kind, rate in rates.items() if rate}
 
@@ -69,7 +109,7 @@ class Middleware:
         request_id = dict(scope["headers"]).get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
-        with observed_request(scope, request_id.decode()) as outcome:
+        with self._observer.request(scope, request_id.decode()) as outcome:
             answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
@@ -91,7 +131,9 @@ class Middleware:
                 raise HTTPException(403, "This caller may not pass.")
         receive = await self._receive_body(dict(scope["headers"]), receive)
         answer.is_last = False
-        if kind := self.kind_of_work(scope):
+        if scope["path"] not in (*OPEN_PATHS, "/metrics"):
+            queue = self._queues.get(scope["path"]) if scope["method"] == "POST" else None
+            kind = queue or "search"
             self._check_rate(kind, scope)
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
@@ -130,21 +172,49 @@ class Middleware:
 
         return receive_whole
 
-    def kind_of_work(self, scope: Scope) -> str | None:
-        """Name the queue of a request: `search`, `chat` or `mcp`; None if it need not wait."""
-        path = scope["path"]
-        if path in OPEN_PATHS or path == "/metrics":
-            return None
-        # GET /chat is the page for it.
-        is_chat = "chat" in path.split("/") and scope["method"] == "POST"
-        kind = "chat" if is_chat else "mcp" if path in {"/mcp", "/mcp/"} else "search"
-        return kind if kind in self._slots else "search"
-
     def _check_rate(self, kind: str, scope: Scope) -> None:
         rate = self._rates.get("chat" if kind == "chat" else "search")
         if rate and (wait := math.ceil(rate.take(self._policy.caller(scope)))):
             detail = f"You ask too often; try again in {wait} s."
             raise HTTPException(429, detail, {"Retry-After": str(wait)})
+
+
+class Slots:
+    """Lets `count` requests work at a time, and up to MAX_WAITING more wait in order of arrival."""
+
+    def __init__(self, kind: str, count: int, observer: Observer) -> None:
+        self._kind = kind
+        self._free = asyncio.Semaphore(count)
+        self._waiting = 0
+        self._observer = observer
+
+    async def take(self) -> None:
+        """Take a slot, to be given back once. Raises HTTPException 503."""
+        if self._waiting >= MAX_WAITING:
+            raise _busy()
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(WAIT_SECONDS if self._free.locked() else None):
+                await self._free.acquire()
+        except TimeoutError:
+            raise _busy() from None
+        finally:
+            self._waiting -= 1
+        self._observer.working(self._kind, 1)
+
+    def give_back(self) -> None:
+        """Hand the slot on, in the next round of the event loop.
+
+        A search never waits for anything, so without that pause all that have arrived would be
+        answered before the loop looked at its sockets again, health checks among them.
+        """
+        self._observer.working(self._kind, -1)
+        asyncio.get_running_loop().call_soon(self._free.release)
+
+
+def _busy() -> HTTPException:
+    detail = "The server has more requests than it can answer now; try again later."
+    return HTTPException(503, detail, {"Retry-After": "1"})
 
 
 class _DoneError(Exception):

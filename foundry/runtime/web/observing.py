@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
@@ -15,12 +14,13 @@ from fastapi import APIRouter, Response
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
 from prometheus_client.metrics import MetricWrapperBase
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.types import Scope
 
 from ..retrieval.candidates import observe_stages
 from ..retrieval.results import SearchResponse
 from .access import OPEN_PATHS
+from .middleware import Observer, Outcome
 from .process import COUNTS_VARIABLE
 
 REGISTRY = prometheus.CollectorRegistry()
@@ -71,17 +71,7 @@ async def show_metrics() -> Response:
     return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
-@dataclass(slots=True)
-class Outcome:
-    """How a request ended; with 499, as in nginx, if its client left before it was answered."""
-
-    status: int = 499
-    sent_bytes: int = 0
-    route: str = "none"
-    search: dict[str, object] = field(default_factory=dict)
-
-
-_outcome: ContextVar[Outcome | None] = ContextVar("outcome", default=None)
+_found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 
 
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
@@ -96,43 +86,66 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
         STAGE_SECONDS("all").observe(time.perf_counter() - begun)
         found = {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
         SEARCHES(*(str(value).lower() for value in found.values())).inc()
-        if outcome := _outcome.get():
+        if (logged := _found.get()) is not None:
             asked = {"query": query} if log_queries else {}
-            outcome.search = {**found, "results": len(response.hits), **asked}
+            logged.update(found, results=len(response.hits), **asked)
         return response
 
     return observed
 
 
-@contextmanager
-def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
-    """Count, trace and log a request once it has been answered."""
-    begun = time.perf_counter()
-    outcome = Outcome()
-    _outcome.set(outcome)
-    span = trace.get_current_span()
-    if span.is_recording():
-        # FastAPI sets it, and it may hold what somebody searches for.
-        span.set_attribute("url.query", "")
-    try:
-        yield outcome
-    finally:
-        seconds = time.perf_counter() - begun
-        REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
-        REQUEST_SECONDS(outcome.route).observe(seconds)
-        client = scope.get("client")
-        fields = {
-            "method": scope["method"],
-            "route": outcome.route,
-            "status": outcome.status,
-            "duration_ms": round(seconds * 1000, 3),
-            "bytes": outcome.sent_bytes,
-            "request_id": request_id,
-            "client": client[0] if client else None,
-            **outcome.search,
-        }
-        level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
-        _logger.log(level, "request", extra={"fields": fields})
+class _Monitoring(Observer):
+    """Counts, traces and logs requests."""
+
+    @contextmanager
+    def request(self, scope: Scope, request_id: str) -> Iterator[Outcome]:
+        """Count, trace and log a request once it has been answered."""
+        begun = time.perf_counter()
+        outcome = Outcome()
+        found: dict[str, object] = {}
+        _found.set(found)
+        span = trace.get_current_span()
+        if span.is_recording():
+            # FastAPI sets it, and it may hold what somebody searches for.
+            span.set_attribute("url.query", "")
+        try:
+            yield outcome
+        finally:
+            seconds = time.perf_counter() - begun
+            REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
+            REQUEST_SECONDS(outcome.route).observe(seconds)
+            client = scope.get("client")
+            fields = {
+                "method": scope["method"],
+                "route": outcome.route,
+                "status": outcome.status,
+                "duration_ms": round(seconds * 1000, 3),
+                "bytes": outcome.sent_bytes,
+                "request_id": request_id,
+                "client": client[0] if client else None,
+                **found,
+            }
+            level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
+            _logger.log(level, "request", extra={"fields": fields})
+
+    def working(self, kind: str, change: int) -> None:
+        """Show how many requests of each kind are worked on."""
+        REQUESTS_WORKING(kind).inc(change)
+
+    def refused(self, status: int) -> None:
+        """Count connections that were refused."""
+        CONNECTIONS_REFUSED(status).inc()
+
+    def reloaded(self, result: str) -> None:
+        """Count new indexes."""
+        INDEX_RELOADS(result).inc()
+
+    def worker_ended(self, pid: int) -> None:
+        """Take its gauges out of the sums; its counts stay."""
+        mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+
+MONITORING = _Monitoring()
 
 
 def _observe_stage(name: str, begun: int, ended: int) -> None:

@@ -1,31 +1,35 @@
-"""The pages for browsers, which hold no data and are open to all, and the JSON that they fetch.
+"""What people and agents read: pages for browsers, and the documents as Markdown.
 
-A page arrives in one response: a file of `page/` with the style sheets and scripts that it names.
-Its Content-Security-Policy (CSP, level 3) names each of them by hash, so that nothing else runs,
-nothing is loaded from elsewhere, and no text can become markup.
+A page holds no data and is open to all. It arrives in one response: a file of `page/` with the
+style sheets and scripts that it names. Its Content-Security-Policy (CSP, level 3) names each of
+them by hash, so that nothing else runs, nothing is loaded from elsewhere, and no text can become
+markup.
 """
 
 import re
 from base64 import b64encode
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..index.errors import ConfigurationError
+from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
-from ..index.served import current_index
 from ..retrieval.settings import settings
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
-from .json import JsonResponse
-from .llms import MARKDOWN, markdown_of
-from .problems import PROBLEM_RESPONSES
+from .citations import public_url, record_path
+from .json import PROBLEM_RESPONSES, JsonResponse
 from .requests import PassageParameters
+from .routes import require_document
 
 FOLDER = Path(__file__).parents[1] / "page"
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
@@ -35,12 +39,18 @@ MAX_EXAMPLES = 4
 MAX_VALUES = 50
 """Values of a filter to choose from; where there are more, they are typed."""
 
+MARKDOWN = "text/markdown"
+MAX_LISTED = 1_000
+PIECES_PER_BLOCK = 64
+"""Pieces of a stream that are sent together: each block is a turn of a thread."""
+
 # `data:` is for the icon in the address bar.
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; connect-src 'self';"
     " img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types 'none'"
 )
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 _REFERENCE = re.compile(
     r'<link rel="stylesheet" href="(?P<style>[a-z]+\.css)">'
     r'|<script src="(?P<script>[a-z]+\.js)"></script>'
@@ -139,9 +149,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
     async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Return passages of one document, in the order of its text."""
         index = current_index()
-        record = index.find_document(parameters.document)
-        if record is None:
-            raise HTTPException(404, "There is no document with this id.")
+        record = require_document(index, parameters.document)
         offset = parameters.offset
         if parameters.around is not None:
             place = index.place_of(record, parameters.around)
@@ -166,3 +174,79 @@ def is_page(scope: Scope) -> bool:
         accepted = b",".join(value for name, value in scope["headers"] if name == b"accept").lower()
         return b"text/html" in accepted and b"text/markdown" not in accepted
     return path in PAGE_PATHS
+
+
+agent_routes = APIRouter(
+    tags=["agents"],
+    default_response_class=Response,
+    responses={**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}},
+)
+
+
+@agent_routes.get("/llms.txt")
+def llms() -> Response:
+    """Return the documents and endpoints of this server, listed in Markdown for agents."""
+    return Response("".join(_overview(current_index())), media_type=MARKDOWN)
+
+
+@agent_routes.get("/llms-full.txt")
+def llms_full() -> Response:
+    """Return the texts of the documents as one in Markdown, of the first 1,000."""
+    return _stream(_everything(current_index()))
+
+
+def markdown_of(document_id: str) -> Response:
+    """Return a document as Markdown; its id may end in `.md`. Raises HTTPException 404."""
+    index = current_index()
+    record = require_document(index, document_id, document_id.removesuffix(".md"))
+    return _stream(read_document(index, record))
+
+
+def _stream(pieces: Iterator[str]) -> Response:
+    def blocks() -> Iterator[str]:
+        while block := list(islice(pieces, PIECES_PER_BLOCK)):
+            yield "".join(block)
+        yield "\n"
+
+    return StreamingResponse(blocks(), media_type=MARKDOWN, headers={"Vary": "Accept"})
+
+
+def _overview(index: Index) -> Iterator[str]:
+    chosen, address = settings(), public_url()
+    yield f"# {_line(chosen.title)}\n\n"
+    if chosen.description.strip():
+        yield f"> {_line(chosen.description)}\n\n"
+    yield (
+        f"{index.document_count} documents in {index.chunk_count} passages."
+        f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
+        " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
+    )
+    for record in index.documents(0, MAX_LISTED):
+        where = f": {_line(record.path)}" if record.path != record.title else ""
+        yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
+    yield from _rest(index)
+    yield (
+        "\n## Optional\n\n"
+        f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
+        f"- [OpenAPI document]({address}/openapi.json): every endpoint of this server\n"
+    )
+
+
+def _everything(index: Index) -> Iterator[str]:
+    yield f"# {_line(settings().title)}\n"
+    for record in index.documents(0, MAX_LISTED):
+        url = f"Url: {_line(record.url)}\n" if record.url else ""
+        yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
+        yield from read_document(index, record)
+        yield "\n"
+    yield from _rest(index)
+
+
+def _rest(index: Index) -> Iterator[str]:
+    if (rest := index.document_count - MAX_LISTED) > 0:
+        yield f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
+
+
+def _line(text: str) -> str:
+    # On one line, without markup.
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,5 +1,6 @@
 """Sets up the process of a command: how it loads, where it logs, where workers add up metrics."""
 
+import atexit
 import gc
 import json
 import logging
@@ -37,11 +38,9 @@ def loading() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-@contextmanager
-def shared_counts(workers: int) -> Iterator[None]:
+def share_counts(workers: int) -> None:
     """Give several workers a folder for metrics, before prometheus-client is imported."""
     if workers < 2 or COUNTS_VARIABLE in os.environ:
-        yield
         return
     try:
         folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -49,8 +48,9 @@ def shared_counts(workers: int) -> Iterator[None]:
         problem = f"several workers need a folder for their metrics: {error}"
         hint = "set TMPDIR to a writable folder, or serve with one worker"
         raise ServerError(problem, hint=hint) from None
-    with folder as os.environ[COUNTS_VARIABLE]:
-        yield
+    # Removed when this process ends; workers end without the interpreter's doing.
+    atexit.register(folder.cleanup)
+    os.environ[COUNTS_VARIABLE] = folder.name
 
 
 class JsonFormatter(logging.Formatter):

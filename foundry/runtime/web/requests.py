@@ -1,4 +1,4 @@
-"""The models of requests, and how searches run for them."""
+"""The models of requests."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ..index.served import current_index
+from ..index.reader import current_index
 from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
 from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
 
@@ -130,16 +130,3 @@ class PassageParameters(PageParameters):
 
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
-
-
-def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
-    """Run searches one after the other.
-
-    They only compute, for a millisecond or so: at 32 connections, threads, which contend for the
-    interpreter lock, were measured to answer a third fewer per second.
-    """
-
-    async def run(*arguments: Any, **options: Any) -> SearchResponse:
-        return search(*arguments, **options)
-
-    return run

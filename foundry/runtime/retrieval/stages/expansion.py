@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import exact_type, open_array, quantise
+from ...index.arrays import open_array
 from ...index.errors import IndexUnusableError
 from ...index.reader import Index
 from ..candidates import QueryEncoder, stage
+from ..dense_lane import exact_type, quantise
 from ..results import Journal
 from ..tokens import Token
 

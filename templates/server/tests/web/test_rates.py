@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.web.limits import RateLimit
+from foundry.runtime.web.access import RateLimit
 
 
 class Clock:

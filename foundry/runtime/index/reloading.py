@@ -1,0 +1,77 @@
+"""Serves each index that is published in place of the one before."""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import IndexUnusableError
+from .layout import resolve_version
+from .reader import Served
+
+POLL_SECONDS = 1.0
+NOT_RELOADED = "the index published last cannot be used; the one before is still served"
+
+_logger = logging.getLogger(__name__)
+
+
+def follow(
+    served: Served, count: Callable[[str], object], poll_seconds: float = POLL_SECONDS
+) -> threading.Event:
+    """Verify the served index, then serve each that is published, until the event is set.
+
+    A thread hashes all of a new version, which also brings it into the page cache, before one
+    assignment makes it the served one. `count` is called with `ok` or `refused`. While the index is
+    damaged or the last one was refused, a file that is replaced counts as published.
+    """
+    stop = threading.Event()
+    pointer, files = _pointer(served.directory), _files(served.directory)
+
+    def watch() -> None:
+        nonlocal pointer, files
+        served.verify()
+        while not stop.wait(poll_seconds):
+            state, found = served.state, _pointer(served.directory)
+            is_mended = bool(state.damage or state.problem) and _files(served.directory) != files
+            if found != pointer or is_mended:
+                pointer, files = found, _files(served.directory)
+                count("ok" if _reload(served) else "refused")
+
+    threading.Thread(target=watch, name="reloader", daemon=True).start()
+    return stop
+
+
+def _reload(served: Served) -> bool:
+    try:
+        index = served.open_index(served.directory)
+        if findings := index.verify():
+            raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
+    except Exception as error:
+        # Damage may show in ways that nobody has foreseen, and must not end the thread.
+        _logger.error("the index published last is not served: %r", error)
+        served.report(NOT_RELOADED)
+        return False
+    served.replace(index)
+    _logger.info("serving index %s now", index.version)
+    return True
+
+
+def _pointer(directory: Path) -> object:
+    """Return what changes when a version is published, or an index without versions replaced."""
+    return [_stamp(directory / name) for name in ("CURRENT", "manifest.json")]
+
+
+def _files(directory: Path) -> object:
+    """Return what changes when any file of the published version is replaced."""
+    try:
+        return [(path, _stamp(path)) for path in sorted(resolve_version(directory).rglob("*"))]
+    except (OSError, IndexUnusableError) as error:
+        return type(error)
+
+
+def _stamp(path: Path) -> object:
+    try:
+        stat = path.stat()
+    except OSError as error:
+        return type(error)
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
