@@ -31,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2, version="v1")
     monkeypatch.setattr(web_serving, "load", lambda **_: counts)
-    known = SimpleNamespace(current=lambda: counts, follow=lambda _: None)
+    known = SimpleNamespace(current=lambda: counts, verify=lambda: None)
     monkeypatch.setattr(web_serving, "served", known)
     limits = Limits(connections=100, searches=8, streams=8, requests_per_minute=0)
     settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)

@@ -187,6 +187,7 @@ class Slots:
         self._free = asyncio.Semaphore(count)
         self._waiting = 0
         self._observer = observer
+        observer.working(kind, 0)
 
     async def take(self) -> None:
         """Take a slot, to be given back once. Raises HTTPException 503."""
