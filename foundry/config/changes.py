@@ -46,11 +46,12 @@ EXEMPT: Mapping[str, str] = {
     "search.k": _RANKING,
     "search.identifier_fallback": _RANKING,
     "search.identifier_patterns": _RANKING,
-    **{f"search.{name}": _RANKING for name in STAGES if name != Expansion.name},
+    **{f"search.{name}": _RANKING for name, stage in STAGES.items() if not stage.built_in},
     **{
-        f"search.{Expansion.name}.{key}": f"{_RANKING}; the vocabulary is in the index"
-        for key in Expansion.model_fields
-        if key != "vocabulary"
+        f"search.{name}.{key}": f"{_RANKING}; what it needs is in the index"
+        for name, stage in STAGES.items()
+        for key in stage.model_fields
+        if stage.built_in and key not in stage.built_in
     },
     "store": "says where the lanes are published",
     "server": _SERVING,

@@ -9,6 +9,7 @@ from foundry.config.patterns import check_pattern
 from foundry.config.sources import Source
 from foundry.features.stage import Surroundings
 from foundry.features.stages.ranking import Expansion
+from foundry.features.stages.reading import Correction
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -44,12 +45,14 @@ class IndexOptions:
 
     `fields` says how many times title, headings, tags and columns of metadata count in BM25,
     beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
-    searches can be filtered by; `expansion_words` how many frequent words are embedded.
+    searches can be filtered by; `expansion_words` how many frequent words are embedded, and
+    `correction_words` by how many queries are corrected.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
     filterable: tuple[str, ...] = ()
     expansion_words: int = 0
+    correction_words: int = 0
 
 
 def find_problems(
@@ -123,9 +126,10 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
 def index_options(search: SearchSection, sources: Sequence[Source]) -> IndexOptions:
     """Return what the index needs to know of [search]; versions of sources can be filtered by."""
     versions = [VERSION for source in sources if getattr(source, "versions", ())]
-    expansion = search.stages.get(Expansion.name)
+    expansion, correction = (search.stages.get(each.name) for each in (Expansion, Correction))
     return IndexOptions(
         fields=_flatten(search.fields),
         filterable=tuple(sorted({*search.filterable, *versions})),
         expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
+        correction_words=correction.words if isinstance(correction, Correction) else 0,
     )

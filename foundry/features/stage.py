@@ -45,7 +45,8 @@ class Stage(Feature, Table):
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
         is_tuned: `foundry eval --tune` tries other numbers for it.
-        built_in: Keys that the index is built with, which are not tuned.
+        built_in: Keys that the index is built with, which are not tuned; if there are any, so is
+            the table.
     """
 
     summary: ClassVar[str] = ""

@@ -22,6 +22,7 @@ from foundry.indexing.files import encode_json, hash_files
 from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
+from foundry.indexing.query_files import write_query_files
 from foundry.indexing.record_file import RecordFile
 from foundry.indexing.rows import open_stored
 from foundry.indexing.terms import MAX_CHUNK_PLACES
@@ -154,6 +155,7 @@ class IndexWriter:
             self._postings.carry_postings(chunks)
             self._columns.carry_keys(documents, chunks)
         self._lanes = self._postings.write(self._layout, self._left)
+        write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
 

@@ -50,6 +50,8 @@ def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
         verb = "is" if len(unknown) == 1 else "are"
         yield f"{', '.join(unknown)} {verb} nowhere in these documents."
     for stage, details in response.stages.items():
+        if "notice" in details:
+            yield details["notice"]
         if explain or "failed" in details or (stage == "minimum_score" and not response.hits):
             yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
 

@@ -50,4 +50,38 @@ its words; `unread` says how many more there were.
         )
 
 
-STAGES = (Operators,)
+class Correction(Stage):
+    """[search.correction]: words that no document has, corrected to those that some have."""
+
+    name = "correction"
+    summary = "misspelt words of queries become the nearest of the documents"
+    description = (
+        "a word of a query that no chunk has becomes the nearest of the `words` most frequent words"
+        " of the documents: one edit away (a letter left out, put in, replaced or swapped), or two"
+        " for a word of six letters or more; never what has a digit, what stands in quotes, or"
+        " another word of the language. A response says what was searched for"
+    )
+    is_tuned = False
+    built_in = frozenset({"words"})
+    section = """
+## Corrections
+
+A word of a query that no document has is replaced by the nearest that some have, one or two edits
+away; the more frequent wins. Whatever has a digit, stands in quotes or is another word of the
+language stays. `stages.correction` of a response has the `query` that was searched for, and with
+`original` one that searches for the words as they were typed: in quotes.
+"""
+
+    words: int = Field(default=400_000, ge=1_000, le=4_000_000)
+
+    def steps(self) -> Iterator[Step]:
+        """Correct the query."""
+        yield Step(
+            Place.PARSE,
+            {"retrieval.stages.correction": ("correct_query",)},
+            "plain = correct_query(index, plain, patterns, journal)",
+            readme="Words that no document has are corrected: see [Corrections](#corrections).",
+        )
+
+
+STAGES = (Operators, Correction)

@@ -37,6 +37,9 @@ const STAGES = {
     filters ? `Only ${filtersInWords(filters)}.` : null,
     unread ? `${plural(unread, "passage")} with the words of a phrase were not read for it.` : null,
   ],
+  correction: ({ corrected }) => Object.entries(corrected).map(
+    ([typed, used]) => `No document has ${quote(typed)}; ${quote(used)} was searched for.`,
+  ),
   query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [
@@ -96,8 +99,9 @@ function explanationOf(answer) {
 }
 
 /** What a reader has to know before reading: what was not found, or could not be asked. */
-const noticesOf = ({ degraded, match, reason, results, unknown_identifiers: unknown }) =>
+const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifiers: unknown }) =>
   [
+    ...Object.values(stages).map(({ notice }) => notice),
     match === "none" && results.length ? "Nothing matches well; these passages are the nearest." : null,
     unknown.length
       ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,

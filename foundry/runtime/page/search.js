@@ -113,7 +113,7 @@ function showAnswer(answer) {
     : nothingFound(answer, isFiltered);
   const because = answer.reason === "identifier" ? REASONS.identifier : null;
   say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
-  const offers = count ? [] : offersOf(isFiltered);
+  const offers = [...originalOf(answer), ...(count ? [] : offersOf(isFiltered))];
   byId("offers").hidden = offers.length === 0;
   byId("offers").replaceChildren(...offers);
   showExplanation(answer);
@@ -128,16 +128,27 @@ function showAnswer(answer) {
   byId("more").hidden = count < wanted || wanted >= MAX_RESULTS;
 }
 
+function offer(text, take) {
+  const button = element("button", { type: "button" }, text);
+  button.addEventListener("click", () => {
+    take();
+    query.focus();
+  });
+  return button;
+}
+
+/** The query as it was typed, where another one was searched for. */
+function originalOf({ stages }) {
+  const original = stages.correction?.original;
+  const search = () => {
+    query.value = original;
+    searchNow();
+  };
+  return original ? [offer(`Search instead for: ${original}`, search)] : [];
+}
+
 /** What may find something where this search found nothing. */
 function offersOf(isFiltered) {
-  const offer = (text, take) => {
-    const button = element("button", { type: "button" }, text);
-    button.addEventListener("click", () => {
-      take();
-      query.focus();
-    });
-    return button;
-  };
   const both = byId("modes").querySelector("input");
   return [
     both.checked || !about.semantic ? null : offer("Search by meaning and words", () => both.click()),

@@ -1,0 +1,22 @@
+"""Writes what the stages need of an index that read queries, if they were chosen."""
+
+from collections.abc import Callable, Iterator
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.correction import write_correction
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+
+def write_query_files(
+    layout: IndexLayout,
+    options: IndexOptions,
+    tokenizer: Tokenizer,
+    read_chunks: Callable[[], Iterator[ChunkRecord]],
+) -> None:
+    """Write the files of each stage that was chosen."""
+    if options.correction_words:
+        texts = ("\n".join([*chunk.headings(), chunk.text]) for chunk in read_chunks())
+        write_correction(layout.root / CORRECTION, texts, tokenizer, options.correction_words)

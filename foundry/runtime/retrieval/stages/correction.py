@@ -1,0 +1,250 @@
+"""Correction: a word of a query that the corpus does not have becomes the corpus's nearest.
+
+Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
+is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
+the frequency decides. Words are compared in three passes, each over fewer: by length, by the set of
+their letters (one edit changes it by two at most), and by their letters.
+
+What has a digit is never corrected, and neither is an acronym, an option, a url, what
+`identifier_patterns` matches, what stands in quotes, or a word of the language that is no nearer to
+a word of the corpus than to another word of the language.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.arrays import Vocabulary, open_array
+from ...index.errors import IndexUnusableError
+from ...index.reader import Index
+from ..candidates import stage
+from ..identifiers import Patterns, is_written_identifier, whole_terms
+from ..results import Journal
+
+MIN_LENGTH, MAX_LENGTH = 3, 24  # Of the words that are kept.
+MIN_CORRECTED, MIN_TWO_EDITS = 4, 6  # Letters of a word with one edit, and with two.
+MAX_ACRONYM = 6
+MAX_COMPARED = 256  # Words whose letters are compared: those whose sets of letters are nearest.
+MAX_LOOKED_UP = 8  # Words of a query.
+
+FOLDER = "correction"  # Of an index.
+
+_PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
+_WORD = re.compile(r"[^\W\d]+")
+_ONE = np.uint32(1)
+
+
+class CorrectionLayout:
+    """The files of n words under `root`, shorter ones first, equally long ones sorted."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.alphabet = root / "alphabet.txt"  # UTF-8; letter i has the code i + 1.
+        self.starts = root / "starts.npy"  # uint32 (MAX_LENGTH + 2,): the first of each length
+        self.letters = root / "letters.npy"  # uint8: the codes of one word after the other
+        self.masks = root / "masks.npy"  # uint64 (n,): see `mask_of`
+        self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 where in no chunk
+        self.forms = root / "forms.bin"  # UTF-8: each word as the corpus writes it most often
+        self.form_offsets = root / "forms.offsets.npy"  # uint64 (n + 1,)
+
+
+class Nearest(NamedTuple):
+    """The nearest word as the corpus writes it, how many edits away; weight 0 if it is in no
+    chunk.
+    """
+
+    form: str
+    edits: int
+    weight: int
+
+
+def mask_of(codes: Sequence[int]) -> int:
+    """Return the set of a word's letters as 64 bits."""
+    mask = 0
+    for code in codes:
+        mask |= 1 << code % 64
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a corpus, and of its language, to correct others by; see `CorrectionLayout`."""
+
+    codes: dict[str, int]
+    starts: NDArray[np.uint32]
+    blocks: list[NDArray[np.uint8]]  # By length: the letters of its words, a word a row.
+    masks: NDArray[np.uint64]
+    weights: NDArray[np.uint8]
+    forms: Vocabulary
+
+    @classmethod
+    def open(cls, root: Path) -> "Words":
+        """Map the files. Raises IndexUnusableError."""
+        layout = CorrectionLayout(root)
+        try:
+            alphabet = layout.alphabet.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            message = f"{layout.alphabet}: unreadable: {error}; this server corrects queries by it"
+            raise IndexUnusableError(message) from None
+        starts = open_array(layout.starts, np.uint32, (MAX_LENGTH + 2,))
+        counts = np.diff(starts.astype(np.int64))
+        ends = np.cumsum([0, *(counts * np.arange(len(counts)))])
+        count, size = int(starts[-1]), int(ends[-1])
+        letters = open_array(layout.letters, np.uint8, (size,))
+        lengths = range(len(counts))
+        return cls(
+            {letter: code for code, letter in enumerate(alphabet, start=1)},
+            starts,
+            [letters[ends[n] : ends[n + 1]].reshape(-1, n) if n else letters[:0] for n in lengths],
+            open_array(layout.masks, np.uint64, (count,)),
+            open_array(layout.weights, np.uint8, (count,)),
+            Vocabulary.open(layout.forms, layout.form_offsets, count),
+        )
+
+    def nearest(self, word: str) -> Nearest | None:
+        """Return the nearest word to a folded one, if few enough edits lead to one."""
+        length, most = len(word), 2 if len(word) >= MIN_TWO_EDITS else 1
+        shortest, longest = max(1, length - most), min(MAX_LENGTH, length + most)
+        if shortest > longest:
+            return None
+        codes = [self.codes.get(letter, 0) for letter in word]
+        first, last = self.starts[[shortest, longest + 1]].tolist()
+        differing = np.bitwise_count(self.masks[first:last] ^ np.uint64(mask_of(codes)))
+        numbers = np.flatnonzero(differing <= 2 * most)
+        if len(numbers) > MAX_COMPARED:
+            order = np.argsort(differing[numbers], kind="stable")
+            numbers = np.sort(numbers[order[:MAX_COMPARED]])
+        if not len(numbers):
+            return None
+        numbers += first
+        edits = self._count_edits(codes, numbers, range(shortest, longest + 1))
+        fewest = int(edits.min())
+        if fewest > most:
+            return None
+        nearest = numbers[edits == fewest]
+        best = int(nearest[np.argmax(self.weights[nearest])])
+        return Nearest(self.forms[best].decode(), fewest, int(self.weights[best]))
+
+    def __contains__(self, word: str) -> bool:
+        if len(word) > MAX_LENGTH:
+            return False
+        codes = [self.codes.get(letter, 0) for letter in word]
+        first, last = self.starts[len(word) : len(word) + 2].tolist()
+        same = np.flatnonzero(self.masks[first:last] == np.uint64(mask_of(codes)))
+        return bool((self.blocks[len(word)][same] == codes).all(axis=1).any())
+
+    def _count_edits(
+        self, codes: Sequence[int], numbers: NDArray[np.intp], lengths: range
+    ) -> NDArray[np.int64]:
+        """Return how many edits (c,) lead from a word to each of `numbers` (c,), ascending.
+
+        A column of each word's matrix of distances is one number, the differences between its rows
+        as bits, and all words take the next column at once (Hyyrö 2003, A bit-vector algorithm for
+        computing Levenshtein and Damerau edit distances).
+        """
+        wanted = self.starts[lengths.start : lengths.stop + 1]
+        bounds = np.searchsorted(numbers, wanted).tolist()
+        letters = np.zeros((lengths[-1], len(numbers)), dtype=np.uint8)
+        for place, length in enumerate(lengths):
+            group = slice(bounds[place], bounds[place + 1])
+            rows = numbers[group] - int(self.starts[length])
+            letters[:length, group] = self.blocks[length][rows].T
+        places = np.zeros(256, dtype=np.uint32)
+        for place, code in enumerate(codes):
+            places[code] |= np.uint32(1 << place)
+        places[0] = 0
+        edits = np.empty(len(numbers), dtype=np.int64)
+        own = np.uint32((1 << len(codes)) - 1)
+        up, down = np.full(len(numbers), own), np.zeros(len(numbers), dtype=np.uint32)
+        diagonal, before = down, down
+        for column, here in enumerate(places[letters], start=1):
+            swapped = ((~diagonal & here) << _ONE) & before
+            diagonal = (((here & up) + up) ^ up) | here | down | swapped
+            right, left = down | ~(diagonal | up), (diagonal & up) << _ONE
+            right = (right << _ONE) | _ONE
+            up, down, before = left | ~(diagonal | right), right & diagonal, here
+            if column in lengths:
+                done = slice(*bounds[column - lengths.start :][:2])
+                more, less = np.bitwise_count(up[done] & own), np.bitwise_count(down[done] & own)
+                edits[done] = column + more.astype(np.int64) - less
+        return edits
+
+
+@lru_cache(maxsize=1)
+def open_words(index: Index) -> Words:
+    """Map the words of the served index, once. Raises IndexUnusableError if it has none."""
+    return Words.open(index.layout.root / FOLDER)
+
+
+@stage("correct")
+def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal) -> str:
+    """Return the query with words corrected that no chunk has; the journal says which.
+
+    `original` in the journal is the query that searches for them all the same.
+    """
+    words = open_words(index)
+    demanded = journal.stages.get("operators", {})
+    kept = " ".join([*demanded.get("phrases", ()), *demanded.get("required", ())]).casefold()
+    looked_up = 0
+    corrected: dict[str, str] = {}
+
+    def correct(match: re.Match[str]) -> str:
+        nonlocal looked_up
+        word = match[0]
+        if word in corrected or word.casefold() in kept.split() or not _may_err(index, word):
+            return corrected.get(word, word)
+        looked_up += 1
+        found = _correct(index, words, word) if looked_up <= MAX_LOOKED_UP else None
+        return corrected.setdefault(word, found) if found else word
+
+    def correct_part(match: re.Match[str]) -> str:
+        part = match[0]
+        if is_written_identifier(part, patterns) or not _is_prose(part):
+            return part
+        return _WORD.sub(correct, part)
+
+    normal = query if query.isascii() else unicodedata.normalize("NFKC", query)
+    said = _PART.sub(correct_part, normal)
+    if not corrected:
+        return query
+    misspelt = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in corrected))
+    original = misspelt.sub(lambda match: f'"{match[0]}"', normal)
+    notice = f"Showing results for: {said}"
+    journal.note("correction", query=said, corrected=corrected, original=original, notice=notice)
+    return said
+
+
+def _is_prose(part: str) -> bool:
+    """Return whether a part of a query is neither in quotes nor an identifier or an address."""
+    is_quoted = part[0] in "\"\u201c\u201e"
+    return not is_quoted and "//" not in part and "@" not in part and not re.search(r"\d", part)
+
+
+def _may_err(index: Index, word: str) -> bool:
+    """Return whether a word is long enough, no acronym, and in no chunk."""
+    if not MIN_CORRECTED <= len(word) <= MAX_LENGTH:
+        return False
+    if word.isupper() and len(word) <= MAX_ACRONYM:
+        return False
+    terms = [term for one in index.tokenizer.tokenize(word) for term in whole_terms(one)]
+    return bool(terms) and not any(map(index.keyword_lane.frequency, terms))
+
+
+def _correct(index: Index, words: Words, word: str) -> str | None:
+    folded = word.casefold()
+    found = words.nearest(folded)
+    if found is None or not found.weight:
+        return None
+    # An inflected form of a word of the language is one too.
+    if found.edits and any(stem in words for stem in index.tokenizer.terms(folded)):
+        return None
+    if found.form.islower() or found.form.istitle():
+        return found.form.title() if word.istitle() else found.form.lower()
+    return found.form
