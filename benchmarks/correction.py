@@ -16,7 +16,6 @@ import importlib
 import json
 import random
 import string
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +33,7 @@ SORTS: dict[str, tuple[str, Callable[[Path], Cases]]] = {
     "C functions": ("docs_cpp", functions),
 }
 EDITED_LETTERS = 4
+DIGITS = set(string.digits)
 Ask = Callable[[Search, str, str], float]
 
 
@@ -138,7 +138,5 @@ def main() -> None:
         row(*cells)
 
 
-DIGITS = set(string.digits)
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -95,9 +95,7 @@ def _write(
     lengths = [length for length, _ in words]
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)
     spelt = [[codes[letter] for letter in word] for _, word in words]
-    weights = [
-        min(255, round(WEIGHT_UNIT * math.log2(1 + frequencies[word]))) for _, word in words
-    ]
+    weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + frequencies[word]))) for _, word in words]
     written = [forms[word].encode() for _, word in words]
     layout.alphabet.write_bytes("".join(codes).encode())
     write_array(layout.starts, starts)

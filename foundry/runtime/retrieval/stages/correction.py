@@ -2,8 +2,9 @@
 
 Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
 is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
-the frequency decides. Words are compared in three passes, each over fewer: by length, by the set of
-their letters (one edit changes it by two at most), and by their letters.
+the frequency decides, and which edit it would have been. Words are compared in three passes, each
+over fewer: by length, by the set of their letters (one edit changes it by two at most), and by their
+letters.
 
 What has a digit is never corrected, and neither is an acronym, an option, a url, what
 `identifier_patterns` matches, what stands in quotes, or a word of the language that is no nearer to
@@ -32,6 +33,9 @@ MIN_LENGTH, MAX_LENGTH = 3, 24  # Of the words that are kept.
 MIN_CORRECTED, MIN_TWO_EDITS = 4, 6  # Letters of a word with one edit, and with two.
 MAX_ACRONYM = 6
 MAX_COMPARED = 256  # Words whose letters are compared: those whose sets of letters are nearest.
+# In units of `weights`, 12 to a doubling: of a word there are 25 times as many edits that put in or
+# replace a letter as those that leave one out or swap two, so that each of these is more likely.
+SPECIFIC_EDIT = 56
 MAX_LOOKED_UP = 8  # Words of a query.
 
 FOLDER = "correction"  # Of an index.
@@ -129,8 +133,17 @@ class Words:
         if fewest > most:
             return None
         nearest = numbers[edits == fewest]
-        best = int(nearest[np.argmax(self.weights[nearest])])
+        best = int(nearest[np.argmax(self._plausibility(length, codes, nearest))])
         return Nearest(self.forms[best].decode(), fewest, int(self.weights[best]))
+
+    def _plausibility(
+        self, length: int, codes: Sequence[int], numbers: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """Return how plausible it is that each of `numbers` (c,) was meant; 0 if in no chunk."""
+        weights = self.weights[numbers].astype(np.int64)
+        lengths = np.searchsorted(self.starts, numbers, side="right") - 1
+        is_swapped = (lengths == length) & (self.masks[numbers] == np.uint64(mask_of(codes)))
+        return np.where(weights, weights + SPECIFIC_EDIT * ((lengths > length) | is_swapped), 0)
 
     def __contains__(self, word: str) -> bool:
         if len(word) > MAX_LENGTH:
@@ -223,7 +236,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
 def _is_prose(part: str) -> bool:
     """Return whether a part of a query is neither in quotes nor an identifier or an address."""
-    is_quoted = part[0] in "\"\u201c\u201e"
+    is_quoted = part[0] in '"\u201c\u201e'
     return not is_quoted and "//" not in part and "@" not in part and not re.search(r"\d", part)
 
 
@@ -243,8 +256,13 @@ def _correct(index: Index, words: Words, word: str) -> str | None:
     if found is None or not found.weight:
         return None
     # An inflected form of a word of the language is one too.
-    if found.edits and any(stem in words for stem in index.tokenizer.terms(folded)):
+    if found.edits and any(stem in words for stem in _stems(index, folded)):
         return None
     if found.form.islower() or found.form.istitle():
         return found.form.title() if word.istitle() else found.form.lower()
     return found.form
+
+
+def _stems(index: Index, word: str) -> list[str]:
+    tokens = index.tokenizer.tokenize(word)
+    return [term for token in tokens if not token.is_identifier for term in token.terms]

@@ -1,0 +1,190 @@
+"""Misspelt words of queries: which are corrected, to what, and which are left alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_indexes import Note, rendered_server, write_notes
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.correction import write_correction
+from foundry.indexing.published import open_index
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.reader import Index
+from foundry.runtime.printing import format_response
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.correction import (
+    MAX_LENGTH,
+    MIN_LENGTH,
+    Nearest,
+    Words,
+    correct_query,
+    open_words,
+)
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+NOTES = [
+    Note("Aboleth", ("An aboleth lives in a cistern. " * 3,)),
+    Note("Calibration", ("Calibrate the lidar, then the odometry and D40.",)),
+    Note("Functions", ("`_access_s` asks, getUserName and max_connections answer. Straße.",)),
+    Note("Coils", ("The coil is a coil of coiled wire; SLAM.",)),
+    Note("井戸", ("日本語の井戸ポンプ",)),
+]
+OPTIONS = IndexOptions(correction_words=1_000)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("correction") / "v"
+    return open_index(write_notes(folder, NOTES, vectors=False, options=OPTIONS))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("abolet", "aboleth"),
+        ("Where does the abloeth live?", "Where does the aboleth live?"),
+        ("Aboelth", "Aboleth"),
+        ("abolehtt cisern", "aboleth cistern"),
+        ("odmetri", "odometry"),
+        ("strase", "straße"),
+        ("_acess_s", "_access_s"),
+        ("getUserNmae", "getUserName"),
+        ("max_conections", "max_connections"),
+        ("lidar, cistrn; lidar", "lidar, cistern; lidar"),
+    ],
+)
+def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
+    journal = Journal()
+    assert correct_query(index, query, (), journal) == expected
+    assert journal.stages["correction"]["query"] == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("aboleth", "aboleths", "ABOLETH", "the cistern of an aboleth", "access user", "井戸ポ"),
+        *(
+            "D41",
+            "CVE-2024-30951",
+            "abolet2",
+            "--calibrat",
+            "https://cistrn.example/lidr",
+            "a@lidr",
+        ),
+        *('"abolet"', "“abolet”", "lid", "SLAN", "xylophonist", "fortnight"),
+        *("boil", "boils", "boiling"),  # English, and so not misspelt.
+        "x" * (MAX_LENGTH + 1),
+    ],
+)
+def test_what_is_left_alone(index: Index, query: str) -> None:
+    journal = Journal()
+    assert correct_query(index, query, (), journal) == query
+    assert journal.stages == {}
+
+
+def test_the_original_can_be_asked_for(index: Index) -> None:
+    journal = Journal()
+    correct_query(index, "abolet, abolet in a cistern", (), journal)
+    assert journal.stages["correction"] == {
+        "query": "aboleth, aboleth in a cistern",
+        "corrected": {"abolet": "aboleth"},
+        "original": '"abolet", "abolet" in a cistern',
+        "notice": "Showing results for: aboleth, aboleth in a cistern",
+    }
+    journal = Journal()
+    correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
+    assert journal.stages == {}
+
+
+def test_what_operators_demand_stays_as_typed(index: Index) -> None:
+    journal = Journal()
+    journal.note("operators", phrases=["the abolet"])
+    assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
+
+
+words = st.text("abcdé", min_size=MIN_LENGTH, max_size=8)
+
+
+@given(st.sets(words, min_size=1, max_size=40), words.filter(lambda word: len(word) >= 4))
+def test_the_nearest_is_as_near_as_by_definition(
+    tmp_path_factory: pytest.TempPathFactory, known: set[str], word: str
+) -> None:
+    root = tmp_path_factory.mktemp("words") / "correction"
+    write_correction(root, [" ".join(sorted(known))], Tokenizer("none"), 1_000)
+    opened = Words.open(root)
+    most = 2 if len(word) >= 6 else 1
+    fewest = min(distance(word, other) for other in known)
+    found = opened.nearest(word)
+    if found is None:
+        assert fewest > most
+    else:
+        assert found.form in known
+        assert found.edits == fewest == distance(word, found.form) <= most
+    assert all(other in opened for other in known)
+    assert (word in opened) == (word in known)
+
+
+def distance(one: str, other: str) -> int:
+    """Optimal string alignment, by its recurrence."""
+    table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
+    for i, a in enumerate(one, start=1):
+        for j, b in enumerate(other, start=1):
+            steps = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b)]
+            if i > 1 and j > 1 and one[i - 2 : i] == b + other[j - 2]:
+                steps.append(table[i - 2, j - 2] + 1)
+            table[i, j] = min(steps)
+    return table[len(one), len(other)]
+
+
+def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path) -> None:
+    write_correction(tmp_path / "w", ["mine mine mint pint pints"], Tokenizer("none"), 1_000)
+    opened = Words.open(tmp_path / "w")
+    assert opened.nearest("mink") == Nearest("mine", 1, 19)
+    # A letter left out is more likely than one replaced.
+    assert opened.nearest("pnt") == Nearest("pint", 1, 12)
+    assert opened.nearest("imnt") == Nearest("mint", 1, 12)
+
+
+def test_words_are_bounded_and_the_frequent_are_kept(tmp_path: Path) -> None:
+    write_correction(tmp_path / "w", ["one one one two two three"], Tokenizer("none"), 2)
+    opened = Words.open(tmp_path / "w")
+    assert [word for word in ("one", "two", "three") if word in opened] == ["one", "two"]
+
+
+def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in "ab":
+        write_correction(tmp_path / name, ["b a Ab ab ab", "éa"], Tokenizer("english"), 1_000)
+    files = [sorted(file.name for file in (tmp_path / name).iterdir()) for name in "ab"]
+    assert files[0] == files[1]
+    assert all(
+        (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        for name in files[0]
+    )
+
+
+def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
+    plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
+    with pytest.raises(IndexUnusableError, match="corrects queries"):
+        open_words(plain)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    root = tmp_path_factory.mktemp("server")
+    options = "[search.operators]\n[search.correction]\n"
+    with rendered_server(root, "correcting", options) as package:
+        package.load(write_notes(root / "v", NOTES, options=OPTIONS))
+        yield package
+
+
+def test_a_server_says_what_it_searched_for(server: ModuleType) -> None:
+    answer = server.search_hybrid("abolet cistrn -wire")
+    assert answer.hits[0].title == "Aboleth"
+    assert answer.query == "abolet cistrn -wire"
+    assert answer.stages["correction"]["query"] == "aboleth cistern"
+    assert format_response(answer).startswith("Showing results for: aboleth cistern\n")
+    assert server.search_hybrid("aboleth cistern").stages == {}
