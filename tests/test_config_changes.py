@@ -19,6 +19,7 @@ from foundry.cli.main import main
 from foundry.config.changes import EXEMPT, deciding_values, hash_config
 from foundry.config.file import ConfigFile
 from foundry.config.project import Config, load_config
+from foundry.features.stages import STAGES
 from foundry.features.stages.ranking import Tier
 
 Change = tuple[str, object, bool]
@@ -179,6 +180,8 @@ CHANGES: dict[str, Change] = {
     "search.fields.headings": (FOLDER, 7, True),
     "search.fields.tags": (FOLDER, 7, True),
     "search.fields.metadata": (FOLDER, {"team": 2}, True),
+    "search.operators": (FOLDER, {}, False),
+    "search.correction": (FOLDER, {}, True),
     "search.adaptive_weights": (FOLDER, {}, False),
     "search.feedback": (FOLDER, {}, False),
     "search.anchors": (FOLDER, {}, False),
@@ -220,6 +223,8 @@ CHANGES: dict[str, Change] = {
     "export.templates": (FOLDER, "templates", False),
 }
 STAGE_KEYS: dict[str, dict[str, object]] = {
+    "operators": {"phrase_chunks": 9},
+    "correction": {"words": 1000},
     "adaptive_weights": {
         "mostly": 0.6,
         "mostly_semantic_weight": 0.6,
@@ -256,7 +261,7 @@ STARTED = {
 for stage, values in STAGE_KEYS.items():
     table = f"{FOLDER}\n[search.{stage}]\n{STARTED.get(stage, '')}"
     for name, value in values.items():
-        CHANGES[f"search.{stage}.{name}"] = (table, value, name == "vocabulary")
+        CHANGES[f"search.{stage}.{name}"] = (table, value, name in STAGES[stage].built_in)
 for name, value in {"half_life_days": 9.0, "floor": 0.2}.items():
     decay = f'{FOLDER}\n[search.recency]\nkind = "decay"\n'
     CHANGES[f"search.recency.{name}"] = (decay, value, False)

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 from foundry.config.project import Config
 from foundry.features.stages import STAGES
-from foundry.features.stages.ranking import Expansion
 from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
 

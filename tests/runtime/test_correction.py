@@ -11,7 +11,7 @@ from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.correction import write_correction
-from foundry.indexing.published import open_index
+from foundry.indexing.versions import open_index
 from foundry.runtime.index.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.printing import format_response

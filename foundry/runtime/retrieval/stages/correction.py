@@ -3,8 +3,7 @@
 Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
 is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
 the frequency decides, and which edit it would have been. Words are compared in three passes, each
-over fewer: by length, by the set of their letters (one edit changes it by two at most), and by their
-letters.
+over fewer: by length, by the set of their letters (one edit changes two at most), and by letters.
 
 What has a digit is never corrected, and neither is an acronym, an option, a url, what
 `identifier_patterns` matches, what stands in quotes, or a word of the language that is no nearer to
