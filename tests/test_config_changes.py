@@ -198,6 +198,7 @@ CHANGES: dict[str, Change] = {
     ),
     "search.minimum_score": (FOLDER, {"score": 0.1}, False),
     "search.near_duplicates": (FOLDER, {}, False),
+    "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, False),
     "search.document_cap": (FOLDER, {}, False),
     "store.engine": (FOLDER, "pgvector", False),
     "store.name": (ENGINE, "other", False),
@@ -248,12 +249,14 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     },
     "minimum_score": {"semantic": 0.6, "keyword": 0.6, "score": 0.6},
     "near_duplicates": {"similarity": 0.6},
+    "versions": {"folders": ["", "v1"], "share": 0.5},
     "document_cap": {"hits": 5},
 }
 STARTED = {
     "rerank": 'model = "some/model"\n',
     "rerank_service": 'service = "cohere"\nmodel = "some/model"\n',
     "minimum_score": "score = 0.1\n",
+    "versions": 'folders = ["v2", "v1"]\n',
     "understanding": 'extract = ["source"]\n',
 }
 """What a table has to hold before another key of it is changed."""

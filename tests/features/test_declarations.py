@@ -27,6 +27,7 @@ TABLES = {
     "understanding": 'extract = ["tags"]',
     "rerank": 'model = "m"',
     "rerank_service": 'service = "cohere"\nmodel = "m"',
+    "versions": 'folders = ["v2", "v1"]',
     "minimum_score": "semantic = 0.1\nscore = 0.1",
 }
 """Keys of a table that does nothing, or is refused, without any."""

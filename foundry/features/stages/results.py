@@ -1,9 +1,10 @@
 """Declares the stages that leave out, merge and widen results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
+from foundry.features.feature import Strings
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Share, Stage, Surroundings
 
@@ -81,6 +82,46 @@ class NearDuplicates(Stage):
         )
 
 
+class Versions(Stage):
+    """[search.versions]: one version of each page."""
+
+    name = "versions"
+    summary = "of several versions of a page the newest: name their folders, newest first"
+    description = (
+        "of pages that lie in several folders, one for each version, the first in `folders` is"
+        ' shown (`""` stands for paths in none of the others), or the one that the query names by'
+        " its folder; an older one only where the newer's best result scores less than `share` of"
+        " its own"
+    )
+
+    folders: Strings = Field(min_length=2, max_length=100)
+    share: Share = 0.8
+
+    def steps(self) -> Iterator[Step]:
+        """Leave out hits."""
+        yield Step(
+            Place.CHOOSE,
+            {"retrieval.stages.versions": ("prefer_version", "read_folders")},
+            "hits = prefer_version(\n"
+            "    hits, query, journal, read_folders(), depth=10 * top_k, share={share}\n"
+            ")",
+            readme="Of several versions of a page, results show the newest, or the one that the"
+            " query names.",
+        )
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield a folder that is there twice."""
+        del surroundings
+        names = [folder.strip("/") for folder in self.folders]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                yield f"search.versions.folders[{number}]: {name!r} is there twice"
+
+    def own_settings(self) -> Mapping[str, object]:
+        """Return the folders."""
+        return {"folders": list(self.folders)}
+
+
 class DocumentCap(Stage):
     """[search.document_cap]: at most so many results of one document."""
 
@@ -116,4 +157,4 @@ class Parents(Stage):
         )
 
 
-STAGES = (MinimumScore, NearDuplicates, DocumentCap)
+STAGES = (MinimumScore, NearDuplicates, Versions, DocumentCap)

@@ -1,0 +1,80 @@
+"""Questions of developers over a documentation tree with up to three versions of a page.
+
+`python benchmarks/developers.py DOCS` builds the folder `docs` of FastMCP's documentation (MDX) and
+asks the 60 questions of developers.jsonl, which were written from reading the pages and before any
+search. A question is answered by a page it names, or by the same page of an older version, which
+lies below `v2/` or `v3/`. The table has the share of questions answered first and among the first
+three, nDCG@10, and the share of the first five results that repeat a page in its other version.
+"""
+
+import argparse
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import Search, build, load_server, machine, make_project, row
+
+QUESTIONS = Path(__file__).parent / "developers.jsonl"
+OLDER = ("v2/", "v3/")
+MODES = ("keyword", "semantic", "hybrid")
+RESAMPLES = 2_000
+
+
+def page_of(path: str) -> str:
+    """The page that a path is a version of."""
+    return path[3:] if path.startswith(OLDER) else path
+
+
+def judge(search: Search, mode: str, question: dict[str, Any]) -> tuple[float, float, float, float]:
+    """hit@1, hit@3 and nDCG@10 by page, and the share of the first five that repeat a page."""
+    hits = search(question["query"], 20, mode=mode).hits
+    pages = list(dict.fromkeys(page_of(hit.path) for hit in hits))[:10]
+    paths = list(dict.fromkeys(hit.path for hit in hits))[:5]
+    ranks = [rank for rank, page in enumerate(pages) if page in question["relevant"]]
+    gain = sum(1 / math.log2(rank + 2) for rank in ranks)
+    best = sum(1 / math.log2(rank + 2) for rank in range(len(question["relevant"])))
+    repeated = len(paths) - len({page_of(path) for path in paths})
+    first = ranks[0] if ranks else math.inf
+    return float(first < 1), float(first < 3), gain / best, repeated / max(1, len(paths))
+
+
+def main() -> None:
+    """Print the table, then the questions that a hybrid search does not answer first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("--search", default="", help="further lines of [search]")
+    arguments = parser.parse_args()
+    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    questions = [json.loads(line) for line in lines]
+    with tempfile.TemporaryDirectory() as work:
+        source = f'type = "folder"\npath = "{arguments.docs.resolve()}"'
+        project = make_project(Path(work) / "docs", source)
+        result = build(project)
+        search = load_server(project, "developers", arguments.search).search_hybrid
+        figures = {
+            mode: np.array([judge(search, mode, question) for question in questions])
+            for mode in MODES
+        }
+        print(machine())
+        print(f"{result.documents} documents, {result.chunks} chunks, {len(questions)} questions\n")
+        row("mode", "hit@1", "hit@3", "nDCG@10", "repeated pages in 5", "nDCG - keyword's (95 %)")
+        row(*["---"] * 6)
+        draws = np.random.default_rng(0).integers(0, len(questions), (RESAMPLES, len(questions)))
+        for mode, values in figures.items():
+            gains = (values - figures["keyword"])[draws, 2].mean(axis=1)
+            low, high = np.quantile(gains, [0.025, 0.975])
+            means = (f"{mean:.3f}" for mean in values.mean(axis=0))
+            row(mode, *means, f"{gains.mean():+.3f} ({low:+.3f} to {high:+.3f})")
+        print("\nNot first:")
+        for question, (first, third, *_) in zip(questions, figures["hybrid"], strict=True):
+            if not first:
+                found = [hit.path for hit in search(question["query"], 3).hits]
+                mark = "among three" if third else "missed"
+                print(f"  {mark}: {question['query']}: {', '.join(found)}")
+
+
+if __name__ == "__main__":
+    main()
