@@ -14,6 +14,7 @@ from .printing import format_json, format_response
 from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import settings
+from .retrieval.snippets import with_snippets
 
 MODES = ("hybrid", "semantic", "keyword")
 
@@ -131,7 +132,8 @@ def _search(chosen: argparse.Namespace, search: Search) -> Answer:
         "modified_before": chosen.modified_before,
         **read_pairs(chosen.filter or ()),
     }
-    response = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    response = with_snippets(found, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
 

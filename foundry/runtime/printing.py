@@ -5,9 +5,9 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from .retrieval.results import Hit, SearchResponse
+from .retrieval.snippets import ShownHit, ShownResponse
 
-SNIPPET_CHARACTERS = 240
+MAX_TITLE_CHARACTERS = 100
 INDENT = " " * 5
 
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -26,8 +26,8 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def format_response(response: SearchResponse, *, explain: bool = False) -> str:
-    """Return a paragraph for each hit: rank, score and place, its address, how it begins.
+def format_response(response: ShownResponse, *, explain: bool = False) -> str:
+    """Return a paragraph for each hit: rank, score and place, its address, its snippet.
 
     `explain` adds the mode and the reason, what stages did, and where each score comes from.
     """
@@ -39,7 +39,7 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
     )
 
 
-def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
+def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
     if explain:
         yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
     elif response.degraded:
@@ -56,8 +56,11 @@ def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
             yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
 
 
-def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
-    yield f"{rank:3}. {hit.score:.3f}  {printable(' > '.join(hit.titled_section()))}"
+def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
+    title = textwrap.shorten(
+        " > ".join(hit.titled_section()), MAX_TITLE_CHARACTERS, placeholder=" ..."
+    )
+    yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
     yield INDENT + printable(hit.url or hit.path)
     if explain:
         ranks = hit.ranks.to_json()
@@ -68,7 +71,7 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
         ]
         boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
         yield INDENT + ", ".join([*scores, *boosts])
-    snippet = textwrap.shorten(printable(hit.text), SNIPPET_CHARACTERS, placeholder=" ...")
-    yield from textwrap.wrap(snippet, 100, initial_indent=INDENT, subsequent_indent=INDENT)
+    for line in map(printable, hit.snippet.splitlines()):
+        yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
     for place in hit.also_at:
         yield f"{INDENT}also at {printable(place.url or place.path)}"

@@ -5,7 +5,6 @@ const STEP = 10;
 const MAX_RESULTS = 100;
 
 let about = {};
-let stopWords = new Set();
 let wanted = STEP;
 let running = null;
 let timer = null;
@@ -119,9 +118,8 @@ function showAnswer(answer) {
   showExplanation(answer);
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
-    const matcher = makeMatcher(answer.query, stopWords);
     const place = focusedPlace();
-    results.replaceChildren(...answer.results.map((hit) => resultNode(hit, matcher)));
+    results.replaceChildren(...answer.results.map(resultNode));
     if (place >= 0) focusResult(place);
   }
   shown = key;
@@ -227,7 +225,6 @@ async function begin() {
     return;
   }
   byId("notice").hidden = true;
-  stopWords = new Set(about.stop_words);
   byId("description").replaceChildren(isolated(about.description));
   byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
   byId("modes").hidden = !about.semantic;

@@ -25,7 +25,6 @@ from ..index.errors import ConfigurationError
 from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
 from ..retrieval.settings import settings
-from ..retrieval.tokens import ENGLISH_STOP_WORDS
 from .citations import public_url, record_path
 from .json import PROBLEM_RESPONSES, JsonResponse
 from .requests import PassageParameters
@@ -139,7 +138,6 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     for name in filters.columns
                 ],
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
-                "stop_words": sorted(ENGLISH_STOP_WORDS) if manifest.language == "english" else [],
                 "semantic": manifest.dense is not None,
                 "chat": chat,
             }

@@ -13,6 +13,7 @@ from ..index.errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
 from ..retrieval.results import SearchResponse
+from ..retrieval.snippets import ShownResponse, with_snippets
 from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
 from .requests import AsyncSearch, PageParameters, SearchParameters, SearchRequest
 
@@ -38,12 +39,12 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     """POST /search and GET /search, both answered by `search`."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
 
-    @routes.post("/search", response_model=SearchResponse)
+    @routes.post("/search", response_model=ShownResponse)
     async def search_by_body(request: SearchRequest) -> JsonResponse:
         """Rank passages for a query."""
-        return JsonResponse(await search(**dict(request)))
+        return _shown(await search(**dict(request)))
 
-    @routes.get("/search", response_model=SearchResponse)
+    @routes.get("/search", response_model=ShownResponse)
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()], request: Request
     ) -> JsonResponse:
@@ -51,9 +52,13 @@ def search_routes(search: AsyncSearch) -> APIRouter:
         for name in request.query_params.keys() - {"source", "tag", "filter"}:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
-        return JsonResponse(await search(**parameters.search_arguments()))
+        return _shown(await search(**parameters.search_arguments()))
 
     return routes
+
+
+def _shown(response: SearchResponse) -> JsonResponse:
+    return JsonResponse(with_snippets(response, current_index().tokenizer))
 
 
 @dataclass(frozen=True, slots=True)
