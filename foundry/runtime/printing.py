@@ -71,7 +71,7 @@ def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
         ]
         boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
         yield INDENT + ", ".join([*scores, *boosts])
-    for line in map(printable, hit.snippet.splitlines()):
+    for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
     for place in hit.also_at:
         yield f"{INDENT}also at {printable(place.url or place.path)}"

@@ -19,6 +19,8 @@ from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceLis
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.retrieval.snippets import Highlights, ShownResponse
+from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
@@ -70,6 +72,7 @@ class FakeFilters:
 
 class FakeIndex:
     filters = FakeFilters()
+    tokenizer = Tokenizer("english")
     version = "0123456789abcdef"
     chunk_count = 1
     document_count = 1
@@ -168,10 +171,16 @@ def post_raw(client: TestClient, body: bytes | str, media_type: str = "applicati
 
 
 def test_answers_match_their_schemas(client: TestClient) -> None:
-    answer = TypeAdapter(SearchResponse).validate_json(
-        client.post("/search", json={"query": "q"}).content, strict=True
+    answer = TypeAdapter(ShownResponse).validate_json(
+        client.post("/search", json={"query": "verbatim"}).content, strict=True
     )
-    assert answer.hits[0].text == CHUNK.text
+    (hit,) = answer.hits
+    assert (hit.text, hit.snippet) == (CHUNK.text, CHUNK.text)
+    assert hit.highlights == Highlights([(0, 8)], [], [[], []])
+    plain = client.post("/search", json={"query": "q", "snippets": False}).content
+    assert b"snippet" not in plain and b"highlights" not in plain
+    assert client.get("/search?q=q&snippets=false").content == plain
+    TypeAdapter(SearchResponse).validate_json(plain, strict=True)
     chunk = client.get(f"/chunks/{quote(CHUNK.id, safe='')}")
     assert TypeAdapter(ChunkRecord).validate_json(chunk.content, strict=True).text == CHUNK.text
     document = client.get(f"/documents/{quote(ODD_ID, safe='')}")
@@ -250,7 +259,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         for operation in operations.values():
             assert set(operation["responses"]) == {"200", "default"}
             assert "application/problem+json" in operation["responses"]["default"]["content"]
-    request = document["components"]["schemas"]["SearchRequest"]
+    request = document["components"]["schemas"]["ShownSearchRequest"]
     assert request["additionalProperties"] is False
     assert request["properties"]["query"]["maxLength"] == 2000
     assert request["properties"]["top_k"]["maximum"] == 100
@@ -267,6 +276,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         "modified_after",
         "modified_before",
         "filter",
+        "snippets",
     ]
 
 
@@ -499,8 +509,10 @@ def test_unusable_index_is_503(client: TestClient, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(scope="module")
-def lasting_client() -> TestClient:
-    return make_client(Search())
+def lasting_client() -> Iterator[TestClient]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(web_routes, "current_index", FakeIndex)
+        yield make_client(Search())
 
 
 @settings(deadline=None)

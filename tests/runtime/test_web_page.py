@@ -300,7 +300,6 @@ def test_about(client: TestClient, index: Index) -> None:
     assert (about["newest"], about["columns"]) == (None, [])
     assert about["media_types"] == index.filters.known_values("media_type", 10) != []
     assert about["semantic"] and about["chat"]
-    assert "the" in about["stop_words"]
 
 
 def test_passages_come_in_pages(client: TestClient, index: Index) -> None:

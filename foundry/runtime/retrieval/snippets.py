@@ -20,7 +20,6 @@ from .tokens import SPACELESS, WORD, Tokenizer
 MAX_CHARACTERS = 300  # Of a snippet that is cut; those that are a little longer are not.
 MAX_UNCUT_CHARACTERS = 400
 MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
-MAX_PLACES = 16  # Of one word in a text.
 BEGINNINGS = ("\n", ". ", "\u3002")  # Of what can be read by itself.
 
 Span: TypeAlias = tuple[int, int]
@@ -35,7 +34,7 @@ _CODE_SUFFIXES = frozenset(
 )
 # Patterns of lines begin with the break before it, which is found faster than `^`. None of them
 # goes back over what it has read, since a text may be hostile.
-_FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*(.*?)(?:\n[ \t]*\1[^\n]*|\Z)", re.DOTALL)
+_FENCE = re.compile(r"\n[ \t]*(`{3,}+|~{3,}+)[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*+)(?:\n[^\n]*)?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _IMPORT = re.compile(r"\n(?:import|export) [^\n]*")
 _RULE = re.compile(r"\n[ \t]*+[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)")
@@ -68,11 +67,11 @@ class Highlights(Record):
 
 @dataclass(frozen=True, slots=True)
 class ShownHit(Hit):
-    """A hit with its snippet; `snippet_code` is where code stands in that."""
+    """A hit with its snippet, if that was wanted; `snippet_code` is where code stands in it."""
 
-    snippet: str = field(kw_only=True)
-    highlights: Highlights = field(kw_only=True)
-    snippet_code: tuple[Span, ...] = field(kw_only=True, default=())
+    snippet: str | None = None
+    highlights: Highlights | None = None
+    snippet_code: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,44 +114,56 @@ class QueryWords:
                 # Half of it, since a stem may end otherwise than its words do.
                 self._needles.setdefault(term[: max(3, len(term) // 2 + 1)], True)
 
-    def find(self, text: str, most: int = MAX_PLACES) -> list[Span]:
-        """Return where words stand in a text, in order: at most so many places of each."""
+    def find_nearly(self, text: str) -> list[int]:
+        """Return where words probably begin in a text, in order; a third of the time of `find`."""
+        lower, places = text.lower(), []
+        for needle in self._needles:
+            start = -1
+            for _ in range(3):
+                if (start := lower.find(needle, start + 1)) < 0:
+                    break
+                places.append(start)
+        return sorted(places)
+
+    def find(self, text: str) -> list[Span]:
+        """Return where words stand in a text, in order and apart from each other."""
         lower = text.lower()
         if len(lower) != len(text):  # A few letters have lower cases of two.
             lower = text
+        wants, word_at, next_of = self._wants, WORD.match, lower.find
         found = []
         for needle, is_beginning in self._needles.items():
-            start = lower.find(needle)
-            left = most
-            for _ in range(MAX_PLACES):
-                if start < 0 or not left:
-                    break
+            start = next_of(needle)
+            while start >= 0:
                 end = start + len(needle)
                 if not is_beginning:
                     found.append((start, end))
-                    left -= 1
                 elif start and lower[start - 1].isalnum():
                     pass
-                elif (word := WORD.match(text, start)) and self._wants(word[0]):
+                elif (word := word_at(text, start)) and wants(word[0]):
                     end = word.end()
                     found.append((start, end))
-                    left -= 1
-                start = lower.find(needle, end)
-        found.sort()
+                start = next_of(needle, end)
+        found.sort(key=lambda span: (span[0], -span[1]))
         end = 0
         return [each for each in found if each[0] >= end and (end := each[1])]
 
 
 def _show(hit: Hit, words: QueryWords) -> ShownHit:
     text = hit.text[:MAX_READ_CHARACTERS]
-    start = _choose_start(text, words.find(text, 3)) if len(text) > MAX_UNCUT_CHARACTERS else 0
+    start = _choose_start(text, words.find_nearly(text)) if len(text) > MAX_UNCUT_CHARACTERS else 0
     end = start + 2 * MAX_CHARACTERS  # Markup takes room as well.
+    shown = text[start:end]
     suffix = hit.path.rpartition("/")[2].rpartition(".")[2].lower()
     if suffix in _CODE_SUFFIXES:
-        pieces = iter([(text[start:end].strip("\n"), True)])
+        pieces = [(shown.strip("\n"), True)]
     else:
-        opened = "\n```" if text.count("\n```", 0, start) % 2 else ""
-        pieces = _pieces(f"{opened}\n{text[start:end]}", suffix, (hit.title, *hit.section))
+        # A block of code may have begun before this, or in an earlier chunk.
+        fences = text.count("\n```")
+        is_within = text.count("\n```", 0, start) % 2 or (fences % 2 and text.endswith("\n```"))
+        shown = f"\n```\n{shown}" if is_within else f"\n{shown}"
+        headings = (hit.title, *hit.section)
+        pieces = [*_pieces(shown, suffix, headings)] or [*_pieces(shown, suffix, ())]
     snippet, code = f"{GOES_ON} " if start else "", []
     for piece, is_code in pieces:
         before = len(snippet)
@@ -167,14 +178,14 @@ def _show(hit: Hit, words: QueryWords) -> ShownHit:
     snippet += f" {GOES_ON}" if is_cut else ""
     section = [words.find_in_heading(heading) for heading in hit.section]
     highlights = Highlights(words.find(snippet), words.find_in_heading(hit.title), section)
-    return ShownHit(*_of_hit(hit), snippet=snippet, highlights=highlights, snippet_code=shown_code)
+    return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
 
 
-def _choose_start(text: str, found: Sequence[Span]) -> int:
+def _choose_start(text: str, found: Sequence[int]) -> int:
     """Return where to begin so that as many of the found words as possible are near."""
     most = start = last = 0
-    for number, (first, _) in enumerate(found):
-        while last < len(found) and found[last][0] < first + MAX_CHARACTERS * 2 // 3:
+    for number, first in enumerate(found):
+        while last < len(found) and found[last] < first + MAX_CHARACTERS * 2 // 3:
             last += 1
         if last - number > most:
             most, start = last - number, first
@@ -222,7 +233,7 @@ def _plain(text: str, headings: Sequence[str]) -> str:
     if "&" in text:
         text = unescape(text)
     text = text.replace("\n", " ")
-    return (" ".join(text.split()) if "  " in text else text).strip("\u00b7 ")
+    return (" ".join(text.split()) if "  " in text else text).strip("\u2022\u00b7 ")
 
 
 def _join_cells(row: re.Match[str]) -> str:

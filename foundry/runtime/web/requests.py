@@ -79,7 +79,7 @@ class RequestModel(BaseModel):
 
 
 class SearchRequest(RequestModel):
-    """The body of POST /search."""
+    """What to search for."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
     top_k: Annotated[
@@ -95,6 +95,14 @@ class SearchRequest(RequestModel):
     )
 
 
+class ShownSearchRequest(SearchRequest):
+    """The body of POST /search."""
+
+    snippets: Annotated[
+        bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
+    ] = True
+
+
 class SearchParameters(RequestModel):
     """The query string of GET /search; lists are repeated, and a `filter` is `field=value`."""
 
@@ -106,13 +114,15 @@ class SearchParameters(RequestModel):
     modified_after: _Time = None
     modified_before: _Time = None
     filter: Annotated[list[_Pair], _Several] = []
+    snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
         named = self.model_dump(include={"source", "modified_after", "modified_before"})
         values = {**named, "tags": self.tag, **read_pairs(self.filter)}
         filters = {name: value for name, value in values.items() if value}
-        return {"query": self.q, "top_k": self.top_k, "mode": self.mode, "filters": filters}
+        same = self.model_dump(include={"top_k", "mode", "snippets"})
+        return {"query": self.q, "filters": filters, **same}
 
 
 class PageParameters(RequestModel):

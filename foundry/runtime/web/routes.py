@@ -12,10 +12,9 @@ from starlette.exceptions import HTTPException
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
-from ..retrieval.results import SearchResponse
 from ..retrieval.snippets import ShownResponse, with_snippets
 from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
-from .requests import AsyncSearch, PageParameters, SearchParameters, SearchRequest
+from .requests import AsyncSearch, PageParameters, SearchParameters, ShownSearchRequest
 
 # For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
@@ -39,10 +38,16 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     """POST /search and GET /search, both answered by `search`."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
 
+    async def answer(*, snippets: bool, **arguments: Any) -> JsonResponse:
+        found = await search(**arguments)
+        if snippets and found.hits:
+            found = with_snippets(found, current_index().tokenizer)
+        return JsonResponse(found)
+
     @routes.post("/search", response_model=ShownResponse)
-    async def search_by_body(request: SearchRequest) -> JsonResponse:
+    async def search_by_body(request: ShownSearchRequest) -> JsonResponse:
         """Rank passages for a query."""
-        return _shown(await search(**dict(request)))
+        return await answer(**dict(request))
 
     @routes.get("/search", response_model=ShownResponse)
     async def search_by_address(
@@ -52,13 +57,9 @@ def search_routes(search: AsyncSearch) -> APIRouter:
         for name in request.query_params.keys() - {"source", "tag", "filter"}:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
-        return _shown(await search(**parameters.search_arguments()))
+        return await answer(**parameters.search_arguments())
 
     return routes
-
-
-def _shown(response: SearchResponse) -> JsonResponse:
-    return JsonResponse(with_snippets(response, current_index().tokenizer))
 
 
 @dataclass(frozen=True, slots=True)
