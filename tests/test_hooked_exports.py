@@ -36,7 +36,6 @@ def tried(export: Path) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     "score",
     [
-        "hit.score * 10",
         "hit.score * (10 if hit.path == 'lamps.md' else 1)",
         "-hit.score",
         "float('inf')",
