@@ -13,6 +13,8 @@ from typing import Any
 from foundry import __version__, pipeline
 from foundry.build.request import BuildResult
 from foundry.config.project import load_config
+from foundry.evaluation.questions import askable_lines
+from foundry.evaluation.run import own_questions
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
@@ -91,7 +93,9 @@ def render_server(project: Path, package: str, search_options: str = "") -> Path
     folder = project / "rendered" / package
     index = project / ".foundry" / "index"
     encoder = choose_query_encoder(config, Manifest.read(resolve_version(index) / "manifest.json"))
-    for name, content in plan_server(config, encoder, None).items():
+    questions = own_questions(config)
+    asked = None if questions is None else askable_lines(questions)
+    for name, content in plan_server(config, encoder, asked).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

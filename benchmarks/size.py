@@ -6,11 +6,13 @@ Foundry, for an exported server and for each peer: the files of its distribution
 requires, in the environment that runs this, without compiled caches.
 
 With `--exports` only the lines and modules of Python that an owner has to read are counted: of the
-smallest golden server, with every interface, and of one that answers keywords over HTTP alone.
+smallest golden server, with every interface, and of one that answers keywords over HTTP alone,
+without golden questions, monitoring and reloading.
 """
 
 import argparse
 import importlib.metadata
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -48,7 +50,10 @@ provider = "none"
 mcp = false
 chat = false
 page = false
+monitoring = false
+reloading = false
 """
+"""A server that answers POST and GET /search, and leaves out all that `[server]` lets it."""
 
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
@@ -160,6 +165,8 @@ def report_exports(work: Path) -> None:
     for name, extra in (("minimal", ""), ("keywords over HTTP", KEYWORDS_OVER_HTTP)):
         source = f'type = "folder"\npath = "{MINIMAL / "sources"}"'
         project = make_project(work / name.replace(" ", "-"), source, extra)
+        if name == "minimal":
+            shutil.copy(MINIMAL / "questions.jsonl", project)
         build(project)
         server = render_server(project, "server")
         rooms = count_python(server)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from foundry.progress import silenced_libraries
-from foundry.runtime.printing import format_json
+from foundry.runtime.cli import format_json
 
 project_argument = click.argument(
     "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)

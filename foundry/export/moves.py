@@ -21,7 +21,7 @@ _WENT = {
     "chat.text": (
         "chat_citations chat_markup chat.safe_text chat_sentences retrieval.sentences sentence_ends"
     ),
-    "cli": "commands verification",
+    "cli": ("commands json_output printing result_explanation result_text text_table verification"),
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
     ),
@@ -35,7 +35,6 @@ _WENT = {
     "mcp.transports": "mcp_envelope mcp.http mcp_http mcp.stdio mcp_stdio",
     "model.client": "call_budget chat_model chat_reply chat_settings model.prompt model.settings",
     "model.queries": "query_model",
-    "printing": "json_output result_explanation result_text text_table",
     "retrieval.calls": "circuit_breaker deadlines",
     "retrieval.candidates": (
         "candidates hybrid_candidates lanes retrieval.stages.boosting retrieval.timing stages"

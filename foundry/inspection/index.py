@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from foundry.errors import FoundryError
 from foundry.inspection.text import show_chunk, show_document, show_documents, show_index
+from foundry.runtime.cli import format_json
 from foundry.runtime.index.arrays import Vocabulary, open_array
 from foundry.runtime.index.layout import FORMAT_VERSION
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
-from foundry.runtime.printing import format_json
 
 MAX_CANDIDATES = 5
 """Documents of the same path that an error names."""

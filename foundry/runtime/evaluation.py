@@ -4,15 +4,18 @@ Documents are judged, each once, in the order of the hits. Metrics are those of 
 Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8).
 """
 
+import argparse
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .cli import MODES, Answer, Command, Search
 from .index.errors import ConfigurationError
-from .index.reader import Index
+from .index.reader import Index, current_index
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import reading
 
@@ -155,3 +158,26 @@ def describe(report: Mapping[str, Any]) -> str:
     for mode, means in report["metrics"].items():
         lines.append(f"{mode:8}" + "".join(f"  {name} {mean:.4f}" for name, mean in means.items()))
     return "\n".join([*lines, report["recorded"], *map("FAILED: {}".format, report["failures"])])
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
+    add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
+    below = "how far a mean may be below the recorded one (%(default)s)"
+    add("--tolerance", type=float, default=0.01, metavar="T", help=below)
+    add("--json", action="store_true", help="print everything as JSON")
+
+
+def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
+    index = current_index()
+    if newest := index.filters.newest_date():
+        # Where age counts, it is counted from here: figures must not change with the calendar.
+        os.environ.setdefault("REFERENCE_DATE", newest)
+    modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
+    report = evaluate(search, index, chosen.questions, dict.fromkeys(modes))
+    report["recorded"], report["failures"] = compare(report, chosen.tolerance)
+    return report, describe(report), 1 if report["failures"] else 0
+
+
+EVAL = Command("eval", "ask the questions of this server", _add_options, _evaluate)

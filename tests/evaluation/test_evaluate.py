@@ -281,14 +281,15 @@ def test_export_says_when_there_is_nothing_to_compare(
 
 
 @pytest.mark.slow
-def test_export_without_questions_asks_those_of_a_file(built: Project) -> None:
-    questions = shutil.move(built.root / "questions.jsonl", built.root / "mine.jsonl")
+def test_export_without_questions_has_no_command_for_them(built: Project) -> None:
+    (built.root / "questions.jsonl").unlink()
     export = built.export("--output", str(built.root / "dist" / "other"))
-    assert not (export / "notes" / "figures.json").exists()
+    for name in ("figures.json", "evaluation.py"):
+        assert not (export / "notes" / name).exists()
+    assert "notes eval" not in (export / "README.md").read_text(encoding="utf-8")
     refused = ask_export(export)
     assert refused.returncode == 2
-    assert "name a file with --questions" in refused.stderr
-    assert "no figures were recorded" in ask_export(export, "--questions", questions).stdout
+    assert "invalid choice: 'eval'" in refused.stderr
 
 
 @pytest.mark.parametrize(
