@@ -79,7 +79,8 @@ def _build(
         return _unchanged(config, found, changes, started, options)
     with _opened_embedder(config, reporter, engine) as embedder:
         inputs = _collect(config, recipe, cache, reporter, engine, surveyed.documents)
-        changes = _changes(inputs, cache, inputs.embedded)
+        gone = inputs.gone(cache)
+        changes = _changes(inputs, len(gone), inputs.embedded)
         if found := _published_from(config, cache, inputs.digest):
             return _unchanged(config, found, changes, started, options)
         state = index_state(config, "")
@@ -96,7 +97,7 @@ def _build(
                 publish_version(folder)
             leave_for_next(left, carried, state, written.manifest.version)
     record_config(config)
-    cache.remove(inputs.gone(cache))
+    cache.remove(gone)
     cache.keep_published(f"{index_state(config, inputs.digest)} {written.manifest.version}")
     changes = replace(changes, embedded=changes.embedded + written.embedded)
     return _result(config, written.manifest, written.report, changes, started, is_unchanged)
@@ -118,7 +119,7 @@ def _plan(
             return BuildPlan(
                 documents=writer.document_count,
                 chunks=writer.chunk_count,
-                changes=_changes(inputs, cache, embedded),
+                changes=_changes(inputs, len(inputs.gone(cache)), embedded),
                 skipped=count_reasons(report),
                 embedding=needed,
                 training_texts=config.embedding.distillation_texts + QUESTIONS if asks else 0,
@@ -143,8 +144,7 @@ def _collect(
     return inputs
 
 
-def _changes(inputs: Inputs, cache: DocumentCache, embedded: int) -> Changes:
-    gone = len(inputs.gone(cache))
+def _changes(inputs: Inputs, gone: int, embedded: int) -> Changes:
     return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))
 
 

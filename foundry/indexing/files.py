@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,13 @@ def encode_json(value: object) -> bytes:
 
 def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
     """Size and SHA-256 of every file below `root`, by path, sorted."""
-    entries: dict[str, dict[str, int | str]] = {}
-    for path in _files_below(root):
-        name = path.relative_to(root).as_posix()
-        entries[name] = {"bytes": path.stat().st_size, "sha256": hash_file(path)}
-    return entries
+    paths = list(_files_below(root))
+    with ThreadPoolExecutor() as threads:
+        hashes = threads.map(hash_file, paths)
+        return {
+            path.relative_to(root).as_posix(): {"bytes": path.stat().st_size, "sha256": found}
+            for path, found in zip(paths, hashes, strict=True)
+        }
 
 
 def _files_below(root: Path) -> Iterator[Path]:

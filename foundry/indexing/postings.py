@@ -165,16 +165,14 @@ def _heading_impacts(
     mark = HEADING_MARK.encode()
     first = bisect_left(vocabulary, mark)
     last = bisect_left(vocabulary, bytes([mark[0] + 1]))
+    weights = idf.tolist()
+    places = {term: number for number, term in enumerate(vocabulary)}
     impacts = np.zeros(last - first)
+    surface = SURFACE_MARK.encode()
     for number in range(first, last):
-        if vocabulary[number].startswith(SURFACE_MARK.encode()):
-            total = float(idf[number])
-        else:
-            total = 0.0
-            for part in vocabulary[number][1:].split(b" "):
-                place = bisect_left(vocabulary, part)
-                is_term = place < len(vocabulary) and vocabulary[place] == part
-                total += float(idf[place if is_term else number])
+        term, total = vocabulary[number], 0.0
+        for part in [term] if term.startswith(surface) else term[1:].split(b" "):
+            total += weights[places.get(part, number)]
         impacts[number - first] = HEADING_FACTOR * total
     return first, impacts
 

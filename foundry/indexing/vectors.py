@@ -161,9 +161,13 @@ def _nearest(vectors: _Vectors, queries: NDArray[np.float32], depth: int) -> NDA
     chunks = np.zeros((len(queries), 0), dtype=np.int64)
     cosines = np.zeros((len(queries), 0), dtype=np.float32)
     for start, block in vectors.floats():
-        found = np.arange(start, start + len(block))
-        chunks = np.hstack([chunks, np.broadcast_to(found, (len(queries), len(found)))])
-        cosines = np.hstack([cosines, (block @ queries.T).T])
+        found = queries @ block.T
+        # Once there are enough, few vectors of a block are nearer to any query.
+        least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
+        nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
+        numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
+        chunks = np.hstack([chunks, numbers])
+        cosines = np.hstack([cosines, found[:, nearer]])
         if cosines.shape[1] > depth:
             best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
             chunks = np.take_along_axis(chunks, best, axis=1)
@@ -172,8 +176,9 @@ def _nearest(vectors: _Vectors, queries: NDArray[np.float32], depth: int) -> NDA
 
 
 def _centre(vectors: _Vectors, dimensions: int) -> NDArray[np.float32]:
-    # Scaled to integers first: their sum is exact, so it does not depend on the order of adding.
+    # Scales as integers: the sums of a block stay below 2^53, so they are exact in any order.
     total = np.zeros(dimensions, dtype=np.int64)
     for _, rows, scales in vectors.blocks():
-        total += np.rint(rows.astype(np.float64) * scales * 2.0**24).astype(np.int64).sum(axis=0)
-    return (total / (2.0**24 * max(1, len(vectors.scales)))).astype(np.float32)
+        whole = np.rint(scales[:, 0].astype(np.float64) * 2.0**36)
+        total += (whole @ rows.astype(np.float64)).astype(np.int64)
+    return (total / (2.0**36 * max(1, len(vectors.scales)))).astype(np.float32)

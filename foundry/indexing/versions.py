@@ -17,6 +17,7 @@ from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.files import replace_file, set_modes, sync_folder, sync_tree
+from foundry.indexing.files import hash_files
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
@@ -96,9 +97,14 @@ def intact_manifest(config: Config) -> Manifest | None:
     """Return that of the current version; None if there is none, or it is damaged and to be
     replaced."""
     try:
-        return check_index(built_index(config), config.root)
+        index = built_index(config)
+        manifest = Manifest.read(index / "manifest.json")
+        # In several threads, which `check_index` does not have.
+        found = hash_files(index)
     except (FoundryError, ServerError, OSError):
         return None
+    del found["manifest.json"]
+    return manifest if found == manifest.files else None
 
 
 @contextmanager

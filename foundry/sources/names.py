@@ -1,7 +1,7 @@
 """Names as sources find them: made printable, judged as secret or hidden."""
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 # Control characters, line and paragraph separators, and the bidirectional controls that make a
 # name look like another one.
@@ -31,6 +31,7 @@ _SECRET_NAMES = (
     "*.keystore",
     "*.kdbx",
 )
+_SECRET_NAME = re.compile("|".join(map(translate, _SECRET_NAMES)))
 
 
 def printable(name: str) -> str:
@@ -41,7 +42,7 @@ def printable(name: str) -> str:
 
 def looks_secret(name: str) -> bool:
     """Return whether a file of this name usually holds a key or a password."""
-    return any(fnmatchcase(name.casefold(), pattern) for pattern in _SECRET_NAMES)
+    return _SECRET_NAME.match(name.casefold()) is not None
 
 
 def _escape(character: str) -> str:
