@@ -5,8 +5,10 @@ not, and how many of its words were found: for Office files against all the text
 PDF against the words that pypdf and pdfminer.six (`pip install pypdf[crypto] pdfminer.six`) both
 find, or against `expected_outputs/NAME.md` where that lies beside the PDF.
 Words are counted once each; recall is the share of the expected ones that were read, precision the
-share of those read that were expected. Then comes how many tags of HTML and of components are left
-in chunks of Markdown, outside code.
+share of those read that were expected. Order is the share of the expected words that come in the
+expected order; cells are the pairs of cells, side by side or one above the other, of the tables
+expected, with their recall and precision (Göbel et al. 2012, ICDAR 2013's measure). Last comes how
+many tags of HTML and of components are left in chunks of Markdown, outside code.
 """
 
 import argparse
@@ -16,7 +18,9 @@ import statistics
 import sys
 import tempfile
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
+from difflib import SequenceMatcher
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -64,21 +68,25 @@ def _show(folder: Path) -> None:
         f"\n{folder.name}: {result.documents} documents, {result.chunks} chunks,"
         f" {result.seconds:.1f} s\n"
     )
-    print("| file | outcome | words expected | recall | precision |\n|---|---|---|---|---|")
+    print(
+        "| file | outcome | words expected | recall | precision | order | cells expected | recall"
+        " | precision |\n|---|---|---|---|---|---|---|---|---|"
+    )
     measured = defaultdict(list)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
         if name in texts:
             expected, found = _expected_words(path), _words(texts[name])
-            figures = " | | |"
+            figures = " | | |" + _tables_row(path, chunks[name])
             if expected:
                 common = len(expected & found)
                 recall, precision = common / len(expected), common / len(found)
                 measured[path.suffix].append((recall, precision))
                 figures = f" {len(expected)} | {recall:.3f} | {precision:.3f} |"
+                figures += _tables_row(path, chunks[name])
             print(f"| {name} | read |{figures}")
         else:
-            print(f"| {name} | {reasons.get(name, 'left out')} | | | |")
+            print(f"| {name} | {reasons.get(name, 'left out')} | | | | | | | |")
     for suffix, pairs in sorted(measured.items()):
         recalls, precisions = zip(*pairs, strict=True)
         print(
@@ -90,6 +98,42 @@ def _show(folder: Path) -> None:
         f"\nTags outside code: {sum(tags.values())}, in {sum(map(bool, tags.values()))} of"
         f" {len(tags)} files of Markdown"
     )
+
+
+def _tables_row(path: Path, chunks: list[dict[str, Any]]) -> str:
+    """Return the columns about order and tables, empty for files without an expected output."""
+    beside = path.parent / "expected_outputs" / f"{path.stem}.md"
+    is_expected = path.suffix == ".pdf" and beside.exists()
+    expected = beside.read_text(encoding="utf-8") if is_expected else ""
+    if not expected.strip():
+        return " | | | |"
+    text = "\n\n".join(chunk["text"] for chunk in chunks)
+    wanted, found = _WORD.findall(expected), _WORD.findall(text)
+    blocks = SequenceMatcher(None, wanted, found, autojunk=False).get_matching_blocks()
+    order = sum(block.size for block in blocks) / len(wanted)
+    wanted_cells, cells = _neighbours(expected), _neighbours(text)
+    if not wanted_cells:
+        return f" {order:.3f} | | | |"
+    common = (wanted_cells & cells).total()
+    precision = common / max(cells.total(), 1)
+    recall = common / wanted_cells.total()
+    return f" {order:.3f} | {wanted_cells.total()} | {recall:.3f} | {precision:.3f} |"
+
+
+def _neighbours(text: str) -> Counter[tuple[str, str, str]]:
+    """Return the pairs of cells that are neighbours in a table, empty ones passed over."""
+    pairs: Counter[tuple[str, str, str]] = Counter()
+    for table in re.findall(r"(?:^\|.*\|[ \t]*\n?)+", text, re.MULTILINE):
+        rows = [
+            [" ".join(cell.split()) for cell in line.strip().strip("|").split("|")]
+            for line in table.splitlines()
+            if not re.fullmatch(r"[\s|:-]+", line)
+        ]
+        columns = [list(column) for column in zip_longest(*rows, fillvalue="")]
+        for kind, lines in (("beside", rows), ("below", columns)):
+            for line in lines:
+                pairs.update((kind, *pair) for pair in pairwise(filter(None, line)))
+    return pairs
 
 
 def _count_tags(chunks: list[dict[str, Any]]) -> int:

@@ -23,7 +23,7 @@ _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "none": strategies.split_nothing,
 }
 _MARKDOWN_READERS = frozenset(
-    "docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()
+    "delimited docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()
 )
 """Readers whose text is written as Markdown, whatever the file was."""
 

@@ -18,6 +18,7 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import (
     asciidoc,
+    delimited,
     html,
     latex,
     markdown,
@@ -42,12 +43,13 @@ _READERS: tuple[Reader, ...] = (
     text.READER,
     *code.READERS,
     asciidoc.READER,
+    delimited.READER,
     latex.READER,
     notebook.READER,
     subtitles.READER,
     *structured.READERS,
 )
-_NAMED_BY_FILE = (*code.READERS, *structured.READERS)
+_NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.READER)
 """Formats without titles, of which the whole name of a file is one."""
 _ALL: tuple[Reader | FileReader, ...] = (*_READERS, *FILE_READERS)
 _BY_NAME: dict[str, tuple[Reader | FileReader, str]] = {

@@ -7,8 +7,6 @@ from foundry.readers.formats.markdown_links import find_links
 from foundry.records import Heading, Link, Reading, Span
 
 MAX_CELL_CHARS = 2_000
-ROWS_CHARS = 1_000
-"""A table's rows come in blocks of about so many characters, each with the header again."""
 
 
 class Composer:
@@ -42,22 +40,13 @@ class Composer:
                 self._blocks.append(Span(start, self._end()))
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Rows of cells, the first being the header, as one or several Markdown tables."""
+        """Rows of cells, the first being the header, as a table of Markdown's."""
         cells = [[_cell(value) for value in row] for row in rows]
         width = max((len(row) for row in cells), default=0)
-        if not width:
-            return
-        head = [_line(cells[0], width), "|" + " --- |" * width]
-        lines: list[str] = []
-        size = 0
-        for row in cells[1:]:
-            line = _line(row, width)
-            if lines and size + len(line) > ROWS_CHARS:
-                self.text("\n".join(head + lines), is_block=True)
-                lines, size = [], 0
-            lines.append(line)
-            size += len(line)
-        self.text("\n".join(head + lines), is_block=True)
+        if width:
+            head = [_line(cells[0], width), "|" + " --- |" * width]
+            body = [_line(row, width) for row in cells[1:]]
+            self.text("\n".join([*head, *body]), is_block=True)
 
     def include(self, reading: Reading) -> None:
         """Another document's reading, with its outline."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from foundry.build.documents.recipe import Recipe
 from foundry.chunking import chunk
+from foundry.chunking.tables import repeat_headers
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
@@ -47,6 +48,7 @@ class Preparer:
         document = read(raw, self._files)
         if isinstance(document, Skipped):
             return document
+        document = repeat_headers(document, self._recipe.chunking)
         chunks = chunk(document, self._recipe.chunking, estimate_tokens)
         if not chunks:
             return Skipped(document.source, document.path, "no text")

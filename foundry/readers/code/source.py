@@ -20,7 +20,6 @@ _LANGUAGES = {
     "cpp": ".cc .cpp .cxx .hh .hpp .hxx .ipp .inl",
     "csharp": ".cs",
     "css": ".css .less .sass .scss",
-    "csv": ".csv .tsv",
     "d": ".d",
     "dart": ".dart",
     "dockerfile": ".dockerfile Dockerfile Containerfile",

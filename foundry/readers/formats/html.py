@@ -42,6 +42,7 @@ _OPTIONS = html_to_markdown.ConversionOptions(
     heading_style="atx",
     extract_metadata=False,
     autolinks=False,
+    compact_tables=True,
     infer_dimensions=False,
     max_depth=4 * MAX_DEPTH,
 )

@@ -41,7 +41,7 @@ _STRING = re.compile(
 )
 _ENTITY = re.compile(r"&(?!lt;|gt;|amp;|quot;)[A-Za-z][A-Za-z0-9]{1,30}+;")
 _TABLES = html_to_markdown.ConversionOptions(
-    extract_metadata=False, autolinks=False, max_depth=4 * MAX_TABLE_DEPTH
+    extract_metadata=False, compact_tables=True, autolinks=False, max_depth=4 * MAX_TABLE_DEPTH
 )
 
 

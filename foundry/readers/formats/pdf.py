@@ -4,7 +4,6 @@ Headings are the outline's entries that are found on their pages; without an out
 in larger type than most of the text.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,13 +12,13 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pdf_layout import Entry, Line, compose, drop_running_lines
+from foundry.readers.formats.pdf_page import PageReader
 from foundry.records import Link, Reading
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
-_BREAK = "\r\n"
 _WORD = re.compile(r"[^\W_]")
 _NO_TITLES = ("untitled", "(anonymous)")
 
@@ -64,45 +63,9 @@ def _read_page(document, number: int) -> list[Line]:  # type: ignore[no-untyped-
     except pypdfium2.PdfiumError:
         return []
     try:
-        text_page = page.get_textpage()
-        text = text_page.get_text_range()
-        height = page.get_height() or 1.0
-        lines = []
-        index = 0
-        for written in text.split(_BREAK):
-            visible = normalise(written).strip()
-            if visible:
-                first = index + len(written) - len(written.lstrip())
-                last = index + len(written.rstrip()) - 1
-                lines.append(_place(text_page, first, last, visible, height))
-            index += len(written) + len(_BREAK)
-        text_page.close()
-        return lines
+        return PageReader(page).read()
     finally:
         page.close()
-
-
-def _place(  # type: ignore[no-untyped-def]
-    text_page, first: int, last: int, text: str, height: float
-) -> Line:
-    from pypdfium2 import raw
-
-    character = max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, first), 0)
-    box, end, matrix = raw.FS_RECTF(), raw.FS_RECTF(), raw.FS_MATRIX(a=1, d=1)
-    raw.FPDFText_GetLooseCharBox(text_page, character, box)
-    # Where PDFium has joined a divided word, what is one line to it ends on the next.
-    raw.FPDFText_GetLooseCharBox(
-        text_page, max(raw.FPDFText_GetCharIndexFromTextIndex(text_page, last), 0), end
-    )
-    raw.FPDFText_GetMatrix(text_page, character, matrix)
-    size = raw.FPDFText_GetFontSize(text_page, character) * math.hypot(matrix.c, matrix.d)
-    return Line(
-        text=text,
-        # Half points, so that what was meant to be of one size is.
-        size=round(2 * size) / 2,
-        top=min(max(1 - box.top / height, 0.0), 1.0),
-        bottom=min(max(1 - end.bottom / height, 0.0), 1.0),
-    )
 
 
 def _read_outline(document) -> list[Entry]:  # type: ignore[no-untyped-def]
@@ -157,7 +120,7 @@ def _clean_title(written: str) -> str | None:
 
 _SUFFIXES = frozenset({"doc", "docx", "dvi", "indd", "odt", "pdf", "ppt", "pptx", "qxd", "tex"})
 
-READER = FileReader("pdf/1", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
+READER = FileReader("pdf/2", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
 
 
 _DATE = re.compile(

@@ -34,7 +34,7 @@ _DIVIDED = re.compile(rf"([^\W\d_]+)(?:{_JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page; `size` is its type's size in points.
+    """A line of a page, or a table, which has `rows`; `size` is its type's size in points.
 
     `top` and `bottom` are distances from the page's top edge, as shares of its height.
     """
@@ -43,6 +43,7 @@ class Line:
     size: float
     top: float
     bottom: float
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +104,13 @@ def compose(
         previous: Line | None = None
         for place, line in enumerate(lines):
             level = levels.get((number, place))
-            if level or (previous and _begins_paragraph(previous, line)):
+            if level or line.rows or (previous and _begins_paragraph(previous, line)):
                 composer.text(_join_words("\n".join(paragraph), words))
                 paragraph = []
             if level:
                 composer.heading(level, _join_words(line.text, words))
+            elif line.rows:
+                composer.table([[_join_words(cell, words) for cell in row] for row in line.rows])
             else:
                 paragraph.append(line.text)
             previous = line
@@ -151,6 +154,7 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
         last = joined[-1] if joined else None
         if (
             last
+            and not (line.rows or last.rows)
             and line.size == last.size
             and line.size in sizes
             and not _begins_paragraph(last, line)
@@ -175,6 +179,8 @@ def _levels_by_outline(
             continue
         places: dict[str, list[int]] = {}
         for place, line in enumerate(pages[page]):
+            if line.rows:
+                continue
             for key in {_title_key(line.text), _title_key(_NUMBERING.sub("", line.text))}:
                 places.setdefault(key, []).append(place)
         for entry in entries:
@@ -196,7 +202,10 @@ def _levels_by_size(
         (number, place): line.size
         for number, lines in enumerate(pages)
         for place, line in enumerate(lines)
-        if line.size in sizes and len(line.text) <= MAX_HEADING_CHARS and _LETTER.search(line.text)
+        if not line.rows
+        and line.size in sizes
+        and len(line.text) <= MAX_HEADING_CHARS
+        and _LETTER.search(line.text)
     }
     used = sorted(set(candidates.values()), reverse=True)
     ranks = {size: min(rank, MAX_HEADING_LEVELS) for rank, size in enumerate(used, 1)}
