@@ -39,8 +39,21 @@ def test_sentences_of_markdown() -> None:
         "An item with a link to follow",
         "A numbered item with a picture in it",
         "A quotation, which the region explains (12).",
-        "Reading, What has to be done",
-        "1.0 percent or more, Cut the power to everything",
+        "Reading: 1.0 percent or more; What has to be done: Cut the power to everything",
+    ]
+
+
+def test_a_row_of_a_table_names_the_columns_of_its_values() -> None:
+    table = (
+        "| Month | Gross | |\n|:---|---:|---|\n"
+        "| December 2024 | $12,500.00 | a \\| b |\n| May | |\n"
+    )
+    assert list(
+        sentences(f"Words above the table.\n{table}\n| a row that belongs to no table |")
+    ) == [
+        "Words above the table.",
+        "Month: December 2024; Gross: $12,500.00; a | b",
+        "a row that belongs to no table",
     ]
 
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from foundry.readers.decoding import normalise
+from foundry.readers.formats.pdf_cells import Rule, Table, Word
 from foundry.readers.formats.pdf_layout import Line
-from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, Rule, Table, Word, find_tables
+from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, find_tables
 
 MAX_PATHS = 10_000
 MAX_NESTING = 3

@@ -11,7 +11,7 @@ A model may write what a hostile document told it. So, piece by piece and code i
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
 MAX_HELD_CHARACTERS = 2_000
@@ -34,6 +34,10 @@ _LONGEST_ABBREVIATION = 8
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
 _CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(
+    r"^[ \t]*(\|.*)\n[ \t]*\|(?=[^\n]*-)[ \t|:-]++$((?:\n[ \t]*\|.*)*)", re.MULTILINE
+)
+_CELL_END = re.compile(r"(?<!\\)\|")
 _HEADING_OR_RULE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
 )
@@ -90,12 +94,13 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences, list items and table rows of Markdown, as plain text of bounded length.
 
-    Headings and code blocks are left out. A number in square brackets gets round ones, so that
-    nothing looks like a citation.
+    Headings and code blocks are left out; a row names the columns of its values. A number in square
+    brackets gets round ones, so that nothing looks like a citation.
     """
-    for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", _CODE_BLOCK.sub("\n", text))):
+    text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text))
+    for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
         if block.lstrip().startswith("|"):
-            block = ", ".join(cell.strip() for cell in block.split("|") if cell.strip())
+            block = ", ".join(filter(None, _cells(block)))
         plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
         plain = _EMPHASIS.sub(r"\2", plain)
         plain = _NUMBER.sub(r"(\1)", plain)
@@ -103,6 +108,24 @@ def sentences(text: str) -> Iterator[str]:
             sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
             if len(sentence) >= MIN_SENTENCE:
                 yield sentence
+
+
+def _name_columns(table: re.Match[str]) -> str:
+    names, rows = _cells(table[1]), [_cells(line) for line in table[2].split("\n") if line.strip()]
+    return "\n".join(
+        "\n"
+        + "; ".join(
+            f"{name}: {value}" if name else value
+            for name, value in zip_longest(names, row, fillvalue="")
+            if value
+        )
+        for row in rows
+    )
+
+
+def _cells(line: str) -> list[str]:
+    cells = _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
 def shorten(text: str, limit: int) -> str:
