@@ -16,9 +16,10 @@ from foundry.config import git_sources, web_sources
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
-from foundry.readers import find_by_name, read
+from foundry.readers import find_by_name
 from foundry.readers.contract import FileReader
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped, Unchanged
 from foundry.sources import folder, tables
@@ -242,7 +243,8 @@ def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]
             except OSError:
                 continue
             if len(content) <= MAX_BYTES:
-                document = read(RawDocument(source.name, path, printable(path), content), sandbox)
+                raw = RawDocument(source.name, path, printable(path), content)
+                document = read_apart(raw, sandbox)
                 if isinstance(document, Document):
                     yield document
 

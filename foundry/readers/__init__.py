@@ -1,15 +1,14 @@
 """One file per format: bytes to documents. The content decides first, then what its name says.
 
 A new format is one module with a `READER`, and one line: in `_READERS` for a format that is text
-and takes linear time to read, in `formats.FILE_READERS` for all others. These are read in worker
-processes, which are started when the first such file comes.
+and takes linear time to read, in `sandbox.formats.FILE_READERS` for all others, which are read in
+worker processes (`sandbox`).
 """
 
 import hashlib
 import re
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Protocol
 
 from foundry.readers.charsets import noting_guesses
 from foundry.readers.code import source as code
@@ -30,7 +29,6 @@ from foundry.readers.formats import (
 )
 from foundry.readers.hidden import noting_hidden
 from foundry.readers.sandbox.formats import FILE_READERS
-from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.readers.titles import derive_title
 from foundry.records import Document, RawDocument, Reading, Skipped
@@ -66,25 +64,17 @@ MAX_OUTLINED_CHARS = 10_000_000
 """Of a source file; a larger one is read as text."""
 
 
-class ReadsFiles(Protocol):
-    """What has a file read by a reader of `formats`: a sandbox, or a worker in one."""
-
-    def read(self, version: str, content: bytes) -> Reading:
-        """Have the reader of that version read a file. Raises UnreadableError."""
-        ...
-
-
 def reads_apart(raw: RawDocument) -> bool:
     """Return whether a document is of a format that only worker processes read."""
     reader, _ = _BY_KIND.get(document_kind(raw.content) or "") or _choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
 
-def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skipped:
+def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     """Turn bytes into a document with text, structure and metadata in one normal form.
 
-    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason. Formats
-    that are not read in this process are read in `sandbox`; without one, each has its own.
+    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason. Parsers
+    of untrusted formats (see `reads_apart`) run in worker processes alone; ValueError elsewhere.
     """
     if not raw.content:
         return _skip(raw, "empty file")
@@ -94,26 +84,25 @@ def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skip
     if problem:
         return problem
     reader, media_type = found or _choose(raw)
+    if isinstance(reader, FileReader):
+        if kind is None and reader.kinds:
+            return _skip(raw, "not what its name says")
+        if not reader.is_installed():
+            return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
     replaced = 0
     try:
-        if isinstance(reader, Reader):
-            declared = raw.charset
-            if declared is None and reader is html.READER:
-                declared = html.declared_charset(raw.content)
-            with noting_hidden() as hidden, noting_guesses() as guessed:
+        with noting_hidden() as hidden, noting_guesses() as guessed:
+            if isinstance(reader, Reader):
+                declared = raw.charset
+                if declared is None and reader is html.READER:
+                    declared = html.declared_charset(raw.content)
                 content, replaced = decode(raw.content, declared)
                 reading = reader.read(content)
-            if reader.outline is not None:
-                reading = _outline(reader.outline, reading, sandbox)
-            reading = replace(
-                reading, hidden=tuple(hidden.values()), guessed=tuple(sorted(guessed))
-            )
-        elif kind is None and reader.kinds:
-            return _skip(raw, "not what its name says")
-        elif not reader.is_installed():
-            return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
-        else:
-            reading = _read_apart(reader, raw.content, sandbox)
+            else:
+                reading = _parse(reader, raw.content, is_worker=is_worker)
+        reading = replace(reading, hidden=tuple(hidden.values()), guessed=tuple(sorted(guessed)))
+        if isinstance(reader, Reader) and reader.outline is not None:
+            reading = _outline(reader.outline, reading, is_worker=is_worker)
     except UnreadableError as error:
         return _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
@@ -123,22 +112,27 @@ def read(raw: RawDocument, sandbox: ReadsFiles | None = None) -> Document | Skip
     return _assemble(raw, reader, media_type, reading, replaced)
 
 
-def _read_apart(reader: FileReader, content: bytes, sandbox: ReadsFiles | None) -> Reading:
-    if sandbox is not None:
-        return sandbox.read(reader.version, content)
-    with Sandbox() as own:
-        return own.read(reader.version, content)
+def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
+    if not is_worker:
+        raise ValueError(f"{parser.version}: runs in worker processes alone")
+    try:
+        return parser.read(content)
+    except (UnreadableError, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever a library raises for damaged input; its text may quote the document.
+        raise UnreadableError("damaged", type(error).__name__) from None
 
 
-def _outline(parser: FileReader, reading: Reading, sandbox: ReadsFiles | None) -> Reading:
+def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Reading:
     """Return the reading with a parser's headings and blocks, or as it is where that gives up."""
     if len(reading.text) > MAX_OUTLINED_CHARS:
         return reading
     if not parser.is_installed():
         return replace(reading, lacking=parser.extra)
     try:
-        outlined = _read_apart(parser, reading.text.encode(), sandbox)
-    except UnreadableError:
+        outlined = _parse(parser, reading.text.encode(), is_worker=is_worker)
+    except (UnreadableError, RecursionError, MemoryError):
         return reading
     if outlined.text != reading.text:
         return reading

@@ -5,7 +5,8 @@ counted from 1, both ends included.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,17 @@ class RawDocument:
     stamp: Stamp | None = None
     charset: str | None = None
     modified_elsewhere: str | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that the source knows beside the content and its stamp, as JSON has it."""
+        names = [each.name for each in fields(self) if each.name not in {"content", "stamp"}]
+        return {**{name: getattr(self, name) for name in names}, "metadata": dict(self.metadata)}
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
+        """Return the document that `describe` tells of, without its stamp."""
+        lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
+        return cls(**{**described, **lists}, content=content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Chunk, Document, RawDocument
 
 _SANDBOX = Sandbox()
@@ -29,7 +29,7 @@ def _close_sandbox() -> Iterator[None]:
 
 def make_document(text: str, path: str = "a.md", **values: Any) -> Document:
     raw = RawDocument("s", path, path, text.encode("utf-8", "replace"), **values)
-    result = read(raw, _SANDBOX)
+    result = read_apart(raw, _SANDBOX)
     assert isinstance(result, Document), result
     return result
 

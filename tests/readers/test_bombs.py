@@ -16,8 +16,8 @@ from document_files import WORD, Text, docx, pack, paragraph, pdf, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.readers import read
 from foundry.readers.sandbox.processes import Limits, Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 PAGE = [[Text(10, 600, "some words")]]
@@ -32,7 +32,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def try_file(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
-    return read(RawDocument("s", path, path, content), sandbox)
+    return read_apart(RawDocument("s", path, path, content), sandbox)
 
 
 def reason(content: bytes, path: str, sandbox: Sandbox) -> str:

@@ -12,7 +12,8 @@ from foundry.config.file import Strategy
 from foundry.readers import read
 from foundry.readers.code import outline as code_outline
 from foundry.readers.code.languages import GRAMMARS
-from foundry.readers.sandbox.processes import Limits, Sandbox
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 from foundry.runtime.index.records import join_chunks
 
@@ -91,8 +92,8 @@ EXAMPLES = {
 }
 
 
-def read_code(text: str, name: str, sandbox: Sandbox | None = None) -> Document:
-    result = read(RawDocument("s", name, name, text.encode()), sandbox)
+def read_code(text: str, name: str, sandbox: Sandbox) -> Document:
+    result = read_apart(RawDocument("s", name, name, text.encode()), sandbox)
     assert isinstance(result, Document), result
     return result
 
@@ -127,7 +128,7 @@ def outline(language: str, text: str) -> list[tuple[int, str, str]]:
     return [(level, name, line.strip()) for level, name, line in lines]
 
 
-def test_text_after_a_definition_belongs_to_what_is_around_it() -> None:
+def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) -> None:
     text = "class A:\n    def m(self):\n        pass\n\n    late = 1\n\n\nprint(A)\n"
     assert outline("python", text) == [
         (1, "A", "class A:"),
@@ -135,7 +136,7 @@ def test_text_after_a_definition_belongs_to_what_is_around_it() -> None:
         (2, "", "late = 1"),
         (1, "", "print(A)"),
     ]
-    chunks = chunk(read_code(text, "a.py"), chunking("headings", 1200, 0))
+    chunks = chunk(read_code(text, "a.py", sandbox), chunking("headings", 1200, 0))
     assert [(piece.heading_path, piece.text) for piece in chunks] == [
         (("A",), "class A:"),
         (("A", "m"), "    def m(self):\n        pass"),
@@ -170,9 +171,9 @@ def test_functions_within_a_long_function_only() -> None:
     assert names == ["outer", "inner", "inner", "inner"]
 
 
-def test_a_long_function_is_cut_between_statements() -> None:
+def test_a_long_function_is_cut_between_statements(sandbox: Sandbox) -> None:
     statement = "    if ready:\n        first()\n\n        second()\n"
-    document = read_code("def f():\n" + statement * 40, "a.py")
+    document = read_code("def f():\n" + statement * 40, "a.py", sandbox)
     chunks = chunk(document, chunking("code", 300, 0))
     assert len(chunks) > 5
     assert all(piece.heading_path == ("f",) for piece in chunks)
@@ -197,9 +198,16 @@ def test_minified_code_is_skipped_and_said_to_be() -> None:
     assert result.reason == "minified code"
 
 
-def test_code_that_its_parser_cannot_take_is_text() -> None:
-    with Sandbox(Limits(wall=0.001)) as sandbox:
-        document = read_code("def f():\n    pass\n", "a.py", sandbox)
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError])
+def test_code_that_its_parser_cannot_take_is_text(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(code_outline, "_parse", fail)
+    document = read(RawDocument("s", "a.py", "a.py", b"def f():\n    pass\n"), is_worker=True)
+    assert isinstance(document, Document)
     assert document.reading.headings == ()
     assert document.reading.text.startswith("def f")
 

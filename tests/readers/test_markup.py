@@ -7,6 +7,7 @@ import pytest
 
 from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 
@@ -18,7 +19,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 def read_file(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:
     raw = content.encode() if isinstance(content, str) else content
-    result = read(RawDocument("s", path, path, raw), sandbox)
+    document = RawDocument("s", path, path, raw)
+    result = read(document) if sandbox is None else read_apart(document, sandbox)
     assert isinstance(result, Document), result
     return result
 
@@ -77,7 +79,7 @@ def test_a_mailbox_has_a_section_for_each_message(sandbox: Sandbox) -> None:
 
 
 def test_what_is_no_message_is_skipped(sandbox: Sandbox) -> None:
-    result = read(RawDocument("s", "a.eml", "a.eml", b"just some words"), sandbox)
+    result = read_apart(RawDocument("s", "a.eml", "a.eml", b"just some words"), sandbox)
     assert isinstance(result, Skipped)
     assert result.reason == "not a message"
 

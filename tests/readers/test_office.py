@@ -12,8 +12,8 @@ from document_files import compound, docx, pack, paragraph
 from pptx import Presentation
 from pptx.util import Inches
 
-from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
@@ -30,7 +30,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def read_file(content: bytes, sandbox: Sandbox, path: str = "a.bin") -> Document:
-    result = read(RawDocument("s", path, path, content), sandbox)
+    result = read_apart(RawDocument("s", path, path, content), sandbox)
     assert isinstance(result, Document), result
     return result
 
@@ -281,6 +281,6 @@ def test_outlook(sandbox: Sandbox) -> None:
 def test_old_office_is_told_apart(stream: str, expected: str, sandbox: Sandbox) -> None:
     content = compound({stream: b"x"})
     path = "a.xlsx" if expected == "encrypted" else "a"
-    result = read(RawDocument("s", path, path, content), sandbox)
+    result = read_apart(RawDocument("s", path, path, content), sandbox)
     assert isinstance(result, Skipped)
     assert result.reason == expected

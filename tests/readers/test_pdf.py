@@ -7,9 +7,9 @@ from document_files import Text, assemble_pdf, pdf, stream
 
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
-from foundry.readers import read
 from foundry.readers.formats.pdf import read_pdf_date
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 
@@ -20,13 +20,13 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def read_file(content: bytes, sandbox: Sandbox, path: str = "a.pdf") -> Document:
-    result = read(RawDocument("s", path, path, content), sandbox)
+    result = read_apart(RawDocument("s", path, path, content), sandbox)
     assert isinstance(result, Document), result
     return result
 
 
 def reason(content: bytes, sandbox: Sandbox) -> str:
-    result = read(RawDocument("s", "a.pdf", "a.pdf", content), sandbox)
+    result = read_apart(RawDocument("s", "a.pdf", "a.pdf", content), sandbox)
     assert isinstance(result, Skipped), result
     return result.reason
 
@@ -171,7 +171,7 @@ def test_loops_end(sandbox: Sandbox) -> None:
     content = pdf(page, outline=[("A", 0), ("B", 0)], objects=loop)
     assert read_file(content, sandbox).reading.text == "some words"
     own_kid = {2: b"<</Type/Pages/Kids[2 0 R 10 0 R]/Count 2>>"}
-    result = read(RawDocument("s", "a", "a", pdf(page, objects=own_kid)), sandbox)
+    result = read_apart(RawDocument("s", "a", "a", pdf(page, objects=own_kid)), sandbox)
     assert isinstance(result, Document | Skipped)
     itself = {
         10: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 11 0 R"
@@ -181,14 +181,16 @@ def test_loops_end(sandbox: Sandbox) -> None:
         b"/Length 5>>stream\n/X Do\nendstream",
     }
     assert reason(pdf(page, objects=itself), sandbox) == "no text layer, needs OCR"
-    assert isinstance(read(RawDocument("s", "a", "a", content[:-60]), sandbox), Document | Skipped)
+    assert isinstance(
+        read_apart(RawDocument("s", "a", "a", content[:-60]), sandbox), Document | Skipped
+    )
 
 
 def test_earlier_cross_references_may_lead_in_a_circle(sandbox: Sandbox) -> None:
     content = pdf([[Text(10, 600, "some words")]])
     start = content.rindex(b"xref\n0 1")
     circular = content.replace(b"trailer<<", b"trailer<</Prev %d" % start)
-    result = read(RawDocument("s", "a", "a", circular), sandbox)
+    result = read_apart(RawDocument("s", "a", "a", circular), sandbox)
     assert isinstance(result, Document | Skipped)
 
 

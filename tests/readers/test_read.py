@@ -4,14 +4,28 @@ import gzip
 import io
 import unicodedata
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.readers import read
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
+
+_SANDBOX = Sandbox()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _close_sandbox() -> Iterator[None]:
+    yield
+    _SANDBOX.close()
+
+
+def read(raw: RawDocument) -> Document | Skipped:
+    return read_apart(raw, _SANDBOX)
 
 
 def make_raw(content: str | bytes, path: str = "a.md", **values: Any) -> RawDocument:

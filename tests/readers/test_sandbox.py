@@ -1,5 +1,6 @@
 """Worker processes: when they start, what ends them, and what they may not do."""
 
+import json
 import os
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from document_files import Text, pdf
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Limits, Sandbox
-from foundry.readers.sandbox.wire import parse_answer
+from foundry.readers.sandbox.reading import parse_answer, read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 PDF = pdf([[Text(10, 600, "some words")]])
@@ -24,7 +25,7 @@ SLOW = "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(60_00
 
 
 def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
-    return read(RawDocument("s", path, path, content), sandbox)
+    return read_apart(RawDocument("s", path, path, content), sandbox)
 
 
 @pytest.fixture
@@ -159,8 +160,8 @@ def test_a_worker_does_not_get_the_users_environment() -> None:
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
         "import os, sys\nfrom foundry.readers.sandbox.processes import Sandbox\n"
-        "from foundry.readers.contract import UnreadableError\nsandbox = Sandbox()\n"
-        "try:\n  sandbox.read('rst/1', b'words')\nexcept UnreadableError:\n  pass\n"
+        "from foundry.records import RawDocument\nsandbox = Sandbox()\n"
+        "sandbox.ask(RawDocument('s', 'a', 'a', b'words'))\n"
         "print(sandbox._idle[0]._process.pid, flush=True)\nos._exit(0)\n"
     )
     done = subprocess.run(
@@ -179,20 +180,36 @@ def test_a_worker_ends_with_its_parent() -> None:
     raise AssertionError("the worker outlived its parent")
 
 
+def test_only_workers_run_parsers() -> None:
+    with pytest.raises(ValueError, match="worker"):
+        read(RawDocument("s", "a.pdf", "a.pdf", PDF))
+
+
 @pytest.mark.parametrize(
-    "answer",
+    ("fields", "reading"),
     [
-        b"[]",
-        b"{}",
-        b'{"text": "a"}',
-        b'{"text": "ab", "headings": [{"level": 1, "text": "x", "start": 0, "end": 9}],'
-        b' "blocks": [], "links": [], "tags": [], "pages": []}',
-        b'{"text": "ab", "headings": [], "blocks": [], "links": [], "tags": [], "pages": [2, 1]}',
-        b'{"text": "\\ud800", "headings": [], "blocks": [], "links": [], "tags": [], "pages": []}',
-        b'{"text": "a", "title": 7, "headings": [], "blocks": [], "links": [], "tags": [],'
-        b' "pages": []}',
+        ({"id": "another"}, {}),
+        ({"sha256": "0"}, {}),
+        ({"reading": None}, {}),
+        ({}, {"headings": [{"level": 1, "text": "x", "start": 0, "end": 99}]}),
+        ({}, {"pages": [2, 1]}),
+        ({}, {"text": "\ud800"}),
+        ({}, {"title": 7}),
     ],
 )
-def test_an_answer_that_makes_no_sense_is_refused(answer: bytes) -> None:
+def test_an_answer_that_makes_no_sense_is_refused(
+    fields: dict[str, Any], reading: dict[str, Any]
+) -> None:
+    raw = RawDocument("s", "a.pdf", "a.pdf", PDF)
+    with Sandbox() as sandbox:
+        answer = json.loads(sandbox.ask(raw))
+    assert parse_answer(json.dumps(answer).encode(), raw)
+    answer["reading"] |= reading
     with pytest.raises(UnreadableError, match="reader failed"):
-        parse_answer(answer)
+        parse_answer(json.dumps({**answer, **fields}).encode(), raw)
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b'{"text": "a"}'])
+def test_an_answer_that_is_no_result_is_refused(answer: bytes) -> None:
+    with pytest.raises(UnreadableError, match="reader failed"):
+        parse_answer(answer, RawDocument("s", "a", "a", b""))

@@ -4,8 +4,8 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from foundry.build.corpus.signature import Signature
 from foundry.build.documents.recipe import Recipe
-from foundry.readers import make_id
 from foundry.readers.contract import UnreadableError
-from foundry.readers.decoding import normalise_line
-from foundry.readers.sandbox.wire import check_reading
+from foundry.readers.sandbox.reading import check_document
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument, unpack
 
@@ -30,7 +28,6 @@ MAX_BYTES = 2_000_000_000
 _LENGTH = struct.Struct("<I")
 _PREPARED = TypeAdapter(PreparedDocument)
 _SKIPPED = TypeAdapter(Skipped)
-_FIELDS = [field.name for field in fields(RawDocument) if field.name not in {"content", "stamp"}]
 
 
 def encode(result: PreparedDocument | Skipped) -> bytes:
@@ -81,21 +78,9 @@ def _cut(content: bytes) -> tuple[bytes, bytes]:
     return content[_LENGTH.size : end], content[end:]
 
 
-def raw_fields(raw: RawDocument) -> dict[str, Any]:
-    """Return all that a source knows about a document beside its content and its stamp."""
-    values = {name: getattr(raw, name) for name in _FIELDS}
-    return {**values, "metadata": dict(raw.metadata)}
-
-
-def raw_document(values: Mapping[str, Any], content: bytes) -> RawDocument:
-    """Return the document that `raw_fields` tells of, without its stamp."""
-    lists = {name: tuple(values[name]) for name in ("tags", "metadata_keys")}
-    return RawDocument(**{**values, **lists}, content=content)
-
-
 def content_key(raw: RawDocument) -> bytes:
     """SHA-256 over all that a source delivers of a document, its stamp aside."""
-    named = json.dumps(raw_fields(raw), sort_keys=True).encode()
+    named = json.dumps(raw.describe(), sort_keys=True).encode()
     return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
 
 
@@ -108,32 +93,19 @@ def parse_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDoc
         result = decode(answer)
         if isinstance(result, Skipped):
             return Skipped(raw.source, raw.path, result.reason, result.detail)
-        _check_identity(result, raw)
+        check_document(result.document, raw)
         _check_parts(result, recipe)
         return result
     except (ValidationError, ValueError, TypeError, OverflowError) as error:
         raise UnreadableError("reader failed", type(error).__name__) from None
 
 
-def _check_identity(result: PreparedDocument, raw: RawDocument) -> None:
+def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
     document = result.document
-    stated = (document.id, document.source, document.bytes, document.sha256)
-    known = (
-        raw.id or make_id(raw),
-        raw.source,
-        len(raw.content),
-        hashlib.sha256(raw.content).hexdigest(),
-    )
-    if stated != known or document.path != normalise_line(raw.path, 4_096):
-        raise ValueError("another document")
     if any(chunk.document_id != document.id for chunk in result.chunks):
         raise ValueError("a chunk of another document")
-
-
-def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
-    check_reading(result.document.reading)
-    length, count = len(result.document.reading.text), len(result.chunks)
-    json.dumps(asdict(result.document), ensure_ascii=False).encode()
+    length, count = len(document.reading.text), len(result.chunks)
+    json.dumps(asdict(document), ensure_ascii=False).encode()
     for chunk in result.chunks:
         if not 0 <= chunk.start <= chunk.end <= length:
             raise ValueError("a chunk outside the text")

@@ -1,8 +1,10 @@
 """Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
+from foundry.build.documents.encoding import encode_result
 from foundry.build.documents.recipe import Recipe
 from foundry.chunking import chunk
 from foundry.chunking.tables import repeat_headers
@@ -10,8 +12,9 @@ from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
 from foundry.indexing.terms import chunk_headings, count_terms
-from foundry.readers import ReadsFiles, read
+from foundry.readers import read
 from foundry.readers.contract import TOO_MUCH
+from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped
 from foundry.records.prepared import ChunkTerms, ChunkVectors, PreparedDocument
 from foundry.runtime.index.records import telling_title
@@ -23,14 +26,14 @@ REMEMBERED_TOKENS = 200_000
 class Preparer:
     """Prepares documents by one recipe; what comes out depends on recipe and document alone.
 
-    `files` reads the formats that are not read in just any process.
+    Formats that `readers.reads_apart` names are for preparers in worker processes alone.
     """
 
-    def __init__(self, recipe: Recipe, files: ReadsFiles | None = None) -> None:
+    def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
         self._recipe = recipe
         self._tokenizer = Tokenizer(recipe.language, REMEMBERED_TOKENS)
         self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
-        self._files = files
+        self._is_worker = is_worker
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
         """Never raises for what a document holds: what cannot be prepared is Skipped."""
@@ -45,7 +48,7 @@ class Preparer:
             return Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__)
 
     def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
-        document = read(raw, self._files)
+        document = read(raw, is_worker=self._is_worker)
         if isinstance(document, Skipped):
             return document
         document = repeat_headers(document, self._recipe.chunking)
@@ -101,6 +104,18 @@ class Preparer:
             )
         fields = self._recipe.fields
         return count_terms(document, chunks, self._tokenizer, fields, headings), vectors
+
+
+def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
+    """Return the function that answers a worker's requests, by the recipe in `options`."""
+    preparer = Preparer(Recipe.from_json(options), is_worker=True)
+
+    def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
+        raw = RawDocument.from_description(described, content)
+        result = preparer.prepare(raw)
+        return encode_result(raw, result), wear_of(raw, result)
+
+    return answer
 
 
 def _headings(document: Document, piece: Chunk) -> str:

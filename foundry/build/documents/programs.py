@@ -21,7 +21,7 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 DISTRIBUTION = "rag-foundry"
 ROOT = Path(foundry.__file__).parent
 
-PREPARING = "foundry.build.documents.task"
+PREPARING = "foundry.build.documents.preparer"
 """Imports all that a document is prepared by."""
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}

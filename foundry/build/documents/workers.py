@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer, raw_fields
+from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer
 from foundry.build.documents.preparer import Preparer
+from foundry.build.documents.programs import PREPARING
 from foundry.build.documents.recipe import Recipe
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
@@ -61,15 +62,14 @@ class Preparing(Protocol):
 
 def open_sandbox(recipe: Recipe) -> Sandbox:
     """Worker processes that prepare documents by a recipe."""
-    return Sandbox(LIMITS, "foundry.build.documents.task", recipe.to_json())
+    return Sandbox(LIMITS, PREPARING, recipe.to_json())
 
 
 def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
     """Return the answer of a worker that has prepared a document, as bytes that nobody has
     checked."""
     try:
-        request = {"document": raw_fields(raw)}
-        return sandbox.ask(request, raw.content, bytes, wears=reads_apart(raw))
+        return sandbox.ask(raw)
     except UnreadableError as error:
         return encode(Skipped(raw.source, raw.path, error.reason, error.detail))
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from foundry.build.documents.encoding import raw_fields
 from foundry.build.documents.programs import PREPARING, program_hash
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.workers import Made, Task, check_answer
@@ -67,7 +66,7 @@ class RayPool:
         return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
 
     def _submit(self, batch: _Batch) -> None:
-        documents = [(raw_fields(raw), raw.content) for _, raw in batch.tasks]
+        documents = [(raw.describe(), raw.content) for _, raw in batch.tasks]
         reference = self._cluster.submit(
             prepare_batch, program_hash(PREPARING), self._options, documents
         )

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.documents.encoding import raw_document
 from foundry.build.documents.programs import PREPARING, installation, program_hash
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.workers import ask_worker, open_sandbox
@@ -23,6 +22,7 @@ from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.records import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
@@ -55,8 +55,8 @@ def prepare_batch(
     sandbox = _sandbox(recipe)
     answers: list[bytes] = []
     room = ANSWER_BYTES
-    for values, content in documents:
-        answers.append(ask_worker(sandbox, raw_document(values, content)))
+    for described, content in documents:
+        answers.append(ask_worker(sandbox, RawDocument.from_description(described, content)))
         room -= len(answers[-1])
         if room < 0:
             break

@@ -1,8 +1,8 @@
 """Worker processes for what must not be trusted: the parsers of PDF, office files and mail.
 
 A worker has limits of memory and processor time and no network (`worker`), its parent has a clock.
-Bytes go in and an answer comes out; a worker that fails costs the one file. What workers do is a
-module's `open_task`: they read files (`wire`), or do all that is to be done with a document.
+A document goes in and an answer comes out; a worker that fails costs the one document. What is done
+with a document is a module's `open_task`.
 """
 
 import json
@@ -10,21 +10,18 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from foundry.readers.contract import TOO_MUCH, UnreadableError
-from foundry.readers.sandbox.wire import parse_answer
-from foundry.records import Reading
+from foundry.records import RawDocument
 
 FILES_PER_WORKER = 200
-"""A fresh worker takes over after so many, for libraries that keep memory."""
-
-Answer = TypeVar("Answer")
+"""A new worker takes over after so many parsed files, for libraries that keep memory."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 
@@ -49,16 +46,16 @@ class Limits:
 
 
 class Sandbox:
-    """Workers that are started when a file first needs one, and ended by `close`.
+    """Workers that are started when a document first needs one, and ended by `close`.
 
-    Threads may share a sandbox: each file has a worker for itself meanwhile. `module` and `options`
-    say what workers do.
+    Threads may share a sandbox: each document has a worker for itself meanwhile. Workers answer by
+    `open_task(options)` of `module`.
     """
 
     def __init__(
         self,
         limits: Limits | None = None,
-        module: str = "foundry.readers.sandbox.wire",
+        module: str = "foundry.readers.sandbox.reading",
         options: str = "",
     ) -> None:
         self._limits = limits or Limits()
@@ -67,32 +64,12 @@ class Sandbox:
         self._busy: set[_Worker] = set()
         self._is_closed = False
 
-    def read(self, version: str, content: bytes) -> Reading:
-        """Have the reader of that version read a file. Raises UnreadableError."""
-        return self.ask({"reader": version}, content, parse_answer)
-
-    def ask(
-        self,
-        request: Mapping[str, object],
-        content: bytes,
-        parse: Callable[[bytes], Answer],
-        *,
-        wears: bool = True,
-    ) -> Answer:
-        """Have a worker answer a request about a file. Raises UnreadableError.
-
-        `parse` checks the answer and may raise the same. A worker is replaced after
-        `FILES_PER_WORKER` requests that wear it out.
-        """
+    def ask(self, raw: RawDocument) -> bytes:
+        """Return a worker's answer about a document, unchecked. Raises UnreadableError."""
         worker = self._take()
         self._busy.add(worker)
         try:
-            return parse(worker.ask(request, content, wears=wears))
-        except UnreadableError as error:
-            if error.reason == TOO_MUCH:
-                # What is left of its memory would be the next file's limit.
-                worker.end()
-            raise
+            return worker.ask(raw)
         except BaseException:
             worker.end()
             raise
@@ -135,7 +112,7 @@ class Sandbox:
 
 
 class _Worker:
-    """One process, and the files it still may read."""
+    """One process, and how many files it may still parse."""
 
     def __init__(self, limits: Limits, task: Mapping[str, str]) -> None:
         self._limits = limits
@@ -155,21 +132,24 @@ class _Worker:
     def is_usable(self) -> bool:
         return self._left > 0 and self._process.poll() is None
 
-    def ask(self, request: Mapping[str, object], content: bytes, *, wears: bool) -> bytes:
-        """Send a file and wait for the answer; raises UnreadableError when none comes."""
+    def ask(self, raw: RawDocument) -> bytes:
+        """Send a document and wait for the answer; raises UnreadableError when none comes."""
         assert self._process.stdin and self._process.stdout
-        self._left -= wears
+        content = raw.content
         more = len(content) / 1e6 * self._limits.seconds_per_megabyte
         has_expired = threading.Event()
         clock = threading.Timer(self._limits.wall + more, self._expire, [has_expired])
         clock.daemon = True
         clock.start()
         try:
-            frame = {**request, "bytes": len(content), "cpu": self._limits.cpu + int(more)}
-            self._process.stdin.write(json.dumps(frame).encode() + b"\n")
+            cpu = self._limits.cpu + int(more)
+            request = {"bytes": len(content), "cpu": cpu, "document": raw.describe()}
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.write(content)
             self._process.stdin.flush()
-            size = int(json.loads(self._process.stdout.readline(100))["bytes"])
+            header = json.loads(self._process.stdout.readline(100))
+            size = int(header["bytes"])
+            self._left -= int(header["wear"])
             if size > self._limits.answer:
                 self._process.kill()
                 raise UnreadableError(TOO_MUCH, "text")
@@ -184,7 +164,7 @@ class _Worker:
         return answer
 
     def kill(self) -> None:
-        """Kill the process; whoever waits for its answer gets none."""
+        """Kill the process; a thread that waits for its answer gets none."""
         self._left = 0
         self._process.kill()
 

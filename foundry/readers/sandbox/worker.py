@@ -1,9 +1,11 @@
-"""The program of a worker process: reads files that its parent sends, one at a time.
+"""Work on documents that a parent process sends, one at a time.
 
 Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
-of address space), `module` and `options` (a module whose `open_task(options)` returns what answers
-requests). A request is a line of JSON, with `bytes` (of the file) and `cpu` (seconds of processor
-time) in it, and then the file; an answer is a line `{"bytes": count}` and then the bytes of it.
+of address space), `module` and `options` (a module whose `open_task(options)` returns a function
+that answers requests). A request is a line `{"bytes": int, "cpu": seconds, "document": {...}}`,
+with what the source knows of the document, and then its content; an answer is a line
+`{"bytes": int, "wear": int}`, and then that many bytes. `wear` counts against the number of files
+after which the parent takes another worker.
 
 A worker can neither write files, nor reach a network, nor start programs. The kernel sees to that
 where it lets us ask for it; an audit hook of Python's sees to it everywhere.
@@ -46,8 +48,8 @@ def main() -> None:
         request = json.loads(line)
         content = requests.read(request["bytes"])
         _allow_seconds(request["cpu"])
-        answered = answer(request, content)
-        answers.write(b'{"bytes": %d}\n' % len(answered))
+        answered, wear = answer(request["document"], content)
+        answers.write(b'{"bytes": %d, "wear": %d}\n' % (len(answered), wear))
         answers.write(answered)
         answers.flush()
 

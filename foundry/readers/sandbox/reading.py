@@ -1,0 +1,100 @@
+"""Read documents in worker processes; what they answer is trusted no more than the documents are.
+
+`open_task` runs in the workers, `read_apart` asks them. A build has workers of its own, whose task
+(`build.documents.preparer`) goes on from the document that was read.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from foundry.readers import make_id, read, reads_apart
+from foundry.readers.contract import TOO_MUCH, UnreadableError
+from foundry.readers.decoding import normalise_line
+from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
+from foundry.records import Document, RawDocument, Reading, Skipped
+
+_RESULT: TypeAdapter[Document | Skipped] = TypeAdapter(Document | Skipped)
+
+
+def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
+    """Read a document of any format in a worker process; never raises for what it holds."""
+    try:
+        return parse_answer(sandbox.ask(raw), raw)
+    except UnreadableError as error:
+        return Skipped(raw.source, raw.path, error.reason, error.detail)
+
+
+def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
+    """Return the function that answers a worker's requests: a document or Skipped, as JSON."""
+
+    def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
+        raw = RawDocument.from_description(described, content)
+        result = read(raw, is_worker=True)
+        return _RESULT.dump_json(result), wear_of(raw, result)
+
+    return answer
+
+
+def wear_of(raw: RawDocument, result: object) -> int:
+    """Return how far a document has worn a worker out, of `FILES_PER_WORKER` in all.
+
+    A parser may keep memory. One that had too little has worn the worker out: what is left would be
+    the next file's limit.
+    """
+    if isinstance(result, Skipped) and result.reason == TOO_MUCH:
+        return FILES_PER_WORKER
+    return int(reads_apart(raw))
+
+
+def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
+    """Return the result in an answer. Raises UnreadableError for one that makes no sense."""
+    try:
+        result = _RESULT.validate_json(answer)
+        if isinstance(result, Skipped):
+            return Skipped(raw.source, raw.path, result.reason, result.detail)
+        check_document(result, raw)
+        return result
+    except (ValueError, TypeError) as error:
+        raise UnreadableError("reader failed", type(error).__name__) from None
+
+
+def check_document(document: Document, raw: RawDocument) -> None:
+    """Raise ValueError or TypeError for another document, or one whose parts do not fit."""
+    stated = (document.id, document.source, document.bytes, document.sha256, document.path)
+    known = (
+        raw.id or make_id(raw),
+        raw.source,
+        len(raw.content),
+        hashlib.sha256(raw.content).hexdigest(),
+        normalise_line(raw.path, 4_096),
+    )
+    if stated != known:
+        raise ValueError("another document")
+    check_reading(document.reading)
+
+
+def check_reading(reading: Reading) -> None:
+    """Raise ValueError or TypeError for a reading whose parts do not fit together."""
+    # Nothing that cannot be written as UTF-8.
+    reading.text.encode()
+    for spans in (reading.headings, reading.blocks):
+        offsets = [offset for span in spans for offset in (span.start, span.end)]
+        _check_offsets(reading, offsets)
+    _check_offsets(reading, list(reading.pages))
+    strings = [reading.title or "", reading.modified or "", reading.language or "", reading.lacking]
+    strings += [*reading.tags, *reading.aliases, *reading.guessed]
+    strings += [heading.text for heading in reading.headings]
+    strings += [finding.kind for finding in reading.hidden]
+    strings += [part for link in reading.links for part in (link.target, link.text, link.kind)]
+    if not all(isinstance(string, str) for string in strings):
+        raise ValueError("not a string")
+    "".join(strings).encode()
+
+
+def _check_offsets(reading: Reading, offsets: list[int]) -> None:
+    within = all(isinstance(offset, int) for offset in offsets) and offsets == sorted(offsets)
+    if offsets and not (within and offsets[0] >= 0 and offsets[-1] <= len(reading.text)):
+        raise ValueError("offsets outside the text")
