@@ -67,8 +67,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT", 0.01)
-    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT_SECONDS", 0.05)
 
 
 def honest(texts: Sequence[str], dimensions: int = 64, side: str = "document") -> NDArray[Any]:

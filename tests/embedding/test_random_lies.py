@@ -78,9 +78,9 @@ class Whims:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT", 0.002)
-    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT", 0.005)
-    monkeypatch.setattr("foundry.embedding.providers.asking.PAUSE", 0.001)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT_SECONDS", 0.002)
+    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT_SECONDS", 0.005)
+    monkeypatch.setattr("foundry.embedding.providers.asking.PAUSE_SECONDS", 0.001)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

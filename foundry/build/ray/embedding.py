@@ -17,8 +17,8 @@ from foundry.build.documents.programs import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
 from foundry.build.ray.tasks import EMBEDDING, check_installation, embed_batch
 from foundry.config.file import EmbeddingSection
+from foundry.embedding.providers.local import list_model_files
 from foundry.embedding.providers.model import EmbeddingModel, Side
-from foundry.embedding.providers.model_folder import list_model_files
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 

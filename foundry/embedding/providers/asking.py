@@ -1,4 +1,4 @@
-"""Asks a model until it has answered well: repeats, bisects, and tells bad texts from bad services.
+"""Ask a model until it answers well: repeat, bisect, and tell bad texts from bad services.
 
 A temporary failure is repeated for as long as `Patience` allows. A bad reply to several texts is
 taken apart: each half is asked for by itself, down to the one text that the model does not take.
@@ -11,7 +11,7 @@ It also stops when more than a few texts, and more than one in ten, have been re
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,14 +33,14 @@ REPETITIONS = {None: 2, 500: 1}
 """How often one text that was answered badly is asked for again, by the status of the answer: a
 service that gives wrong vectors may do so by chance, one that refuses a text has its reasons."""
 
-PAUSE = 0.05
-"""Seconds before a text is asked for again; doubled each time."""
+PAUSE_SECONDS = 0.05
+"""Before a text is asked for again; doubled each time."""
 
 STUBBORN_ATTEMPTS = 4
 """Failures with status 500 of the same call, after which its texts are suspected."""
 
-SHORTEST_HALVED = 400
-"""Characters; a refused text that is shorter is not tried in halves."""
+SHORTEST_HALVED_CHARS = 400
+"""A refused text that is shorter is not tried in halves."""
 
 MOST_REFUSED = 20
 """Texts that may be refused whatever their share."""
@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Counters:
-    """What a run has done so far.
+    """Counts of a run so far.
 
     Attributes:
         calls: Of the model, failed ones included.
@@ -111,8 +111,8 @@ class Asker:
             hint=failure.hint or "mend the service; what is embedded already is kept",
         )
 
-    def ask(self, texts: Sequence[str], side: Side, deliver: Callable[[Answer], None]) -> None:
-        """Ask for texts, prefixes included, and deliver each good answer at once.
+    def ask(self, texts: Sequence[str], side: Side) -> Iterator[Answer]:
+        """Ask for texts, prefixes included, and yield each answer at once.
 
         Raises:
             BuildError: When no vectors can be had.
@@ -123,14 +123,14 @@ class Asker:
         except EmbeddingFailure as failure:
             if len(texts) > 1:
                 middle = len(texts) // 2
-                self.ask(texts[:middle], side, deliver)
-                self.ask(texts[middle:], side, deliver)
+                yield from self.ask(texts[:middle], side)
+                yield from self.ask(texts[middle:], side)
             else:
-                deliver(self._settle(texts[0], side, failure))
+                yield self._settle(texts[0], side, failure)
             return
         with self._lock:
             self.counters.answered += len(texts)
-        deliver(Answer(texts, vectors, [""] * len(texts)))
+        yield Answer(texts, vectors, [""] * len(texts))
 
     def _settle(self, text: str, side: Side, failure: EmbeddingFailure) -> Answer:
         """Ask again for one text that was answered badly; refuse it if that does not help."""
@@ -168,7 +168,7 @@ class Asker:
     def _ask_halves(self, text: str, side: Side, repetitions: int) -> Vector | None:
         prefix = self._model.prefixes.of(side)
         content = text.removeprefix(prefix)
-        if len(content) < SHORTEST_HALVED:
+        if len(content) < SHORTEST_HALVED_CHARS:
             return None
         middle = find_cut(content)
         vectors, tokens = [], []
@@ -213,7 +213,7 @@ class Asker:
                 return vectors
 
     def _pause(self, attempt: int) -> None:
-        if attempt and self._stop.wait(PAUSE * 2**attempt):
+        if attempt and self._stop.wait(PAUSE_SECONDS * 2**attempt):
             raise StoppedError
 
     def _check(self, vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:

@@ -8,7 +8,8 @@ answer is kept at once: whatever ends a build, only the calls under way are lost
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +19,7 @@ from foundry.embedding.embedder import Estimate
 from foundry.embedding.providers.asking import Answer, Asker, Counters
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.splitting import average, make_batches, split_text
-from foundry.embedding.providers.tally import Tally
-from foundry.embedding.providers.workers import run_threads
+from foundry.embedding.providers.threads import run_threads
 from foundry.embedding.vector_cache import VectorCache, VectorSpace
 from foundry.errors import BuildError
 
@@ -108,7 +108,8 @@ class BatchedModel:
         wanted = [*dict.fromkeys(part for found in parts.values() for part in found)]
         vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
         self._check_width(vectors.values())
-        tally = Tally(texts, parts, progress or int)
+        tell = progress or int
+        tally = _Tally(texts, parts, tell)
         for part, vector in vectors.items():
             if vector is not None:
                 tally.done(part)
@@ -126,7 +127,9 @@ class BatchedModel:
             text: self._join(text, [(part, vectors[part]) for part in found], reasons)
             for text, found in parts.items()
         }
-        tally.blank()
+        # Texts without any part.
+        if tally.finished < len(texts):
+            tell(len(texts) - tally.finished)
         return np.array([rows[text] for text in texts], dtype=np.float32).reshape(
             len(texts), self.dimensions
         )
@@ -196,10 +199,10 @@ class BatchedModel:
             )
         ]
 
-        def work(batch: Sequence[str], deliver: Callable[[Answer], None]) -> None:
-            self._asker.ask(batch, side, deliver)
+        def ask(batch: Sequence[str]) -> Iterator[Answer]:
+            return self._asker.ask(batch, side)
 
-        for answer in run_threads(work, batches, self.model.limits.calls, self._stop):
+        for answer in run_threads(ask, batches, self.model.limits.calls, self._stop):
             bare = [text.removeprefix(prefix) for text in answer.texts]
             if not any(answer.reasons):
                 space.store(bare, answer.vectors)
@@ -256,3 +259,31 @@ class BatchedModel:
         if len(vectors) < 2:
             return vectors[0] if vectors else nothing
         return average(vectors, [self.model.count_tokens(part) for part, _ in parts])
+
+
+class _Tally:
+    """Tells progress in texts: each is done when all of its parts are, which others may share."""
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        parts: Mapping[str, Sequence[str]],
+        progress: Callable[[int], object],
+    ) -> None:
+        self._times = Counter(texts)
+        self._left = {text: set(found) for text, found in parts.items()}
+        self._users: dict[str, list[str]] = {}
+        for text, found in self._left.items():
+            for part in found:
+                self._users.setdefault(part, []).append(text)
+        self._progress = progress
+        self.finished = 0
+
+    def done(self, part: str) -> None:
+        """Note that a part has its vector, or will get none."""
+        users = self._users[part]
+        for text in users:
+            self._left[text].discard(part)
+        if finished := sum(self._times[text] for text in users if not self._left[text]):
+            self.finished += finished
+            self._progress(finished)

@@ -1,7 +1,6 @@
-"""Opens the embedding model that foundry.toml names."""
+"""Open the embedding model that foundry.toml names."""
 
 import os
-from importlib import import_module
 
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
@@ -25,9 +24,22 @@ def open_model(options: EmbeddingSection) -> EmbeddingModel:
     if options.base_url and address:
         options = options.model_copy(update={"base_url": address.rstrip("/")})
     try:
-        # Each provider's module is called like it, and brings its own libraries.
-        module = import_module(f"foundry.embedding.providers.{options.provider.replace('-', '_')}")
-        model: EmbeddingModel = module.open_model(options)
-        return model
+        return _open(options)
     except EmbeddingFailure as failure:
         raise BuildError(failure.message, hint=failure.hint) from None
+
+
+def _open(options: EmbeddingSection) -> EmbeddingModel:
+    # Each brings its own libraries, so only the one that is asked for is imported.
+    if options.provider == "fastembed":
+        from foundry.embedding.providers import fastembed
+
+        return fastembed.open_model(options)
+    if options.provider == "sentence-transformers":
+        from foundry.embedding.providers import sentence_transformers
+
+        return sentence_transformers.open_model(options)
+    from foundry.embedding.providers import services
+
+    is_cohere = options.provider == "cohere"
+    return services.open_cohere(options) if is_cohere else services.open_openai(options)

@@ -1,4 +1,4 @@
-"""When to ask a failing service again, and when to stop.
+"""Decide when to ask a failing service again, and when to stop.
 
 Waits grow exponentially with full jitter (Brooker, "Exponential Backoff And Jitter", 2015), and are
 never shorter than the service asks for by Retry-After, which holds back all calls alike. What is
@@ -13,10 +13,10 @@ import time
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 60.0
 UNPROVEN_SECONDS = 30.0
-"""How long to go on where nothing has answered yet: the address may be wrong."""
+"""Of trying where nothing has answered yet: the address may be wrong."""
 
 
 class StoppedError(Exception):
@@ -66,7 +66,7 @@ class Patience:
             left = self._failing_since + allowed - now
             if left <= 0:
                 raise gave_up(failure, now - self._failing_since)
-            wait = random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+            wait = random.uniform(0, min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**attempt))
             wait = min(max(wait, failure.retry_after or 0.0), left)
             if failure.retry_after:
                 self._not_before = max(self._not_before, now + min(failure.retry_after, left))

@@ -1,8 +1,9 @@
-"""What models behind an HTTP service have in common."""
+"""Models behind an HTTP service: OpenAI's embeddings API, at any address, and Cohere's."""
 
 import os
 from collections.abc import Sequence
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,11 @@ from foundry.embedding.providers.model import ModelLimits, Side
 from foundry.embedding.providers.prefixes import choose_prefixes, find_known
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.errors import BuildError
+from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
+from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+OPENAI_HOST = "api.openai.com"
 
 CALL_SECONDS = 120.0
 """For one call; a large batch on a small machine takes its time."""
@@ -83,7 +88,43 @@ class ServiceModel:
         self._client.close()
 
 
-def read_key(options: EmbeddingSection, *, is_required: bool) -> str | None:
+def open_openai(options: EmbeddingSection) -> ServiceModel:
+    """Return the model; nothing is asked yet. Raises BuildError where OpenAI's own key is missing.
+
+    OpenAI takes 2,048 texts and 300,000 tokens in a call; others may take 32 texts and no more.
+    Small calls lose less when one is lost.
+    """
+    is_own = urlsplit(options.base_url).hostname == OPENAI_HOST
+    client = OpenAIEmbeddings(
+        options.base_url,
+        options.model,
+        api_key=_read_key(options, is_required=is_own),
+        dimensions=options.dimensions,
+    )
+    return ServiceModel(
+        options,
+        client,
+        batch_tokens=100_000 if is_own else 16_384,
+        batch_texts=256 if is_own else 32,
+        sides_differ=False,
+    )
+
+
+def open_cohere(options: EmbeddingSection) -> ServiceModel:
+    """Return the model; nothing is asked yet. Raises BuildError where the key is missing.
+
+    Cohere takes 96 texts and 128,000 tokens in a call.
+    """
+    client = CohereEmbeddings(
+        options.base_url,
+        options.model,
+        api_key=_read_key(options, is_required=True),
+        dimensions=options.dimensions,
+    )
+    return ServiceModel(options, client, batch_tokens=100_000, batch_texts=96, sides_differ=True)
+
+
+def _read_key(options: EmbeddingSection, *, is_required: bool) -> str | None:
     """Return the service's key; None where none is set and none is required. Raises BuildError."""
     key = os.environ.get(options.api_key_env, "").strip()
     if not key and is_required:

@@ -1,15 +1,14 @@
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
 
-from foundry.embedding.providers.tally import Tally
-from foundry.embedding.providers.workers import run_threads
+from foundry.embedding.providers.threads import run_threads
 
 
-def double(number: int, deliver: Callable[[int], None]) -> None:
-    deliver(number)
-    deliver(2 * number)
+def double(number: int) -> Iterator[int]:
+    yield number
+    yield 2 * number
 
 
 @pytest.mark.parametrize("count", [1, 3, 50])
@@ -20,8 +19,8 @@ def test_all_results_come(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_results_before_an_error_come_before_it(count: int) -> None:
-    def work(number: int, deliver: Callable[[int], None]) -> None:
-        deliver(number)
+    def work(number: int) -> Iterator[int]:
+        yield number
         if number == 5:
             raise ValueError("five")
 
@@ -36,15 +35,3 @@ def test_results_before_an_error_come_before_it(count: int) -> None:
             results.append(result)
     assert {*range(6)} <= {*results}
     assert len(results) < 1000
-
-
-def test_progress_counts_texts_by_their_parts() -> None:
-    told: list[int] = []
-    parts = {"whole": ["x"], "split": ["x", "y", "y"], "blank": []}
-    tally = Tally(["whole", "split", "blank", "whole"], parts, told.append)
-    tally.done("x")
-    assert told == [2]
-    tally.done("y")
-    tally.blank()
-    assert told == [2, 1, 1]
-    assert tally.finished == 3

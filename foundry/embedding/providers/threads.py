@@ -1,37 +1,39 @@
-"""A few threads that work off a list, and hand over each result as soon as it is there."""
+"""Work off a list in a few threads, and hand over each result as soon as it is there."""
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from foundry.embedding.providers.retrying import StoppedError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Work = Callable[[Item, Callable[[Result], None]], None]
-"""Works off one item and hands over any number of results."""
 
 
+@dataclass(frozen=True, slots=True)
 class _Finished:
-    """What a thread hands over last."""
+    """The last thing that a thread hands over."""
 
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
+    error: BaseException | None
 
 
 def run_threads(
-    work: Work[Item, Result], items: Sequence[Item], count: int, stop: threading.Event
+    work: Callable[[Item], Iterable[Result]],
+    items: Sequence[Item],
+    count: int,
+    stop: threading.Event,
 ) -> Iterator[Result]:
     """Yield the results of all items, as they come; an error ends the run once running calls are
     done.
 
-    Ctrl-C ends it at once: the threads do not keep the process alive, and what they have handed
-    over by then is still given.
+    Ctrl-C ends it at once: the threads do not keep the process alive, and results that they have
+    handed over by then are still given.
 
     Args:
-        work: Called in the threads.
-        items: What is to be worked off, in this order.
+        work: Called in the threads; yields any number of results of one item.
+        items: In the order in which they are begun.
         count: Of threads; with one, all is done in the caller's own.
         stop: Set when the run is over; `work` may watch it.
 
@@ -39,18 +41,20 @@ def run_threads(
         The first error of any item.
     """
     if count == 1:
-        yield from _run_here(work, items)
+        for item in items:
+            yield from work(item)
         return
-    tasks: queue.SimpleQueue[Item] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in items:
-        tasks.put(item)
+        waiting.put(item)
     results: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
 
-    def labour() -> None:
+    def run() -> None:
         error: BaseException | None = None
         try:
             while not stop.is_set():
-                work(tasks.get_nowait(), results.put)
+                for result in work(waiting.get_nowait()):
+                    results.put(result)
         except queue.Empty:
             pass
         except BaseException as raised:
@@ -60,7 +64,8 @@ def run_threads(
 
     threads = min(count, len(items))
     for number in range(threads):
-        threading.Thread(target=labour, name=f"embedding-{number}", daemon=True).start()
+        # Not of a ThreadPoolExecutor, which Python waits for before it exits.
+        threading.Thread(target=run, name=f"embedding-{number}", daemon=True).start()
     errors: list[BaseException] = []
     try:
         while threads:
@@ -82,14 +87,3 @@ def run_threads(
         stop.set()
     if errors:
         raise errors[0]
-
-
-def _run_here(work: Work[Item, Result], items: Sequence[Item]) -> Iterator[Result]:
-    for item in items:
-        results: list[Result] = []
-        try:
-            work(item, results.append)
-        except BaseException:
-            yield from results
-            raise
-        yield from results
