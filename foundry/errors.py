@@ -50,13 +50,13 @@ class ConfigError(FoundryError):
 
 
 class RequestError(FoundryError):
-    """What was asked for on the command line cannot be: a metric, a mode, a filter."""
+    """The command line asks for something that cannot be: a metric, a mode, a filter."""
 
     exit_code = 2
 
 
 class MissingExtraError(FoundryError):
-    """What was chosen needs a package that is not installed; nothing was begun."""
+    """A chosen feature needs a package that is not installed; nothing was begun."""
 
 
 class SourceError(FoundryError):

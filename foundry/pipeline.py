@@ -1,4 +1,4 @@
-"""What Foundry does, each a short story: init, build, query, evaluate, export, verify.
+"""The story of each command: init, build, query, evaluate, export, verify and the rest.
 
 Stages are imported by what needs them, so that every command loads its own and no others.
 """

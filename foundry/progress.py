@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 import click
@@ -65,12 +64,7 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None: ...
 
     def advance(self, count: int = 1) -> None:
         """Report that `count` more items are done."""
@@ -111,7 +105,7 @@ class Lines:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         is_long = time.monotonic() - self._started >= QUIET_SECONDS
         if kind is None and is_long and self._shown < self._done:
             self._print()
@@ -155,7 +149,7 @@ class Bar(Lines):
         self._print()
         return self
 
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         self._replace("", " " * self._width + "\r")
 
     def _print(self) -> None:

@@ -1,4 +1,4 @@
-"""What looks like a secret in a text: keys of known services, and random values given to names.
+"""Find secrets in a text: keys of known services, and random values given to names.
 
 The formats are those that the services publish for secret scanning (GitHub, supported secret
 scanning patterns; gitleaks, config/gitleaks.toml). Found values are never kept, only their lines.

@@ -142,7 +142,7 @@ def parse_host(written: str) -> str:
 
 
 def parse_host_and_port(written: str) -> tuple[str, int | None]:
-    """A canonical host and the port after it, None without one. Raises UrlError."""
+    """Return a canonical host and the port after it, None without one. Raises UrlError."""
     host, colon, port = written.rpartition(":")
     if not colon or port.endswith("]") or (":" in host and not host.endswith("]")):
         return parse_host(written), None

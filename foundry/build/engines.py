@@ -1,4 +1,4 @@
-"""What a build's heavy work runs on: this machine, or many of them.
+"""Engines for the heavy work of a build: this machine, or a cluster of machines.
 
 Both engines call the same functions, so that an index is the same, byte for byte, whichever made
 it. What has been done is kept by the build itself, in its caches, and never by an engine.

@@ -1,4 +1,4 @@
-"""What a build did: counted source by source, for the index's report and for people to read."""
+"""The report of a build: counts source by source, for the index and for people to read."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -174,7 +174,7 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
 
 
 def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> str:
-    """A table of sources, with the columns in which something is to be told, and what was found."""
+    """Return a table of sources, with the columns that have something to tell, and findings."""
     rows = [_row(entry, seconds) for entry in report["sources"]]
     if len(rows) > 1:
         total: Counter[str] = Counter()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How to build; none of it changes the index.
+    """Options of a build that do not change the index.
 
     `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
     forgets what is known from before; `strict` publishes nothing if anything was left out. `engine`
@@ -29,7 +29,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How a build came by its documents.
+    """Counts of the documents that a build read, reused and removed.
 
     Attributes:
         read: Documents that were read, split and tokenized.
@@ -50,7 +50,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did.
+    """The outcome of a build.
 
     `refused` counts chunks that the model would not embed, `queries` says how queries will be
     embedded. `seconds` is wall time; `unchanged` means that nothing was published. `report` is the
@@ -72,7 +72,7 @@ class BuildResult:
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """What a build would do; `embedding` is None where nothing has to be asked of a model.
+    """The outcome of a dry run; `embedding` is None where no model has to be asked.
 
     `training_texts` is the most that the model will be asked to embed beside the chunks.
     """

@@ -1,4 +1,4 @@
-"""When to build again: a source's folder, a table or foundry.toml has changed.
+"""Notice when to build again: a source's folder, a table or foundry.toml has changed.
 
 Folders are watched by what the system notices; the few single files, which editors like to replace,
 are looked at twice a second. Sources of the web are not watched.

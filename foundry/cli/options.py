@@ -40,7 +40,7 @@ def warn(message: str, hint: str) -> None:
 
 
 def printable(text: str) -> str:
-    """A line in which what a terminal would take for a command is written as an escape."""
+    """Return a line with the control characters that a terminal would obey written as escapes."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -1,4 +1,4 @@
-"""What of a configuration decides an index, and what has changed since the index was built.
+"""Find the keys that decide an index, and those that have changed since it was built.
 
 Everything does that is not in `EXEMPT`: a new key decides unless somebody has said why it does not.
 """

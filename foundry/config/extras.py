@@ -1,4 +1,4 @@
-"""What Foundry needs beyond its own dependencies: which extra of it for what is configured.
+"""Find the extras of Foundry that a configuration needs, beyond its own dependencies.
 
 A command asks for all of it before it renders, builds or writes anything. An exported server
 declares what it needs itself; asked for here is only what runs on Foundry's side.

@@ -43,7 +43,7 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a part of a pattern can begin with, whether it can be empty, and its ways."""
+    """The first characters of a part of a pattern, whether it can be empty, and its ways."""
 
     first: int
     is_nullable: bool

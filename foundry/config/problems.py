@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a foundry.toml, in words of its keys."""
+"""Put what pydantic finds wrong with a foundry.toml into words of its keys."""
 
 import re
 from difflib import get_close_matches

@@ -68,7 +68,7 @@ class Config:
 
     @property
     def index(self) -> IndexOptions:
-        """What of [search] the index is built with."""
+        """The options of [search] that the index is built with."""
         return config_search.index_options(self.search, self.sources)
 
     @property
@@ -83,7 +83,7 @@ class Config:
 
     @property
     def title(self) -> str:
-        """What people call the server."""
+        """The title that people see."""
         return self.project.title or self.project.name
 
     @property
@@ -103,7 +103,7 @@ class Config:
 
     @property
     def build_command(self) -> str:
-        """What a shell is told to build this project."""
+        """The shell command that builds this project."""
         return f"foundry build {quote(str(self.root))}"
 
 

@@ -41,7 +41,7 @@ DEFAULT_FIELDS = _flatten(FieldsSection())
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What of [search] the index is built with.
+    """Options of [search] that the index is built with.
 
     `fields` says how many times title, headings, tags and columns of metadata count in BM25,
     beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that

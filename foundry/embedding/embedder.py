@@ -1,4 +1,4 @@
-"""What the index writer asks of an embedder: vectors for chunks, then an encoder for queries."""
+"""The protocol of embedders: vectors for chunks, then an encoder for queries."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +39,7 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What embedding some texts would take.
+    """The work and the cost of embedding some texts.
 
     Attributes:
         texts: Different ones that are not blank.
@@ -63,7 +63,7 @@ for equal rankings, 0 for what random ones share; None where these share all, so
 
 
 class QueryEncoder(Protocol):
-    """What will embed queries in the server."""
+    """Embeds queries in the server."""
 
     figures: QueryFigures
 
@@ -84,12 +84,12 @@ class Embedder(Protocol):
 
     @property
     def contract(self) -> Contract:
-        """What goes into the manifest; complete once a text has been embedded."""
+        """The contract for the manifest; complete once a text has been embedded."""
         ...
 
     @property
     def embedded(self) -> int:
-        """How many texts were embedded so far that were not known from before."""
+        """Number of texts embedded so far that were not known from before."""
         ...
 
     def embed_documents(
@@ -108,7 +108,7 @@ class Embedder(Protocol):
 
     @property
     def known_items(self) -> KnownItemFigures | None:
-        """How its model does beside the built-in table; None if that has not been measured."""
+        """Figures of its model and the built-in table; None if that has not been measured."""
         ...
 
     def refusals(self) -> list[dict[str, str]]:

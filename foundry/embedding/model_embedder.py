@@ -44,7 +44,7 @@ class ModelEmbedder:
 
     @property
     def contract(self) -> Contract:
-        """What goes into the manifest; complete once a text has been embedded."""
+        """The contract for the manifest; complete once a text has been embedded."""
         model = self._model.model
         return Contract(
             model.provider,
@@ -57,12 +57,12 @@ class ModelEmbedder:
 
     @property
     def embedded(self) -> int:
-        """How many texts the model has embedded so far."""
+        """Number of texts that the model has embedded so far."""
         return self._model.counters.answered
 
     @property
     def known_items(self) -> KnownItemFigures | None:
-        """How the model does beside the built-in table; None if that has not been measured."""
+        """Figures of the model and the built-in table; None if that has not been measured."""
         return self._known_items
 
     def refusals(self) -> list[dict[str, str]]:

@@ -43,13 +43,13 @@ class StaticEmbedder:
 
     @property
     def contract(self) -> Contract:
-        """What goes into the manifest."""
+        """The contract for the manifest."""
         description = self._encoder.description
         return Contract("static", MODEL, description.sha256, description.dimensions)
 
     @property
     def embedded(self) -> int:
-        """How many texts were embedded and observed so far."""
+        """Number of texts embedded and observed so far."""
         return self._texts
 
     def embed_documents(

@@ -33,7 +33,7 @@ _ASK = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a server's answers to questions come to.
+    """Figures of a server's answers to questions.
 
     Attributes:
         facts: What the questions and the index are: counts, hashes, kind of questions.

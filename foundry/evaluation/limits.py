@@ -1,4 +1,4 @@
-"""What fails an evaluation: a metric below its minimum, or worse than it was."""
+"""Fail an evaluation: a metric below its minimum, or worse than it was."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from foundry.evaluation.results import CONFIGURED, Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What became of each metric since a baseline.
+    """The change of each metric since a baseline.
 
     Attributes:
         lines: A sentence for each metric.

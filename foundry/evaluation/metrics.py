@@ -65,7 +65,7 @@ class Interval:
 
     @property
     def is_noise(self) -> bool:
-        """Whether the mean, of a difference, might as well be 0."""
+        """True if the mean, of a difference, might as well be 0."""
         return self.low <= 0 <= self.high
 
 

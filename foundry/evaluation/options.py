@@ -1,4 +1,4 @@
-"""What is asked of an evaluation."""
+"""Options of an evaluation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class QuestionFiles:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What is asked of an evaluation.
+    """Options of an evaluation.
 
     Attributes:
         files: The questions.

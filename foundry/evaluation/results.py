@@ -1,4 +1,4 @@
-"""What an evaluation found out, and the JSON that says so."""
+"""The results of an evaluation, and their JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Values = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What hybrid search comes to with each semantic weight, the rest going to keywords."""
+    """Figures of hybrid search with each semantic weight, the rest going to keywords."""
 
     weights: tuple[float, ...]
     values: tuple[Values, ...]

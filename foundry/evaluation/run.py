@@ -1,4 +1,4 @@
-"""How an evaluation comes about: questions are chosen, servers asked, and their answers judged."""
+"""The order of an evaluation: choose questions, ask servers, judge their answers."""
 
 import json
 import os
@@ -37,7 +37,7 @@ FINE_SWEEP = tuple(step / 20 for step in range(21))
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """What an evaluation found; `failures` says what is below a minimum or a baseline."""
+    """The outcome of an evaluation; `failures` names metrics below a minimum or a baseline."""
 
     evaluation: Evaluation
     tuning: Tuning | None

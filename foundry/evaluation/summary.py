@@ -25,7 +25,7 @@ def count_questions(evaluation: Evaluation) -> str:
 
 
 def describe_notes(evaluation: Evaluation) -> list[str]:
-    """A sentence each: what hybrid is, how sure its headline is, how others differ, what lacks."""
+    """Return sentences: what hybrid is, how sure its headline is, how others differ, what lacks."""
     own = evaluation.intervals[CONFIGURED][HEADLINE]
     options = evaluation.configured
     how = "by keywords alone"

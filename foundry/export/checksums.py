@@ -18,7 +18,7 @@ BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How a folder differs from its list; each a sorted list of relative paths."""
+    """Differences of a folder from its list; each a sorted list of relative paths."""
 
     changed: list[str]
     missing: list[str]

@@ -35,7 +35,7 @@ OWNERS_MODULE = "custom.py"
 
 @dataclass(slots=True)
 class Update:
-    """What an update does, or did: sorted relative paths by what becomes of the file.
+    """The outcome of an update: sorted relative paths by what becomes of the file.
 
     Attributes:
         replaced: Untouched, and different now.
@@ -74,7 +74,7 @@ class Update:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is left for the owner to decide."""
+        """True if nothing is left for the owner to decide."""
         return not (self.conflicts or self.beside or self.aside or self.unresolved)
 
     @property

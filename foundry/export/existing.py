@@ -1,4 +1,4 @@
-"""What stands at the target of an export: which files are Foundry's as they were, and which not."""
+"""Examine an existing export: which files are Foundry's as they were, and which are not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Standing:
 
     @property
     def owned(self) -> list[str]:
-        """What would be lost if the folder were replaced."""
+        """Files that would be lost if the folder were replaced."""
         return [*self.edited, *self.added]
 
     def is_foundrys(self, name: str) -> bool:

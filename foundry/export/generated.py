@@ -1,4 +1,4 @@
-"""What Foundry generated, kept in the export: the base of the next update.
+"""The files that Foundry generated, kept in the export: the base of the next update.
 
 Texts are kept whole, since an edited file is merged against them. Of lists that are made by
 machines, which no one merges, and of binary files, the hash is enough.

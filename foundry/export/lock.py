@@ -31,7 +31,7 @@ _REQUIREMENTS_HEADING = """\
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a pyproject.toml asks for: requirements by extra, "" for those always needed."""
+    """Requirements of a pyproject.toml by extra, "" for those always needed."""
 
     name: str
     requirements: Mapping[str, Sequence[Requirement]]
@@ -76,7 +76,7 @@ def format_lock(resolution: Resolution, asked: Asked) -> bytes:
 
 
 def format_requirements(selected: Sequence[Selection]) -> bytes:
-    """A requirements.txt with the hashes of all wheels."""
+    """Return a requirements.txt with the hashes of all wheels."""
     lines = [_REQUIREMENTS_HEADING]
     for item in selected:
         package, marker = item.package, format_condition(item.condition)
@@ -105,7 +105,7 @@ def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
 
 
 def _block(item: Selection) -> str:
-    """A package's text, without the extras that nobody asks for."""
+    """Return a package's text, without the extras that nobody asks for."""
     text, separator, extras = item.package.block.partition("\n\n[package.optional-dependencies]\n")
     kept = [
         match[0]

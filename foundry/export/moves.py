@@ -120,7 +120,7 @@ MOVED: Mapping[str, str] = {old: new for new, olds in _WENT.items() for old in o
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What lies elsewhere after an update.
+    """Modules and names that lie elsewhere after an update.
 
     Attributes:
         modules: Whole dotted name of a module before the update -> the same after it.

@@ -1,4 +1,4 @@
-"""What a lock of uv says: packages, their files, and who asks for whom under which condition.
+"""Read a lock of uv: packages, their files, and who asks for whom under which condition.
 
 The format is that of uv.lock, version 1. One resolution of everything that any server may depend
 on ships with the templates; each server's own lock is the part of it that the server reaches.
@@ -127,12 +127,12 @@ class Resolution:
 
 
 def normalise(name: str) -> str:
-    """A distribution's name as locks and indexes spell it (PEP 503)."""
+    """Return a distribution's name as locks and indexes spell it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def format_condition(condition: Condition) -> str:
-    """A condition as an environment marker (PEP 508); "" if it always holds."""
+    """Return a condition as an environment marker (PEP 508); "" if it always holds."""
     alternatives = sorted(
         " and ".join(f"({part})" if " or " in part else part for part in sorted(parts))
         for parts in condition

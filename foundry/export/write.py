@@ -22,7 +22,7 @@ from foundry.files import hash_file, set_modes
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What an export consists of.
+    """The parts of an export.
 
     Attributes:
         files: Relative path -> content of everything but the index and the records of both.

@@ -1,4 +1,4 @@
-"""What everything that may be chosen declares."""
+"""The declaration that everything that may be chosen makes."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar

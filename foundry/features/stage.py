@@ -1,4 +1,4 @@
-"""What every optional stage of a search declares.
+"""The declaration of an optional stage of a search.
 
 A stage is its own table of foundry.toml: a model of pydantic whose keys have defaults.
 """
@@ -23,7 +23,7 @@ Days = Annotated[float, Field(gt=0, le=100_000)]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What else is configured, by which a stage judges its table.
+    """The rest of the configuration, by which a stage judges its table.
 
     Attributes:
         has_vectors: There is a semantic lane.

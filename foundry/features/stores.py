@@ -45,7 +45,7 @@ class Store(Feature):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the index is files of the server's own."""
+        """True if the index is files of the server's own."""
         return not self.variables
 
 
@@ -180,7 +180,7 @@ class StoreSection(Table):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether no engine is asked."""
+        """True if no engine is asked."""
         return STORES[self.engine].is_embedded
 
     def find_problems(self, *, has_vectors: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Why a url was not fetched."""
+"""Reasons for which a url was not fetched."""
 
 from typing import Literal
 

@@ -24,7 +24,7 @@ _KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag"
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How a site is treated.
+    """Limits and manners for one site.
 
     `timeout` is of one try, `patience` how long a url may be waited for between its tries, both in
     seconds; `first_wait` is the first such wait, which doubles.
@@ -53,7 +53,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """What stays the same from hop to hop."""
+    """The parts of a request that stay the same from hop to hop."""
 
     max_bytes: int
     allows: Callable[[Url], None]

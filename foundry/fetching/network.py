@@ -45,7 +45,7 @@ def connect(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
 
 @dataclass
 class Network:
-    """How hosts are reached; `resolve` and `connect` are there to be replaced in tests."""
+    """Ways to reach hosts; `resolve` and `connect` are there to be replaced in tests."""
 
     policy: Policy = field(default_factory=Policy)
     resolve: Resolve = resolve

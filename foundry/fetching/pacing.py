@@ -54,7 +54,7 @@ _STATUSES = frozenset({429, 503})
 
 
 class HostHealth:
-    """What became of the last urls of each host; for any number of threads."""
+    """Failures of the last urls of each host; for any number of threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

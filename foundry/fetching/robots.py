@@ -21,7 +21,7 @@ DISALLOWED = "disallowed by robots.txt"
 
 @dataclass(frozen=True)
 class Rules:
-    """What one origin's robots.txt says; `failure` where it could not be had."""
+    """The rules of one origin's robots.txt; `failure` where it could not be had."""
 
     failure: FetchError | None = None
     parsed: Protego | None = None

@@ -1,1 +1,1 @@
-"""What is in an index, and what is on this machine."""
+"""Show what is in an index, and what is on this machine."""

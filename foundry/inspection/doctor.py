@@ -1,4 +1,4 @@
-"""What Foundry finds on this machine: a report to read, and to paste where help is asked for.
+"""Examine this machine: a report to read, and to paste where help is asked for.
 
 It names no value of an environment variable, no user and no host.
 """

@@ -1,4 +1,4 @@
-"""What is in a built index, as its server sees it: facts, documents, chunks, terms, vectors."""
+"""Show a built index as its server sees it: facts, documents, chunks, terms, vectors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ MAX_CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be shown: the index as a whole, unless one of these is given.
+    """The part of an index to show: all of it, unless one of these is given.
 
     Attributes:
         documents: All documents, or those that `source` and `path` let through.

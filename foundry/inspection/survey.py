@@ -1,4 +1,4 @@
-"""What a source holds, before anything is built of it.
+"""Look at a source before anything is built of it.
 
 Every file is counted by its name; only some are opened, so that a survey of a large folder takes
 seconds. A website is not asked at all.
@@ -64,7 +64,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was found in a source.
+    """The findings of a look at a source.
 
     `settings` is what foundry.toml will say of it, `skipped` counts files by the reason. `language`
     is that of most documents that were `read`, by `language_votes` of them. `keys` are those of

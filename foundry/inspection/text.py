@@ -1,4 +1,4 @@
-"""What an inspection finds, for people."""
+"""Print an inspection for people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,7 +36,7 @@ def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each document, and how many there are."""
+    """Yield a line for each document, and how many there are."""
     count = 0
     for document in documents:
         count += 1
@@ -49,7 +49,7 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def show_document(document: Mapping[str, Any]) -> Iterator[str]:
-    """A document, and a line for each of its chunks."""
+    """Yield a document, and a line for each of its chunks."""
     for name in ("id", "title", "source", "path", "url", "media_type", "reader", "modified"):
         if document[name]:
             yield printable(f"{name:11}{document[name]}")
@@ -81,7 +81,7 @@ def show_document(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def show_chunk(chunk: Mapping[str, Any]) -> Iterator[str]:
-    """A chunk with its text, its tokens and its terms."""
+    """Yield a chunk with its text, its tokens and its terms."""
     position = chunk["position"]
     yield f"chunk {chunk['id']}, number {chunk['number']:,}"
     yield printable(f"{chunk['source']}: {chunk['path']}, document {chunk['document_id']}")

@@ -25,14 +25,14 @@ class Composer:
         self._pages.append(self._length)
 
     def heading(self, level: int, text: str) -> None:
-        """A heading on a line of its own, written as in Markdown."""
+        """Add a heading on a line of its own, written as in Markdown."""
         title = normalise_line(text)
         if title:
             start = self._append("#" * min(max(level, 1), 6) + " " + title)
             self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
 
     def text(self, text: str, *, is_block: bool = False) -> None:
-        """A paragraph or several; a block stays whole if it fits into a chunk."""
+        """Add a paragraph or several; a block stays whole if it fits into a chunk."""
         content = normalise(text).strip("\n").rstrip()
         if content.strip():
             start = self._append(content)

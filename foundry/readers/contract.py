@@ -1,4 +1,4 @@
-"""What a reader is."""
+"""The declaration of a reader."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

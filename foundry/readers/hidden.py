@@ -1,4 +1,4 @@
-"""What people do not see in a text, but a language model reads: found, counted and taken out.
+"""Take out what people do not see in a text, but a language model reads; count it.
 
 Characters that show nothing, or change the order in which others show (Unicode Technical Standard
 39; Boucher and Anderson 2021, Trojan Source), and elements that a page hides.

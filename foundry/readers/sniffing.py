@@ -1,4 +1,4 @@
-"""What bytes are, whatever their name says."""
+"""Tell the kind of a file by its bytes, whatever its name says."""
 
 import re
 

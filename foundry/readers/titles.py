@@ -1,4 +1,4 @@
-"""A title for a record that comes without one: what a person would take from its text."""
+"""Find a title for a record that comes without one, as a person would in its text."""
 
 import re
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the file system says of a file; where all of it is as it was, so is the content."""
+    """The file system's facts about a file; while they stay the same, so does the content."""
 
     size: int
     modified_ns: int
@@ -68,7 +68,7 @@ class RawDocument:
 
 @dataclass(frozen=True, slots=True)
 class KnownItemFigures:
-    """How a model and the built-in table do at known-item questions, by meaning alone.
+    """Figures of a model and the built-in table at known-item questions, by meaning alone.
 
     `model` and `static` are mean reciprocal ranks over `questions` questions made from the corpus.
     """
@@ -79,7 +79,7 @@ class KnownItemFigures:
 
     @property
     def is_gain(self) -> bool:
-        """Whether the model finds more than the table."""
+        """True if the model finds more than the table."""
         return self.model > self.static
 
     def describe(self) -> str:
@@ -161,7 +161,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader finds in one document's bytes.
+    """The findings of a reader in one document's bytes.
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at which
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,

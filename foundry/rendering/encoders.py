@@ -25,7 +25,7 @@ class Encoded(str):
 
 
 def encode_slug(value: object) -> Encoded:
-    """A name of lower-case ASCII words; safe as an identifier, a path and in any of our files."""
+    """Encode a name of lower-case ASCII words: an identifier, a path, safe in any of our files."""
     text = str(value)
     if not _SLUG.fullmatch(text):
         raise ValueError(f"not a slug: {text!r}")
@@ -41,7 +41,7 @@ def encode_variable(value: object) -> Encoded:
 
 
 def encode_number(value: object) -> Encoded:
-    """A finite number, written the same in Python, TOML and JSON."""
+    """Encode a finite number, written the same in Python, TOML and JSON."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"not a number: {value!r}")
     if value != value or value in (float("inf"), float("-inf")):
@@ -50,17 +50,17 @@ def encode_number(value: object) -> Encoded:
 
 
 def encode_python(value: object) -> Encoded:
-    """A string literal of Python in ASCII."""
+    """Encode a string literal of Python in ASCII."""
     return Encoded(ascii(str(value)))
 
 
 def encode_toml(value: object) -> Encoded:
-    """A basic string of TOML; what is not a printable character is escaped."""
+    """Encode a basic string of TOML; what is not a printable character is escaped."""
     return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
 
 
 def encode_json(value: object) -> Encoded:
-    """A string of JSON in ASCII; surrogates without a partner are replaced."""
+    """Encode a string of JSON in ASCII; surrogates without a partner are replaced."""
     return Encoded(
         json.dumps(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     )
@@ -87,7 +87,7 @@ def encode_literal(value: object) -> Encoded:
 
 
 def encode_snippet(value: object) -> Encoded:
-    """A feature's own text, with those values filled in that it asks for."""
+    """Encode a feature's own text, with those values filled in that it asks for."""
     if not isinstance(value, Snippet):
         raise ValueError(f"not a snippet: {value!r}")
     wanted = {key for _, key, _, _ in Formatter().parse(value.text) if key}
@@ -95,18 +95,18 @@ def encode_snippet(value: object) -> Encoded:
 
 
 def encode_lines(value: object, depth: int = 4) -> Encoded:
-    """A snippet of Python in a function, indented by `depth` spaces."""
+    """Encode a snippet of Python in a function, indented by `depth` spaces."""
     return Encoded(textwrap.indent(encode_snippet(value), " " * depth))
 
 
 def encode_entry(value: object) -> Encoded:
-    """A snippet as an entry of a Markdown list."""
+    """Encode a snippet as an entry of a Markdown list."""
     text = encode_snippet(value)
     return Encoded(textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  "))
 
 
 def encode_import(value: object) -> Encoded:
-    """A module of the package, with the names that are imported from it."""
+    """Encode an import: a module of the package, with the names that are imported from it."""
     module, names = cast(tuple[str, tuple[str, ...]], value)
     if not all(part.isidentifier() for part in (*module.split("."), *names)):
         raise ValueError(f"not an import: {value!r}")

@@ -18,7 +18,7 @@ MAX_KEYS_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a project's owner has said of it; the title is the project's name if there is none."""
+    """Answers of a project's owner; the title is the project's name if there is none."""
 
     title: str = ""
     description: str = ""

@@ -97,7 +97,7 @@ def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
 
 
 def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
-    """A hash over all that `plan_server` depends on, much faster than planning."""
+    """Return a hash over all that `plan_server` depends on, much faster than planning."""
     digest = hashlib.sha256(_settings(config, query_encoder))
     values = template_values(config, query_encoder, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True, default=repr).encode())

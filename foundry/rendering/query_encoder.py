@@ -1,4 +1,4 @@
-"""What embeds queries in a server: the index decides, modules of the runtime carry it out."""
+"""Choose what embeds queries in a server: the index decides, modules of the runtime do it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve a project here.
+    """Options of serving a project here.
 
     `port` is by default that of foundry.toml, 0 is any free one; `watch` builds again after each
     change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`.

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from foundry.config.extras import of_server, require
@@ -96,12 +95,7 @@ class RunningServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         try:
             self._stop()
         finally:
@@ -111,7 +105,7 @@ class RunningServer:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a server that answers."""
+        """True if there is a server that answers."""
         return self._process is not None and self._failure is None
 
     def follow(self, config: Config) -> Iterator[Listening]:

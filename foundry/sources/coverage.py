@@ -1,4 +1,4 @@
-"""How much of a web source could be fetched, and why not the rest."""
+"""Count how much of a web source could be fetched, and why not the rest."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ _SHOWN_URLS = 3
 
 @dataclass
 class Coverage:
-    """What became of the urls of one source.
+    """The fate of each url of one source.
 
     `found` counts urls, each of which is fetched, unchanged (fetched in an earlier build, and not
     modified since, as the server says), refused or failed. `markdown` are the pages read from

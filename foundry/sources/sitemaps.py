@@ -26,7 +26,7 @@ _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 @dataclass
 class SitemapWalk:
-    """What is in a sitemap and in those that it names.
+    """The urls of a sitemap and of those that it names.
 
     `pages` maps urls in the source's scope to their `lastmod`, in the order of the sitemaps; what
     else was there is counted in `coverage`. `is_complete` says whether every sitemap could be read.

@@ -53,7 +53,7 @@ class Page:
 
     @property
     def is_twin(self) -> bool:
-        """Whether the bytes are those of the Markdown twin."""
+        """True if the bytes are those of the Markdown twin."""
         return self.content != self.final
 
 

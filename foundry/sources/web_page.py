@@ -1,4 +1,4 @@
-"""What a page says about itself and leads to: links, canonical url, Markdown twin, robots rules."""
+"""Find what a page leads to: links, canonical url, Markdown twin, robots rules."""
 
 import codecs
 import re
@@ -25,7 +25,7 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is found in one page; every url is absolute.
+    """The findings in one page; every url is absolute.
 
     `links` are those that robots may follow, in the order of the page, each once.
     """

@@ -1,4 +1,4 @@
-"""What an engine answers, compared with the lanes of the index before anybody is served from it."""
+"""Compare an engine's answers with the lanes of the index, before it serves anybody."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How an engine compares with the index.
+    """Differences of an engine from the index.
 
     Attributes:
         recall: The share of the nearest 100 chunks that the engine finds, over all questions; 1

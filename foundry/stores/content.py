@@ -1,4 +1,4 @@
-"""What an engine is given of an index: vectors and postings, read where they lie."""
+"""The content of an index for an engine: vectors and postings, read where they lie."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

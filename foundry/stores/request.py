@@ -1,4 +1,4 @@
-"""What is asked of a publication, and what it came to."""
+"""Options of publishing into an engine, and the outcome."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ GRACE = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
-    """What is asked of a publication.
+    """Options of publishing into an engine.
 
     Attributes:
         again: Load this version anew although the engine has it.

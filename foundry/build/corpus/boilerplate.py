@@ -29,7 +29,7 @@ SHORT_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """What is left of a document's chunks, how many are gone, and how many characters in all."""
+    """The chunks that are left of a document, and how many chunks and characters are gone."""
 
     chunks: tuple[Chunk, ...]
     dropped: int = 0

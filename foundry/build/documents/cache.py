@@ -34,7 +34,7 @@ _PUBLISHED = b"published"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a document was prepared by and from.
+    """The recipe and the content that a document was prepared from.
 
     Attributes:
         recipe: Key of the recipe; empty for a result that is not to be used again.
@@ -170,7 +170,7 @@ class DocumentCache:
 
     @property
     def published(self) -> str | None:
-        """What was noted with the index that was published last."""
+        """The note that was kept with the index published last."""
         found = self._file.get(_PUBLISHED)
         return None if found is None else found.decode()
 

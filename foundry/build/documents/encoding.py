@@ -31,7 +31,7 @@ _SKIPPED = TypeAdapter(Skipped)
 
 
 def encode(result: PreparedDocument | Skipped) -> bytes:
-    """A result as compressed JSON, after the signature of a document that is not skipped."""
+    """Return a result as compressed JSON, after the signature of a document that is not skipped."""
     if isinstance(result, Skipped):
         return _LENGTH.pack(0) + zlib.compress(_SKIPPED.dump_json(result), LEVEL)
     signature = Signature.of(result.document).to_bytes()
@@ -85,7 +85,7 @@ def content_key(raw: RawDocument) -> bytes:
 
 
 def parse_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
-    """A worker's result, which is trusted no more than the document was.
+    """Return a worker's result, which is trusted no more than the document was.
 
     Raises UnreadableError for one that makes no sense, or tells of another document.
     """

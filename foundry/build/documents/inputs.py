@@ -35,7 +35,7 @@ FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
 
 @dataclass(slots=True)
 class Inputs:
-    """What the sources hold, in their order, and how it was come by.
+    """The documents of all sources, in their order, and the counts of a build's work on them.
 
     Attributes:
         read: Documents that were prepared.

@@ -1,4 +1,4 @@
-"""Which programs decide a result: the modules that are imported for it, and the libraries of those.
+"""Hash the programs that decide a result: the modules imported for it, and their libraries.
 
 So what has changed elsewhere (a command, a server's module, a library that watches folders) leads
 to no new preparing, and nobody has to remember which part of which program decides what.

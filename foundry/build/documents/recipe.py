@@ -1,4 +1,4 @@
-"""What beside a document decides what it is prepared to."""
+"""The options and programs that decide, beside a document, how it is prepared."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How documents are prepared.
+    """Options by which documents are prepared.
 
     `fields` are those of `config.search.IndexOptions`, `dimensions` those of the built-in table;
     0 where it does not embed the documents.

@@ -50,7 +50,7 @@ class SourceDigest:
         self._hash.update(b"S%d " % len(text) + text)
 
     def digest(self) -> bytes:
-        """Of all that was taken."""
+        """Return the digest of everything taken so far."""
         return self._hash.digest()
 
 

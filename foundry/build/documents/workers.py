@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self
 
 from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer
@@ -50,7 +49,7 @@ class Made:
 
 
 class Preparing(Protocol):
-    """What prepares the documents of a build, by one recipe."""
+    """Prepares the documents of a build, by one recipe."""
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
         """Return each task with its result, as they are ready and not in order.
@@ -108,12 +107,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._threads:
             self._threads.shutdown(wait=False, cancel_futures=True)
         self._sandbox.close()

@@ -121,7 +121,7 @@ class Cluster:
         return []
 
     def get(self, reference: Reference) -> Any:
-        """A result; waits for it. Raises BuildError when there will be none."""
+        """Return a result, after waiting for it. Raises BuildError when there will be none."""
         ray = self._opened()
         self.wait([reference])
         with _explaining(ray):

@@ -1,4 +1,4 @@
-"""What runs on the nodes of a cluster, in Ray's worker processes.
+"""Tasks that run on the nodes of a cluster, in Ray's worker processes.
 
 Arguments and results are plain values, which other versions of Foundry understand: a node with
 another installation answers with a `Mismatch`, since its bytes would not be the same.

@@ -31,7 +31,7 @@ _SPACELESS_RUN = re.compile(f"[{SPACELESS}]+")
 
 
 class WordCounts:
-    """How often each folded word occurs in a corpus, in memory that does not grow with it.
+    """Counts of the folded words of a corpus, in memory that does not grow with it.
 
     When there are too many, the rarer half is forgotten (in the spirit of lossy counting: Manku and
     Motwani 2002), so that a count may fall short of the truth, but hardly that of a frequent word.

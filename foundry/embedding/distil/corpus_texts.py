@@ -123,7 +123,7 @@ class PrioritySample:
                 self._document = _smallest(self._document, self._size)
 
     def end_document(self) -> None:
-        """The next text begins another document."""
+        """Note that the next text begins another document."""
         factor = math.sqrt(self._seen)
         for text, value in _smallest(self._document, self._size).items():
             priority = value * factor
@@ -138,7 +138,7 @@ class PrioritySample:
 
 
 def hash_with(seed: int, name: str) -> Hash:
-    """A function from texts to 64-bit integers, another for every seed and name."""
+    """Return a function from texts to 64-bit integers, another for every seed and name."""
     key = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=32).digest()
 
     def hash_text(text: str) -> int:

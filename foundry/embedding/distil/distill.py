@@ -38,7 +38,7 @@ ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to train.
+    """Options of training.
 
     Attributes:
         seed: Decides the held-out texts and the order of the batches.

@@ -1,4 +1,4 @@
-"""Whether a model's vectors find more than the built-in table's, by questions made from a corpus.
+"""Compare a model's vectors with the built-in table's, by questions made from a corpus.
 
 Headings that one document alone has, and groups of rare words, must find their document by cosine
 alone. They are easy, and nobody asked them: what finds no more of them than the table, which needs
@@ -99,7 +99,7 @@ def _is_usual(word: str) -> bool:
 
 
 def _mean_reciprocal_rank(documents: Vectors, queries: Vectors, right: NDArray[np.bool_]) -> float:
-    """Of the first right chunk (q, n) by cosine; what ties with a wrong one comes after it."""
+    """Return that of the best `right` chunk (q, n) by cosine; wrong ones that tie come before."""
     # Rounded, since the last digits of a matrix product differ between machines.
     scores = np.round(_unit(queries) @ _unit(documents).T, SCORE_DIGITS)
     best = np.where(right, scores, -np.inf).max(axis=1)

@@ -44,7 +44,7 @@ Teach = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class DistillationOptions:
-    """How to distil.
+    """Options of distillation.
 
     Attributes:
         texts: How many texts like queries the model may embed.

@@ -162,7 +162,7 @@ _SCRIPTS = (
 
 
 def frame_question(phrase: str, language: str, number: int) -> str:
-    """A question around a phrase, chosen by a number.
+    """Return a question around a phrase, chosen by a number.
 
     A script that gives a language away decides over `language` (as in foundry.toml); a language
     without frames of its own is asked in English.

@@ -1,4 +1,4 @@
-"""How much a piece's rarity in a corpus counts in a query."""
+"""Weigh the pieces of queries by their rarity in a corpus."""
 
 import math
 

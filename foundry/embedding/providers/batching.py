@@ -1,4 +1,4 @@
-"""The one layer through which every model embeds: nothing twice, nothing cut, nothing lost.
+"""Embed through one layer, whatever the model: nothing twice, nothing cut, nothing lost.
 
 Each text is put behind its prefix, looked up in the cache, split if it is longer than the model
 takes, and asked for in calls of the model's size, several at a time where the model allows it. An

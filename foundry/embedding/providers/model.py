@@ -1,4 +1,4 @@
-"""What every embedding model looks like to the batching layer: one module each beside this one."""
+"""The protocol of embedding models, as the batching layer sees them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Side = Literal["document", "query"]
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """What one call of a model may carry.
+    """Limits of one call of a model.
 
     Attributes:
         tokens: Of one text; a longer one is split by the batching layer.
@@ -30,7 +30,7 @@ class ModelLimits:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model was trained to see before each text, with the space after it."""
+    """Texts that a model was trained to see before each text, with the space after them."""
 
     document: str = ""
     query: str = ""

@@ -1,4 +1,4 @@
-"""What published models are known to want before a text, and how many tokens they take.
+"""Prefixes that published models want before a text, and how many tokens they take.
 
 Each entry is from the model's own card, found by a part of the model's name, so that it also holds
 for copies under other owners' names and for the short names that servers use.

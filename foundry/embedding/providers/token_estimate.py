@@ -1,4 +1,4 @@
-"""How many tokens a text may have for a model whose tokenizer is not at hand.
+"""Estimate the tokens of a text for a model whose tokenizer is not at hand.
 
 Models cut text by word pieces, byte pairs or SentencePiece. Their counts differ, but each is near
 that of a word-piece vocabulary on English words and never above the bytes of anything else. So

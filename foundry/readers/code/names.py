@@ -1,4 +1,4 @@
-"""What a definition in a syntax tree is called."""
+"""Find the names of a definition in a syntax tree."""
 
 import re
 from typing import TYPE_CHECKING

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from foundry.readers.contract import TOO_MUCH, UnreadableError
@@ -33,7 +32,7 @@ _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_TH
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may take: bytes of address space and of answer, seconds.
+    """Limits of one document: bytes of address space and of answer, seconds.
 
     `seconds_per_megabyte` is added to both times, for work that takes longer with larger files.
     """
@@ -91,12 +90,7 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _take(self) -> "_Worker":
