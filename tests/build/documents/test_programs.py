@@ -152,9 +152,8 @@ def test_what_only_type_checkers_import_does_not_count(installed: Path) -> None:
 
 PREPARE = """
 import sys
-from foundry.build.documents.task import open_task
+from foundry.build.documents.preparer import open_task
 from foundry.build.documents.recipe import Recipe
-from foundry.build.documents.encoding import raw_fields
 from foundry.records import RawDocument
 from foundry.config.project import load_config
 from foundry.readers.code.outline import READERS
@@ -162,7 +161,7 @@ from pathlib import Path
 answer = open_task(Recipe.of(load_config(Path(sys.argv[1]))).to_json())
 for name, content in {names!r}.items():
     raw = RawDocument("s", name, name, content.encode())
-    answer({{"document": raw_fields(raw)}}, raw.content)
+    answer(raw.describe(), raw.content)
 for reader in READERS.values():
     reader.read(b"x = 1")
 print(*(name for name in sys.modules if name.partition(".")[0] == "foundry"))
