@@ -9,6 +9,11 @@ from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Table
 from foundry.features.operation import Interface, Monitoring, Reloading
 from foundry.features.snippet import Place, Step
 
+CITING = """
+# URL that clients use; citations of documents without a URL of their own lead there.
+#PUBLIC_URL=https://docs.example.com
+"""
+
 
 class _McpKeys(Table):
     """Keys of MCP.
@@ -32,6 +37,7 @@ class Mcp(Interface):
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     queues: ClassVar = {"/mcp": "mcp", "/mcp/": "mcp"}
+    environment = (CITING,)
     section = """
 ## Give it to an assistant
 
@@ -96,6 +102,7 @@ class Chat(Interface):
     }
     queues: ClassVar = {"/chat": "chat"}
     environment = (
+        CITING,
         LANGUAGE_MODEL,
         """
 # Length limit of an answer in the chat, in tokens.
@@ -193,6 +200,7 @@ class Page(Interface):
     keys = _PageKeys
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
+    environment = (CITING,)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""

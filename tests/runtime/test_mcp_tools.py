@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -68,23 +67,19 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
 
 
 @pytest.fixture(autouse=True)
-def server(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The settings of a server that nobody serves yet."""
-    settings = SimpleNamespace(public_url=None)
-    monkeypatch.setattr(citations, "settings", lambda: settings)
+def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that nobody serves yet."""
+    monkeypatch.delenv("PUBLIC_URL", raising=False)
     monkeypatch.setattr(citations, "_served_at", "")
-    return settings
 
 
 def test_url_of_the_source_comes_first() -> None:
     assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
 
 
-def test_minted_url_is_percent_encoded(
-    server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_minted_url_is_percent_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "/d/a%20b%2Fguide%3F.md"
-    server.public_url = "https://docs.example.com/help"
+    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com/help")
     assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
     assert document_url(CHUNK) == f"https://docs.example.com/help{page}#guide%2F%C3%A4%20%231"
     # A server without pages leads to what it has.
@@ -105,18 +100,18 @@ def test_minted_url_is_percent_encoded(
     ],
 )
 def test_minted_url_leads_to_where_the_server_listens(
-    server: SimpleNamespace, address: str, base: str
+    monkeypatch: pytest.MonkeyPatch, address: str, base: str
 ) -> None:
     announce(address, 9000)
     assert document_url(DOCUMENT).startswith(f"{base}/d/")
-    server.public_url = "https://docs.example.com"
+    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com")
     assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
 
 
-def test_a_server_that_does_not_listen_cites_by_path(server: SimpleNamespace) -> None:
+def test_a_server_that_does_not_listen_cites_by_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (document_url(DOCUMENT), document_url(CHUNK)) == (DOCUMENT.path, CHUNK.path)
     assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
-    server.public_url = "https://docs.example.com"
+    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com")
     assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
 
 

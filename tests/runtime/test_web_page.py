@@ -29,7 +29,6 @@ from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import citations
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import Problems
@@ -265,11 +264,10 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
     chosen = SimpleNamespace(
         title="Notes *on* [things]",
         description="Two lines\nand <b>no</b> markup.",
-        public_url="https://notes.example",
     )
     monkeypatch.setattr(web_page, "current_index", lambda: index)
     monkeypatch.setattr(web_page, "settings", lambda: chosen)
-    monkeypatch.setattr(citations, "settings", lambda: chosen)
+    monkeypatch.setenv("PUBLIC_URL", "https://notes.example")
     yield make_client(AccessPolicy(frozenset(), ()))
 
 

@@ -27,7 +27,7 @@ from ..index.records import ChunkRecord, DocumentAnswer, Record
 from ..retrieval.settings import settings
 from .citations import public_url, record_path
 from .json import PROBLEM_RESPONSES, JsonResponse
-from .requests import PassageParameters
+from .requests import PageParameters
 from .routes import require_document
 
 FOLDER = Path(__file__).parents[1] / "page"
@@ -87,6 +87,13 @@ class Page:
         """Return the page as a response."""
         headers = {"Content-Security-Policy": self.policy, "Vary": "Accept"}
         return Response(self.body, headers=headers, media_type="text/html")
+
+
+class PassageParameters(PageParameters):
+    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
+
+    document: str
+    around: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,11 +132,4 @@ class PageParameters(RequestModel):
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
 
 
-class PassageParameters(PageParameters):
-    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
-
-    document: str
-    around: str | None = None
-
-
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
