@@ -44,19 +44,24 @@ class Mcp(Interface):
 <!-- mcp-name: com.example/{name} -->
 
 Over the Model Context Protocol (MCP), assistants get the read-only tools `search`, `fetch` and
-`list_sources`. They start `{name} mcp` themselves, or connect to `/mcp` of a server:
+`list_sources`. Put this server into the configuration of one on this machine, or see what to put:
 
 ```sh
-claude mcp add {name} -- {name} mcp
+{name} mcp --install claude    # Claude Desktop; claude-code, cursor, vscode, windsurf, zed
+{name} mcp --print-config cursor
+```
+
+Claude Code and VS Code keep it with the folder where you run this, the others for all folders. A
+file that is changed keeps all else that it says, and a copy lies beside it. Assistants elsewhere
+connect to `/mcp` of a server:
+
+```sh
 claude mcp add --transport http {name} https://docs.example.com/mcp \\
   --header "Authorization: Bearer $API_TOKENS"
 ```
 
-Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take
-`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`, VS Code
-(`.vscode/mcp.json`) the same with `servers` in place of `mcpServers`. If a client does not find the
-command, give it the path that `which {name}` prints. To publish `server.json` in the MCP registry,
-replace `com.example` there and in this file by your namespace.
+To publish `server.json` in the MCP registry, replace `com.example` there and in this file by your
+namespace.
 """
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:

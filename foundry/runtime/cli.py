@@ -55,13 +55,13 @@ def run(
     serve: Callable[..., None],
     arguments: Sequence[str] | None = None,
     *,
-    serve_mcp: Callable[[], None] | None = None,
+    serve_mcp: Callable[..., None] | None = None,
     more: Sequence[Command] = (),
 ) -> int:
     """Run one command and return its exit code; the only place where errors are printed.
 
-    `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given, and
-    there are `more` commands besides.
+    `serve` is called as `web.serving.serve`; there are `more` commands besides, and `mcp` if
+    `serve_mcp` is given: it takes the name of an assistant or None, and whether to change its file.
     """
     try:
         commands = {command.name: command for command in (SEARCH, *more, VERIFY)}
@@ -74,7 +74,8 @@ def run(
             is_open = chosen.insecure_no_auth
             serve(chosen.host, port, workers=chosen.workers, insecure_no_auth=is_open)
         elif chosen.command == "mcp" and serve_mcp:
-            serve_mcp()
+            assistant, is_installed = chosen.install or chosen.print_config, bool(chosen.install)
+            serve_mcp(assistant, install=is_installed)
         else:
             value, text, code = commands[chosen.command].answer(chosen, search)
             sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
@@ -117,7 +118,11 @@ def _parser(
     add("--insecure-no-auth", action="store_true", help=no_auth)
 
     if mcp:
-        commands.add_parser("mcp", help="answer an MCP client over standard input and output")
+        answers = "answer an MCP client over standard input and output"
+        add = commands.add_parser("mcp", help=answers).add_mutually_exclusive_group().add_argument
+        names = "claude, claude-code, cursor, vscode, windsurf or zed"
+        add("--print-config", metavar="ASSISTANT", help=f"print what it needs: {names}")
+        add("--install", metavar="ASSISTANT", help="put that into its file, and keep a copy")
     for command in answering:
         command.add_options(commands.add_parser(command.name, help=command.help))
     return parser
