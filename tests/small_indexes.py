@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
@@ -90,6 +91,13 @@ def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Itera
         # Ids in another order than the chunks, so that ties show which of the two decides.
         chunk_id = f"c{(number * 7919 + place * 104_729) % 1_000_003:07d}"
         yield Chunk(chunk_id, document.id, text, (document.title,), 0, len(text), 1, 1)
+
+
+def number_of(index: Any, hit: Any) -> int:
+    """Return the number of a hit's chunk in an index."""
+    document = index.find_document(hit.document_id)
+    number: int = document.chunk_start + index.place_of(document, hit.id)
+    return number
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, post, serving
+from small_indexes import number_of
 from test_search import corpora, filters, passes, queries, write_index
 
 from foundry.cli.main import main
@@ -99,14 +100,14 @@ def test_invariants(
     mode: str,
     wanted: dict[str, object] | None,
 ) -> None:
-    server.load(write_index(tmp_path_factory.mktemp("index") / "v", corpus))
+    index = server.load(write_index(tmp_path_factory.mktemp("index") / "v", corpus))
     response = server.search_hybrid(query, top_k, mode=mode, filters=wanted)
 
     hits = response.hits
     scores = [hit.score for hit in hits]
     assert len(hits) <= top_k
     assert all(0.01 <= score <= 1 and math.isfinite(score) for score in scores)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, number_of(index, hit)))
     shown = [name for hit in hits for name in (hit.id, *hit.near_duplicates)]
     assert len(set(shown)) == len(shown)
     assert all(passes(hit, wanted) for hit in hits)

@@ -162,7 +162,7 @@ def test_invariants(
     assert all(0 <= score <= 1 and math.isfinite(score) for score in scores)
     assert scores == sorted(scores, reverse=True)
     assert len({hit.id for hit in hits}) == len(hits)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, int(hit.document_id[1:])))
     assert all(passes(hit, wanted) for hit in hits)
     for hit in hits:
         for lane in (hit.scores.semantic, hit.scores.keyword):

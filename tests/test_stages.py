@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_indexes import Note, rendered_server, write_notes
+from small_indexes import Note, number_of, rendered_server, write_notes
 from starlette.testclient import TestClient
 
 from foundry.config.search import IndexOptions
@@ -127,7 +127,7 @@ def test_invariants(
     hits = response.hits
     assert len(hits) <= top_k
     assert all(0 <= hit.score <= 1 and math.isfinite(hit.score) for hit in hits)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, number_of(index, hit)))
     assert len({hit.id for hit in hits}) == len(hits)
     for hit in hits:
         assert index.find_chunk(hit.id).to_json().items() <= hit.to_json().items()

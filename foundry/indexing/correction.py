@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.indexing.files import write_array
-from foundry.indexing.postings import offsets_of
+from foundry.indexing.files import offsets_of, write_array
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.correction import (
     MAX_LENGTH,

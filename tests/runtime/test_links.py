@@ -13,7 +13,7 @@ from small_indexes import Note, write_notes
 
 from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Journal, best_places
+from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages import links
 from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
 
@@ -166,12 +166,10 @@ def test_keyword_results_have_links_too() -> None:
     assert linked.semantic is None and linked.chunks.tolist() == [0, 6]
 
 
-def test_best_places_order_ties_by_id() -> None:
-    index: Any = FakeIndex([], [], [], [], [], [])
+def test_best_places_are_in_the_order_of_the_index_where_scores_are_equal() -> None:
     found = candidates({0: 0.5, 2: 0.9, 4: 0.5, 6: 0.5, 8: 0.1})
-    # Ids descend as numbers grow.
-    assert best_places(index, found, 10).tolist() == [1, 3, 2, 0, 4]
-    assert best_places(index, found, 2).tolist() == [1, 3]
+    assert found.best_places().tolist() == [1, 0, 2, 3, 4]
+    assert found.best_places(2).tolist() == [1, 0]
 
 
 @given(
@@ -179,7 +177,6 @@ def test_best_places_order_ties_by_id() -> None:
     count=st.integers(1, 45),
 )
 def test_best_places_are_what_sorting_gives(scores: list[float], count: int) -> None:
-    index: Any = FakeIndex([], [], [], [], [], [])
     found = candidates(dict(enumerate(scores)))
-    expected = sorted(range(len(scores)), key=lambda place: (-scores[place], -place))
-    assert best_places(index, found, count).tolist() == expected[:count]
+    expected = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    assert found.best_places(count).tolist() == expected[:count]

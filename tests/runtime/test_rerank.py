@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Journal, best_places
+from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, warm_if_wanted
 from foundry.runtime.retrieval.stages.rerank import (
     FAILED,
@@ -133,7 +133,7 @@ def test_scores_below_never_grow() -> None:
     hits=st.integers(1, 30),
 )
 def test_order_is_consistent(scores: list[float], given_scores: list[float], hits: int) -> None:
-    before = best_places(index_of(TEXTS * 8), candidates(scores), len(scores))
+    before = candidates(scores).best_places()
     ranked, _ = run(Reranker(lambda: Scripted(given_scores)), scores, hits)
     assert ((ranked.scores >= 0) & (ranked.scores <= 1)).all()
     read, below = before[:hits], before[hits:]

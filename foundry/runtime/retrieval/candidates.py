@@ -138,6 +138,10 @@ class Candidates:
         found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
         return replace(found.with_scores(scores), coverage=hits.coverage)
 
+    def best_places(self, count: int | None = None) -> Numbers:
+        """Return the places of the best candidates, equal scores in the order of the index."""
+        return np.argsort(-self.scores, kind="stable")[:count]
+
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
         clipped: Scores = np.clip(scores, 0.0, 1.0)

@@ -9,7 +9,6 @@ others.
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -86,7 +85,8 @@ class Hit(ChunkRecord):
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
-    """The response to one query: its hits, best first, equal scores in the order of ids.
+    """The response to one query: its hits, best first, equal scores in the order of
+    the index.
 
     `mode` is the mode used and `reason` why; `degraded` is true if semantic search was wanted and
     could not be had. `match` is how good the best hit is, `none` if the documents say nothing about
@@ -141,34 +141,10 @@ def check_request(query: str, top_k: int, mode: str) -> None:
         raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
 
 
-def best_places(index: Index, candidates: Candidates, count: int) -> NDArray[np.int64]:
-    """Return the places of the best `count` candidates, equal scores in the order of ids."""
-    scores = candidates.scores
-    chosen = np.argsort(-scores, kind="stable")
-    if len(scores) > count:
-        # Every candidate that ties with the last place takes part, since ids decide ties.
-        chosen = chosen[: np.count_nonzero(scores >= scores[chosen[count - 1]])]
-    ranked = scores[chosen].tolist()
-    times = Counter(ranked)
-    if len(times) == len(ranked):
-        return chosen[:count]
-    # Only ties need their ids, which are read from disk.
-    keys = [
-        (-score, index.chunk(int(candidates.chunks[place])).id if times[score] > 1 else "")
-        for place, score in zip(chosen, ranked, strict=True)
-    ]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    return chosen[order[:count]].astype(np.int64)
-
-
-def rank_hits(index: Index, candidates: Candidates, first: int) -> Iterator[Hit]:
-    """Yield every candidate as a hit, best first; only the `first` are sorted at once."""
-    done, count = 0, first
-    while done < len(candidates.scores):
-        places = best_places(index, candidates, count)
-        for place in places[done:].tolist():
-            yield _hit(index, candidates, place)
-        done, count = len(places), 4 * count
+def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
+    """Yield every candidate as a hit, best first, each read when it is due."""
+    for place in candidates.best_places().tolist():
+        yield _hit(index, candidates, place)
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:

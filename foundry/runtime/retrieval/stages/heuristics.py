@@ -19,7 +19,6 @@ import numpy as np
 from ...index.reader import Index
 from ...index.records import ChunkRecord
 from ..candidates import Candidates, stage
-from ..results import best_places
 from ..tokens import Token, Tokenizer
 
 Terms = frozenset[str]
@@ -39,7 +38,7 @@ def rerank_heuristically(
 
     Those below keep the factor 1, the least that there is, and so cannot overtake them.
     """
-    places = best_places(index, candidates, hits)
+    places = candidates.best_places(hits)
     records = [index.chunk(int(number)) for number in candidates.chunks[places]]
     entities = find_entities(tokens)
     asked = frozenset(chain.from_iterable(token.terms for token in tokens))

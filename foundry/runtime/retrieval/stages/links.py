@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...index.arrays import open_array
 from ...index.reader import Index
 from ..candidates import SCORE_DIGITS, Candidates
-from ..results import Journal, best_places
+from ..results import Journal
 
 _STEP = 10.0**-SCORE_DIGITS
 """The least difference between two scores."""
@@ -80,7 +80,7 @@ def add_linked(
     filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
     keeps its score, and documents among the seeds are left as they are.
     """
-    seed_places = best_places(index, candidates, seeds)
+    seed_places = candidates.best_places(seeds)
     if not len(seed_places):
         return candidates
     graph = open_graph(index)

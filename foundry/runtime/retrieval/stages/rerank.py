@@ -17,7 +17,7 @@ from ...index.errors import ConfigurationError
 from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import SCORE_DIGITS, Candidates, stage
-from ..results import Journal, best_places
+from ..results import Journal
 
 STAGE = "rerank"
 
@@ -116,7 +116,7 @@ def rerank(
 
     The others are scaled so that the best of them comes just below the lowest that the model gave.
     """
-    places = best_places(index, candidates, hits + 1)
+    places = candidates.best_places(hits + 1)
     read, below = places[:hits], places[hits:]
     if not len(read):
         return candidates
