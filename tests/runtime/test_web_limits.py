@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
-from starlette.exceptions import HTTPException
 from waiting import wait_until
 
-from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.middleware import Slots
 from foundry.runtime.web.observing import MONITORING, REGISTRY, REQUESTS_WORKING
 
@@ -24,30 +22,6 @@ def chat(path: str) -> bytes:
 
 def working(name: str = "test") -> float | None:
     return REGISTRY.get_sample_value("http_requests_working", {"kind": name})
-
-
-def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
-    async def check() -> None:
-        slots = Slots("test", 2, MONITORING)
-        order: list[int] = []
-        most = done = 0
-
-        async def work(number: int) -> None:
-            nonlocal most, done
-            await slots.take()
-            order.append(number)
-            most = max(most, len(order) - done)
-            await asyncio.sleep(0.001)
-            done += 1
-            slots.give_back()
-
-        await asyncio.gather(*(work(number) for number in range(50)))
-        assert order == list(range(50))
-        assert most == 2
-        await asyncio.sleep(0)
-        assert working() == 0
-
-    asyncio.run(check())
 
 
 def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
@@ -69,40 +43,6 @@ def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
         await asyncio.gather(*tasks)
         # What else has to be done was never more than two searches away.
         assert max(b - a for a, b in itertools.pairwise(seen)) <= 2
-
-    asyncio.run(check())
-
-
-def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_middleware, "WAIT_SECONDS", 0.05)
-
-    async def check() -> None:
-        slots = Slots("test", 1, MONITORING)
-        await slots.take()
-        with pytest.raises(HTTPException, match="503"):
-            await slots.take()
-        assert working() == 1
-        slots.give_back()
-        await asyncio.sleep(0)
-        await slots.take()
-
-    asyncio.run(check())
-
-
-def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_middleware, "WAIT_SECONDS", 60.0)
-
-    async def check() -> None:
-        slots = Slots("test", 1, MONITORING)
-        await slots.take()
-        waiting = [asyncio.create_task(slots.take()) for _ in range(1025)]
-        await asyncio.sleep(0)
-        assert [task.done() for task in waiting] == [False] * 1024 + [True]
-        with pytest.raises(HTTPException, match="503"):
-            await waiting.pop()
-        for task in waiting:
-            slots.give_back()
-            await task
 
     asyncio.run(check())
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raw_http import Server, get, statuses
 
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.results import SearchResponse
 from foundry.runtime.web.observing import observe_search
 from foundry.runtime.web.process import DescriptorHandler, JsonFormatter, configure_logging
@@ -27,14 +26,6 @@ def record(message: str, *arguments: object, **options: Any) -> logging.LogRecor
     return made
 
 
-def test_a_line_has_time_level_logger_message_and_fields() -> None:
-    line = JsonFormatter().format(record("said %d", 1, fields={"status": 200}))
-    assert line == (
-        '{"time":"2023-11-14T22:13:20.500Z","level":"info","logger":"server",'
-        '"message":"said 1","status":200}'
-    )
-
-
 @given(text=st.text(), field=st.text())
 def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> None:
     made = record("%s", text, fields={"route": field})
@@ -42,32 +33,6 @@ def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> 
     assert line.isascii() and line.isprintable()
     parsed = json.loads(line)
     assert (parsed["message"], parsed["route"]) == (text, field)
-
-
-def test_a_traceback_is_a_field() -> None:
-    try:
-        raise RuntimeError("broken\nin two")
-    except RuntimeError:
-        made = record("failed", exc_info=sys.exc_info())
-    line = JsonFormatter().format(made)
-    assert "\n" not in line
-    assert "RuntimeError: broken\nin two" in json.loads(line)["exception"]
-
-
-def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
-    reader, writer = os.pipe()
-    handler = DescriptorHandler(writer)
-    # Ten times what a pipe holds.
-    for number in range(5000):
-        handler.emit(record("line %d %s", number, "x" * 80))
-    os.set_blocking(reader, False)
-    with os.fdopen(reader, "rb") as stream:
-        before = stream.read()
-        handler.emit(record("after"))
-        after = stream.read()
-    os.close(writer)
-    assert before.startswith(b'{"time"') and len(before) < 100_000
-    assert json.loads(after)["message"] == "after"
 
 
 @pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
@@ -91,13 +56,6 @@ def own_root() -> Iterator[None]:
     yield
     logging.captureWarnings(False)
     root.handlers[:], root.level = handlers, level
-
-
-def test_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOG_LEVEL", "loud")
-    with pytest.raises(ConfigurationError, match="LOG_LEVEL: 'loud'") as caught:
-        configure_logging()
-    assert caught.value.hint == "choose one of debug, info, warning, error"
 
 
 def test_closed_standard_error_is_no_error(monkeypatch: pytest.MonkeyPatch, own_root: None) -> None:
