@@ -5,18 +5,23 @@ import asyncio
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime.web import middleware
-from foundry.runtime.web.middleware import Slots
-from foundry.runtime.web.observing import MONITORING, REGISTRY
+from foundry.runtime.web.middleware import Observer, Slots
 
 
-def working() -> float | None:
-    return REGISTRY.get_sample_value("http_requests_working", {"kind": "test"})
+class Counter(Observer):
+    """Counts those that work."""
+
+    now = 0
+
+    def working(self, kind: str, change: int) -> None:
+        assert kind == "test"
+        self.now += change
 
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
     async def check() -> None:
-        slots = Slots("test", 2, MONITORING)
+        counter = Counter()
+        slots = Slots("test", 2, counter)
         order: list[int] = []
         most = done = 0
 
@@ -33,20 +38,21 @@ def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
         assert order == list(range(50))
         assert most == 2
         await asyncio.sleep(0)
-        assert working() == 0
+        assert counter.now == 0
 
     asyncio.run(check())
 
 
 def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("foundry.runtime.web.middleware.WAIT_SECONDS", 0.05)
 
     async def check() -> None:
-        slots = Slots("test", 1, MONITORING)
+        counter = Counter()
+        slots = Slots("test", 1, counter)
         await slots.take()
         with pytest.raises(HTTPException, match="503"):
             await slots.take()
-        assert working() == 1
+        assert counter.now == 1
         slots.give_back()
         await asyncio.sleep(0)
         await slots.take()
@@ -55,10 +61,10 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "WAIT_SECONDS", 60.0)
+    monkeypatch.setattr("foundry.runtime.web.middleware.WAIT_SECONDS", 60.0)
 
     async def check() -> None:
-        slots = Slots("test", 1, MONITORING)
+        slots = Slots("test", 1, Counter())
         await slots.take()
         waiting = [asyncio.create_task(slots.take()) for _ in range(1025)]
         await asyncio.sleep(0)
