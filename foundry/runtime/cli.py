@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.reader import current_index
@@ -37,15 +37,8 @@ Search = Callable[..., SearchResponse]
 Answer = tuple[object, str, int]
 """The answer of a command as JSON and as text, and its exit code."""
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command that prints an answer, for people or as JSON with its option `--json`."""
-
-    name: str
-    help: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    answer: Callable[[argparse.Namespace, Search], Answer]
+AddCommand = Callable[[Any], None]
+"""Adds a command to subparsers, with its function as the default of `answer`."""
 
 
 def run(
@@ -56,17 +49,15 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[..., None] | None = None,
-    more: Sequence[Command] = (),
+    more: Sequence[AddCommand] = (),
 ) -> int:
     """Run one command and return its exit code; the only place where errors are printed.
 
-    `serve` is called as `web.serving.serve`; there are `more` commands besides, and `mcp` if
+    `serve` is called as `web.serving.serve`; `more` add commands of their own. There is `mcp` if
     `serve_mcp` is given: it takes the name of an assistant or None, and whether to change its file.
     """
     try:
-        commands = {command.name: command for command in (SEARCH, *more, VERIFY)}
-        parser = _parser(name, version, commands.values(), mcp=serve_mcp is not None)
-        chosen = parser.parse_args(arguments)
+        chosen = _parser(name, version, more, mcp=serve_mcp is not None).parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
@@ -77,7 +68,8 @@ def run(
             assistant, is_installed = chosen.install or chosen.print_config, bool(chosen.install)
             serve_mcp(assistant, install=is_installed)
         else:
-            value, text, code = commands[chosen.command].answer(chosen, search)
+            answer: Answer = chosen.answer(chosen, search)
+            value, text, code = answer
             sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
             # A reader that has gone is noticed here, and not when the interpreter ends.
             sys.stdout.flush()
@@ -103,7 +95,7 @@ def run(
 
 
 def _parser(
-    name: str, version: str, answering: Iterable[Command], *, mcp: bool
+    name: str, version: str, more: Iterable[AddCommand], *, mcp: bool
 ) -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog=name, epilog=EXIT_CODES, formatter_class=raw)
@@ -123,12 +115,14 @@ def _parser(
         names = "claude, claude-code, cursor, vscode, windsurf or zed"
         add("--print-config", metavar="ASSISTANT", help=f"print what it needs: {names}")
         add("--install", metavar="ASSISTANT", help="put that into its file, and keep a copy")
-    for command in answering:
-        command.add_options(commands.add_parser(command.name, help=command.help))
+    for add_command in (_add_search, *more, _add_verify):
+        add_command(commands)
     return parser
 
 
-def _add_search_options(parser: argparse.ArgumentParser) -> None:
+def _add_search(commands: Any) -> None:
+    parser = commands.add_parser("search", help="print the best passages for a query")
+    parser.set_defaults(answer=_search)
     add = parser.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
@@ -220,7 +214,10 @@ def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
         yield f"{INDENT}also at {printable(place.url or place.path)}"
 
 
-def _add_verify_options(parser: argparse.ArgumentParser) -> None:
+def _add_verify(commands: Any) -> None:
+    checked = "check the files of the index, and that it answers known queries"
+    parser = commands.add_parser("verify", help=checked)
+    parser.set_defaults(answer=_verify)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -239,12 +236,3 @@ def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     said = f"index {index.version}: {files} files, {queries} known queries checked"
     lines = [said, *(findings or ["everything is in order"])]
     return report, "\n".join(lines), 1 if findings else 0
-
-
-SEARCH = Command("search", "print the best passages for a query", _add_search_options, _search)
-VERIFY = Command(
-    "verify",
-    "check the files of the index, and that it answers known queries",
-    _add_verify_options,
-    _verify,
-)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .cli import MODES, Answer, Command, Search
+from .cli import MODES, Answer, Search
 from .index.errors import ConfigurationError
 from .index.reader import Index, current_index
 from .retrieval.results import MAX_TOP_K, SearchResponse
@@ -160,7 +160,10 @@ def describe(report: Mapping[str, Any]) -> str:
     return "\n".join([*lines, report["recorded"], *map("FAILED: {}".format, report["failures"])])
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
+def add_eval(commands: Any) -> None:
+    """Add the command `eval`."""
+    parser = commands.add_parser("eval", help="ask the questions of this server")
+    parser.set_defaults(answer=_evaluate)
     add = parser.add_argument
     add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
     add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
@@ -178,6 +181,3 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     report = evaluate(search, index, chosen.questions, dict.fromkeys(modes))
     report["recorded"], report["failures"] = compare(report, chosen.tolerance)
     return report, describe(report), 1 if report["failures"] else 0
-
-
-EVAL = Command("eval", "ask the questions of this server", _add_options, _evaluate)

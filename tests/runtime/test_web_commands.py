@@ -22,6 +22,7 @@ from foundry.runtime.retrieval.results import (
     SearchResponse,
     check_request,
 )
+from foundry.runtime.retrieval.tokens import Tokenizer
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -64,6 +65,7 @@ def run(*arguments: str) -> int:
 def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1") -> None:
     index = SimpleNamespace(
         version="v0",
+        tokenizer=Tokenizer("english"),
         document_count=1,
         chunk_count=2,
         verify=lambda: list(findings),
@@ -71,6 +73,12 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
     monkeypatch.setattr(commands, "current_index", lambda: index)
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that is in order."""
+    use_index(monkeypatch)
 
 
 def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,12 +194,15 @@ def test_help_names_exit_codes_and_version(capsys: pytest.CaptureFixture[str]) -
 def test_closed_pipe_is_no_traceback() -> None:
     script = (
         "import sys\n"
+        "from types import SimpleNamespace\n"
         "from foundry.runtime import cli\n"
+        "from foundry.runtime.retrieval.tokens import Tokenizer\n"
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
         "    return SearchResponse("
         "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
+        "cli.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
         "sys.exit(cli.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
     )
     with subprocess.Popen(

@@ -22,6 +22,9 @@ from .process import configure_logging, loading
 
 MAX_WORKERS = 256
 
+Follow = Callable[[Served, Callable[[str], None]], object]
+"""Verifies the served index in a thread, and may replace it by newer ones."""
+
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
 # LOG_LEVEL does not silence it: programs wait for the address.
@@ -38,7 +41,7 @@ def serve(
     insecure_no_auth: bool = False,
     observer: Observer | None = None,
     announce: Callable[[str, int], None] | None = None,
-    follow: Callable[[Served, Callable[[str], None]], object] | None = None,
+    follow: Follow | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
@@ -71,7 +74,7 @@ def serve(
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
         observer = observer or Observer()
-        run = partial(_run, app, listener, observer, follow)
+        run = partial(_run, app, listener, observer, follow or _verify)
         if workers == 1:
             run()
         else:
@@ -79,23 +82,19 @@ def serve(
     _logger.info("stopped")
 
 
-def _run(
-    app: FastAPI,
-    listener: socket.socket,
-    observer: Observer,
-    follow: Callable[[Served, Callable[[str], None]], object] | None,
-) -> None:
+def _run(app: FastAPI, listener: socket.socket, observer: Observer, follow: Follow) -> None:
     server = Server(app, settings().limits.connections, observer)
     # Uvicorn raises the signal that stopped it again, which must not end this process.
     for number in _STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
     # Not before: a thread does not survive the fork that makes a worker.
-    if follow is not None:
-        follow(served, observer.reloaded)
-    else:
-        threading.Thread(target=served.verify, daemon=True).start()
+    follow(served, observer.reloaded)
     server.run(sockets=[listener])
+
+
+def _verify(index: Served, _reloaded: object) -> None:
+    threading.Thread(target=index.verify, name="verify", daemon=True).start()
 
 
 def _run_workers(
