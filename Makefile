@@ -3,8 +3,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Many tests wait for servers more than they compute; those of one file share what it sets up.
-PARALLEL ?= -n 4 --dist loadfile
+# Many tests wait for servers more than they compute; those of one file share what it sets up. In the
+# order of tests/conftest.py, which begins with the files that take longest.
+PARALLEL ?= -n 4 --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes, none of which should compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 

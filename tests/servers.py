@@ -15,6 +15,9 @@ from typing import Any
 from filelock import FileLock
 from packaging.utils import canonicalize_name
 
+from foundry.files import templates_folder
+from foundry.rendering.copying import RUNTIME
+
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
 
@@ -87,10 +90,19 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
 
 def check_with_own_tools(export: Path, **variables: str) -> None:
     """Run the formatter, linter, type checker and tests that an export names, in its folder."""
-    run_tool(export, "black", "--check", ".")
+    check_format(export)
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_types(export)
     run_tool(export, "pytest", "-q", **variables)
+
+
+def check_format(export: Path) -> None:
+    """Run black on what is not a copy of files of this repository, which is checked here."""
+    copied = {path.read_bytes() for path in RUNTIME.rglob("*.py")}
+    copied |= {path.read_bytes() for path in (templates_folder() / "server/tests").rglob("*.py")}
+    own = [path for path in sorted(export.rglob("*.py")) if path.read_bytes() not in copied]
+    assert own
+    run_tool(export, "black", "--check", *own)
 
 
 def check_types(export: Path) -> None:

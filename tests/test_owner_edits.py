@@ -8,7 +8,7 @@ import pytest
 from browsers import browser, visit
 from click.testing import CliRunner
 from conftest import MakeProject
-from servers import get, in_checkout, post, run_tool, serving
+from servers import check_format, get, in_checkout, post, run_tool, serving
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -156,7 +156,7 @@ def check_edit(export: Path, edits: Edits) -> None:
     """Edit, verify, update to the templates of today, and verify again."""
     edit(export, edits)
     run_tool(export, "ruff", "check", "--no-cache", ".")
-    run_tool(export, "black", "--check", "-q", ".")
+    check_format(export)
     check_named(export, edits)
     said = run("update", export)
     for name in edits:

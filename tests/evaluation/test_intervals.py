@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from foundry.evaluation.metrics import bootstrap
 
@@ -24,6 +23,8 @@ def test_columns_are_resampled_together() -> None:
 
 @pytest.mark.parametrize("count", [8, 60, 400])
 def test_agrees_with_scipy(count: int) -> None:
+    from scipy import stats
+
     values = np.random.default_rng(count).beta(0.5, 0.5, count)
     [own] = bootstrap(values[:, np.newaxis])
     theirs = stats.bootstrap(
