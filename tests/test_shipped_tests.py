@@ -12,8 +12,7 @@ from foundry.rendering.query_encoder import QUERY_ENCODERS
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF = "tests/retrieval/test_fusion_rrf.py"
-CITATIONS = "tests/chat/test_citations.py"
-SENTENCES = "tests/chat/test_sentences.py"
+OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
@@ -36,7 +35,7 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
     ("options", "missing"),
     [
         ("", {RRF, *OF_STAGES}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {CITATIONS, SENTENCES, *OF_STAGES}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {*OF_CHAT, *OF_STAGES}),
         ("[search.recency]\n[search.anchors]", {RRF, *OF_STAGES} - RECENT),
         ('[embedding]\nprovider = "none"', {RRF, *OF_STAGES, *OF_VECTORS}),
     ],
