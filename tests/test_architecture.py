@@ -43,6 +43,17 @@ BETWEEN_STAGES = {
     # The published index is what goes into an engine.
     ("stores", "indexing"),
 }
+WITHIN_ROOMS = {
+    "build.documents": set(),
+    "build.corpus": {"build.documents", "build.report"},
+    "build.ray": {"build.documents"},
+    "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},
+    "embedding.distil": {"embedding.embedder", "embedding.encoder_files", "embedding.static"},
+    "features.stages": {"features.feature", "features.snippet", "features.stage"},
+}
+"""Rooms in a room, and the neighbours that each may import."""
+READING = ("code", "formats", "sandbox")
+"""Rooms of readers: each imports only those before it, and modules that lie beside them."""
 MAX_ROOT_MODULES = 8
 MAX_LINES = 300
 
@@ -111,6 +122,24 @@ def test_imports_point_one_way() -> None:
                 continue
             is_foundation = room in FOUNDATION and other in FOUNDATION
             assert is_foundation or layer_of(other) < layer_of(room), f"{name_of(path)}: {other}"
+
+
+def test_rooms_in_a_room_know_few_neighbours() -> None:
+    for path in set(MODULES) - set(RUNTIME):
+        name = name_of(path)
+        own = ".".join(name.split(".")[:2])
+        for other in imported_from_foundry(path) if own in WITHIN_ROOMS else ():
+            inner = ".".join(other.split(".")[:2])
+            if room_of(other) == room_of(name) and inner != own:
+                assert inner in WITHIN_ROOMS[own], f"{name}: {other}"
+
+
+def test_formats_know_nothing_of_workers() -> None:
+    for place, room in enumerate(READING):
+        later = {f"readers.{other}" for other in READING[place + 1 :]}
+        for path in (FOUNDRY / "readers" / room).glob("*.py"):
+            found = {".".join(name.split(".")[:2]) for name in imported_from_foundry(path)}
+            assert not found & later, path
 
 
 def test_command_line_imports_the_pipeline_and_records() -> None:

@@ -1,7 +1,8 @@
-"""Writes the folder of an encoder, read by `foundry.runtime.retrieval.encoder`; applies one."""
+"""Write the folder of an encoder, which `foundry.runtime.retrieval.encoder` reads; apply one."""
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.runtime.retrieval.encoder import EncoderDescription, EncoderLayout, PieceEncoder
+
+RARITY_POWER = 0.5
+"""Of the inverse document frequency, scaled to at most 1."""
 
 
 def write_encoder_files(
@@ -54,3 +58,20 @@ def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float3
         if vector is not None:
             row += vector
     return vectors
+
+
+def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
+    """Return factors (V,), in (0, 1], of pieces that occur in so many (V,) of the texts.
+
+    The inverse document frequency is that of the keyword lane.
+    """
+    largest = math.log(1 + 2 * (texts + 1))
+    # Logarithms may differ in the last bit between machines; six digits do not.
+    factors = {
+        frequency: round(
+            (math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5)) / largest) ** RARITY_POWER,
+            6,
+        )
+        for frequency in np.unique(frequencies).tolist()
+    }
+    return np.array([factors[frequency] for frequency in frequencies.tolist()])

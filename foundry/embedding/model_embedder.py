@@ -58,7 +58,7 @@ class ModelEmbedder:
     @property
     def embedded(self) -> int:
         """Number of texts that the model has embedded so far."""
-        return self._model.counters.answered
+        return self._model.answered
 
     @property
     def known_items(self) -> KnownItemFigures | None:

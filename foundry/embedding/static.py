@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.embedding.distil.rarity import rarity_factors
 from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
-from foundry.embedding.encoder_files import encode_all, write_encoder_files
+from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.layout import QueryFigures
 from foundry.runtime.index.records import ChunkRecord

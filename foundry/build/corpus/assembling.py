@@ -18,11 +18,11 @@ from foundry.build.corpus.carrying import (
     longest_ascent,
 )
 from foundry.build.corpus.decisions import Decisions
-from foundry.build.corpus.signature import Signature
 from foundry.build.documents.cache import DocumentCache
 from foundry.build.documents.inputs import Inputs
 from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.signature import Signature
 from foundry.build.report import BuildReport, Figures, Remarks
 from foundry.config.project import Config
 from foundry.config.sources import Source

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.corpus.signature import Block, find_blocks
+from foundry.build.documents.signature import Block, find_blocks
 from foundry.records import Chunk, Document, Reading
 
 MIN_DOCUMENTS = 10

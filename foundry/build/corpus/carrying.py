@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from foundry.build.corpus.signature import Signature
+from foundry.build.documents.signature import Signature
 from foundry.build.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import CarriedLayout, Previous

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 from zlib import crc32
 
-from foundry.build.corpus.signature import Signature
+from foundry.build.documents.signature import Signature
 from foundry.records import Document
 
 Mode = Literal["exact", "near", "keep"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from foundry.build.corpus.boilerplate import Boilerplate
 from foundry.build.corpus.copies import find_copies
-from foundry.build.corpus.signature import Signature
+from foundry.build.documents.signature import Signature
 from foundry.config.file import BuildSection
 from foundry.records import Document
 

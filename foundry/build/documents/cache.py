@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from foundry.build.corpus.signature import Signature
 from foundry.build.documents.encoding import decode, decode_signature
+from foundry.build.documents.signature import Signature
 from foundry.key_value import CacheDamagedError, KeyValueFile
 from foundry.records import Skipped, Stamp
 from foundry.records.prepared import PreparedDocument

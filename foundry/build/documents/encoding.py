@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from foundry.build.corpus.signature import Signature
 from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.signature import Signature
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.reading import check_document
 from foundry.records import RawDocument, Skipped

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from foundry.build.corpus.signature import Signature
 from foundry.build.documents.cache import DocumentCache, Entry, Known, KnownTable, stamp_text
 from foundry.build.documents.encoding import content_key
 from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.signature import Signature
 from foundry.build.documents.unchanged import (
     KnownDocuments,
     SourceDigest,

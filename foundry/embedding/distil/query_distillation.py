@@ -27,10 +27,9 @@ from foundry.embedding.distil.distill import (
     quantise_rows,
     train,
 )
-from foundry.embedding.distil.rarity import rarity_factors
 from foundry.embedding.distil.starting_rows import general_pieces, starting_rows
 from foundry.embedding.embedder import Vectors, hash_encoder
-from foundry.embedding.encoder_files import encode_all, write_encoder_files
+from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
 

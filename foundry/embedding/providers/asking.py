@@ -55,23 +55,6 @@ class Answer:
     reasons: Sequence[str]
 
 
-@dataclass(slots=True)
-class Counters:
-    """Counts of a run so far.
-
-    Attributes:
-        calls: Of the model, failed ones included.
-        retries: Calls among them that repeat one that failed for a time.
-        answered: Texts that were given a vector, the probe aside.
-        refused: Texts that were given none.
-    """
-
-    calls: int = 0
-    retries: int = 0
-    answered: int = 0
-    refused: int = 0
-
-
 class Asker:
     """Asks one model; any number of threads may share it.
 
@@ -79,6 +62,10 @@ class Asker:
         model: The model.
         retry_seconds: See `Patience`.
         stop: Set when the run is to end.
+
+    Attributes:
+        answered: Number of texts that were given a vector, the probe aside.
+        dimensions: Width of the vectors; None until it is known.
     """
 
     def __init__(self, model: EmbeddingModel, retry_seconds: float, stop: threading.Event) -> None:
@@ -86,7 +73,8 @@ class Asker:
         self._patience = Patience(retry_seconds, stop)
         self._stop = stop
         self._lock = threading.Lock()
-        self.counters = Counters()
+        self.answered = 0
+        self._refused = 0
         self.dimensions: int | None = model.dimensions
 
     def ask_probe(self) -> Vector:
@@ -129,7 +117,7 @@ class Asker:
                 yield self._settle(texts[0], side, failure)
             return
         with self._lock:
-            self.counters.answered += len(texts)
+            self.answered += len(texts)
         yield Answer(texts, vectors, [""] * len(texts))
 
     def _settle(self, text: str, side: Side, failure: EmbeddingFailure) -> Answer:
@@ -140,12 +128,11 @@ class Asker:
             self.ask_probe()
             vector = self._ask_halves(text, side, repetitions)
         with self._lock:
-            counters = self.counters
             if vector is not None:
-                counters.answered += 1
+                self.answered += 1
                 return Answer([text], vector[None, :], [""])
-            counters.refused += 1
-            too_many = counters.refused > max(MOST_REFUSED, counters.answered // 9)
+            self._refused += 1
+            too_many = self._refused > max(MOST_REFUSED, self.answered // 9)
         if too_many:
             raise BuildError(
                 f"the model refuses more than one text in ten, the last because: {failure.message}",
@@ -192,9 +179,6 @@ class Asker:
         failures = 0
         while True:
             self._patience.wait_for_turn()
-            with self._lock:
-                self.counters.calls += 1
-                self.counters.retries += failures > 0
             try:
                 vectors = self._check(self._model.embed(texts, side), len(texts))
             except EmbeddingFailure as failure:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.embedder import Estimate
-from foundry.embedding.providers.asking import Answer, Asker, Counters
+from foundry.embedding.providers.asking import Answer, Asker
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.splitting import average, make_batches, split_text
 from foundry.embedding.providers.threads import run_threads
@@ -53,7 +53,6 @@ class BatchedModel:
     Attributes:
         model: As given.
         refused: All texts so far that the model would not embed.
-        cached: Texts so far that needed no call.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class BatchedModel:
     ) -> None:
         self.model = model
         self.refused: list[Refused] = []
-        self.cached = 0
         self._cache = cache
         self._price = price_per_million_tokens
         self._stop = threading.Event()
@@ -75,9 +73,9 @@ class BatchedModel:
         self._tokens: dict[str, int] = {}
 
     @property
-    def counters(self) -> Counters:
-        """Calls, retries, and texts answered and refused so far."""
-        return self._asker.counters
+    def answered(self) -> int:
+        """Number of texts that the model has embedded so far."""
+        return self._asker.answered
 
     @property
     def dimensions(self) -> int:
@@ -113,7 +111,6 @@ class BatchedModel:
         for part, vector in vectors.items():
             if vector is not None:
                 tally.done(part)
-        self.cached += tally.finished
         reasons: dict[str, str] = {}
         missing = [part for part, vector in vectors.items() if vector is None]
         for answer in self._ask(missing, side, space) if missing else ():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.build.corpus.boilerplate import MIN_DOCUMENTS, Boilerplate, trim
-from foundry.build.corpus.signature import Signature
+from foundry.build.documents.signature import Signature
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
 from foundry.readers import read

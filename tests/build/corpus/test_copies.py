@@ -13,7 +13,7 @@ from foundry.build.corpus.copies import (
     jaccard,
     shingles_of,
 )
-from foundry.build.corpus.signature import Signature, facts_of
+from foundry.build.documents.signature import Signature, facts_of
 from foundry.readers import read
 from foundry.records import Document, RawDocument, Skipped
 

@@ -67,7 +67,7 @@ PREPARING_MODULES = [
     "readers/formats/markdown.py",
     "readers/formats/pdf.py",
     "chunking/headings.py",
-    "build/corpus/signature.py",
+    "build/documents/signature.py",
     "embedding/static.py",
     "indexing/terms.py",
     "build/documents/preparer.py",
