@@ -182,6 +182,7 @@ CHANGES: dict[str, Change] = {
     "search.fields.tags": (FOLDER, 7, True),
     "search.fields.metadata": (FOLDER, {"team": 2}, True),
     "search.correction": (FOLDER, {}, True),
+    "search.synonyms": (FOLDER, {}, True),
     "search.adaptive_weights": (FOLDER, {}, False),
     "search.feedback": (FOLDER, {}, False),
     "search.anchors": (FOLDER, {}, False),
@@ -227,6 +228,7 @@ CHANGES: dict[str, Change] = {
 STAGE_KEYS: dict[str, dict[str, object]] = {
     "operators": {"phrase_chunks": 9},
     "correction": {"words": 1000},
+    "synonyms": {"file": "others/words.txt", "acronyms": False},
     "adaptive_weights": {
         "mostly": 0.6,
         "mostly_semantic_weight": 0.6,
@@ -254,6 +256,7 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     "document_cap": {"hits": 5},
 }
 STARTED = {
+    "synonyms": 'file = "tables/words.txt"\n',
     "rerank": 'model = "some/model"\n',
     "rerank_service": 'service = "cohere"\nmodel = "some/model"\n',
     "minimum_score": "score = 0.1\n",
@@ -276,6 +279,8 @@ FILES = {
     + "\n\n## Grease\n\nUse little of it, and use it seldom.\n",
     "sources/b.txt": "Pumps are tested on Mondays, and the houses of the pumps on Tuesdays.",
     "sources/c.txt": "Pumps are tested on Mondays, and the houses of the pumps on Tuesdays!",
+    "tables/words.txt": "pump, well\n",
+    "others/words.txt": "seal, gasket\n",
     "others/d.md": "# Others\n\nOther words.\n",
     "templates/readme": "",
     "tables/rows.csv": "id,number,title,heading,text,words,url,link,modified,changed,tags,labels,"

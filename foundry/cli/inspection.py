@@ -17,6 +17,7 @@ from foundry.cli.options import json_option, project_argument
 )
 @click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
 @click.option("--chunk", metavar="ID", help="Show one chunk, its tokens and its index terms.")
+@click.option("--synonyms", is_flag=True, help="List what is searched for by other forms, too.")
 @json_option
 def inspect(
     project: Path,
@@ -25,14 +26,15 @@ def inspect(
     path: str | None,
     document: str | None,
     chunk: str | None,
+    synonyms: bool,
     as_json: bool,
 ) -> None:
     """Show what is in the built index: facts about it, its documents, its chunks."""
     from foundry.inspection.index import Selection
 
     listed = documents or source is not None or path is not None
-    if listed + (document is not None) + (chunk is not None) > 1:
-        raise click.UsageError("--document and --chunk show one thing each; give one of them")
-    selection = Selection(documents, source, path, document, chunk)
+    if listed + (document is not None) + (chunk is not None) + synonyms > 1:
+        raise click.UsageError("--document, --chunk and --synonyms stand alone; give one of them")
+    selection = Selection(documents, source, path, document, chunk, synonyms)
     for line in pipeline.inspect(project, selection, as_json=as_json):
         click.echo(line)

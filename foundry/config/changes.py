@@ -73,7 +73,7 @@ def hash_config(config: Config) -> str:
 def deciding_values(config: Config) -> dict[str, object]:
     """Return what decides the index: key path as in foundry.toml -> value; paths relative to the
     root."""
-    sections = ("project", "sources", "build", "chunking", "embedding", "search")
+    sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
     return {key: value for name, section in written for key, value in _walk(section, name, config)}
 

@@ -29,9 +29,11 @@ from foundry.config.package_names import is_taken
 from foundry.config.problems import describe
 from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME, Source
+from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
+from foundry.features.stages.reading import Synonyms
 from foundry.features.stages.results import Parents
 from foundry.features.stores import StoreSection
 from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
@@ -59,6 +61,7 @@ class Config:
     store: StoreSection
     server: ServerSection
     export: ExportSection
+    synonyms: tuple[Group, ...] = ()
 
     @property
     def stages(self) -> dict[str, Stage]:
@@ -69,7 +72,7 @@ class Config:
     @property
     def index(self) -> IndexOptions:
         """The options of [search] that the index is built with."""
-        return config_search.index_options(self.search, self.sources)
+        return config_search.index_options(self.search, self.sources, self.synonyms)
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -160,7 +163,17 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             " set export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project)
+    if parsed.project.language in LANGUAGES:
+        problems += _read_synonyms(parsed, project)[1]
     return problems
+
+
+def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...], list[str]]:
+    """Return the groups of the file of synonyms, and what is wrong with it."""
+    stage = parsed.search.stages.get(Synonyms.name)
+    if not isinstance(stage, Synonyms) or not stage.file:
+        return (), []
+    return read_synonyms(project / stage.file, parsed.project.language)
 
 
 def _find_chunking_problems(section: ChunkingSection) -> list[str]:
@@ -222,4 +235,5 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         store=parsed.store.named_after(parsed.project.name),
         server=parsed.server,
         export=parsed.export.model_copy(update={"targets": targets}),
+        synonyms=_read_synonyms(parsed, project)[0],
     )

@@ -7,9 +7,10 @@ from foundry.config.file import FieldsSection, SearchSection
 from foundry.config.git_sources import VERSION
 from foundry.config.patterns import check_pattern
 from foundry.config.sources import Source
+from foundry.config.synonyms import Group
 from foundry.features.stage import Surroundings
 from foundry.features.stages.ranking import Expansion
-from foundry.features.stages.reading import Correction
+from foundry.features.stages.reading import Correction, Synonyms
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -46,13 +47,16 @@ class IndexOptions:
     `fields` says how many times title, headings, tags and columns of metadata count in BM25,
     beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
     searches can be filtered by; `expansion_words` how many frequent words are embedded, and
-    `correction_words` by how many queries are corrected.
+    `correction_words` by how many queries are corrected. `synonyms` are those of the project's
+    file, None without the stage, and `acronyms` says whether texts are searched for more.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
     filterable: tuple[str, ...] = ()
     expansion_words: int = 0
     correction_words: int = 0
+    synonyms: tuple[Group, ...] | None = None
+    acronyms: bool = False
 
 
 def find_problems(
@@ -123,13 +127,22 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
     return semantic, rest(semantic) if keyword is None else keyword
 
 
-def index_options(search: SearchSection, sources: Sequence[Source]) -> IndexOptions:
-    """Return what the index needs to know of [search]; versions of sources can be filtered by."""
+def index_options(
+    search: SearchSection, sources: Sequence[Source], groups: tuple[Group, ...]
+) -> IndexOptions:
+    """Return what the index needs to know of [search]; versions of sources can be filtered by.
+
+    `groups` are those of the file of synonyms.
+    """
     versions = [VERSION for source in sources if getattr(source, "versions", ())]
-    expansion, correction = (search.stages.get(each.name) for each in (Expansion, Correction))
+    expansion, correction, synonyms = (
+        search.stages.get(each.name) for each in (Expansion, Correction, Synonyms)
+    )
     return IndexOptions(
         fields=_flatten(search.fields),
         filterable=tuple(sorted({*search.filterable, *versions})),
         expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
         correction_words=correction.words if isinstance(correction, Correction) else 0,
+        synonyms=groups if isinstance(synonyms, Synonyms) else None,
+        acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
     )

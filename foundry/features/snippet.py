@@ -30,6 +30,10 @@ class Place(Enum):
     """After that, with `filters` too; a step sets `rewritten`, the query to search for, and
     `filters`."""
 
+    WIDEN = ("search", "widen")
+    """After tokenizing: `searched`, the text to embed, `tokens`, and `terms` for the keyword lane,
+    all of which a step may set; `index`, `journal`."""
+
     NARROW = ("search", "narrow")
     """Before the lanes: `index`, `journal`; a step sets `allowed`, the chunks that may be found."""
 

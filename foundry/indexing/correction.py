@@ -31,9 +31,16 @@ _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
 
 def write_correction(
-    root: Path, texts: Iterable[str], tokenizer: Tokenizer, most_words: int
+    root: Path,
+    texts: Iterable[str],
+    tokenizer: Tokenizer,
+    most_words: int,
+    known: Iterable[str] = (),
 ) -> None:
-    """Count the words of texts and write the files, with the `most_words` most frequent."""
+    """Count the words of texts and write the files, with the `most_words` most frequent.
+
+    `known` are texts whose words are right although no chunk may have them.
+    """
     forms = _count_forms(texts)
     frequencies: Counter[str] = Counter()
     best: dict[str, tuple[int, str]] = {}
@@ -44,7 +51,10 @@ def write_correction(
     ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
     words = {word: count for word, count in ranked[:most_words] if _is_word(word, tokenizer)}
     # In no chunk, they keep what is right from being corrected.
-    words |= {word: 0 for word in _words_of_language(tokenizer) if word not in words}
+    others = [form.casefold() for form in _count_forms(known)]
+    others = [word for word in others if _is_word(word, tokenizer)]
+    others += _words_of_language(tokenizer)
+    words |= {word: 0 for word in others if word not in words}
     letters: Counter[str] = Counter()
     for word, count in words.items():
         letters.update(dict.fromkeys(word, count + 1))

@@ -1,5 +1,6 @@
 """Show a built index as its server sees it: facts, documents, chunks, terms, vectors."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -9,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import FoundryError
-from foundry.inspection.text import show_chunk, show_document, show_documents, show_index
+from foundry.inspection.text import (
+    show_chunk,
+    show_document,
+    show_documents,
+    show_index,
+    show_synonyms,
+)
 from foundry.runtime.cli import format_json
 from foundry.runtime.index.arrays import Vocabulary, open_array
 from foundry.runtime.index.layout import FORMAT_VERSION
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
+from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
 MAX_CANDIDATES = 5
 """Documents of the same path that an error names."""
@@ -30,6 +38,7 @@ class Selection:
         path: A pattern of paths, in which `*` also stands for slashes.
         document: Id or path of one document.
         chunk: Id of one chunk.
+        synonyms: What is searched for by other forms, too.
     """
 
     documents: bool = False
@@ -37,6 +46,7 @@ class Selection:
     path: str | None = None
     document: str | None = None
     chunk: str | None = None
+    synonyms: bool = False
 
 
 def inspect_index(index: Index, selection: Selection, *, as_json: bool) -> Iterator[str]:
@@ -45,7 +55,10 @@ def inspect_index(index: Index, selection: Selection, *, as_json: bool) -> Itera
     Raises FoundryError for a document or a chunk that is not there.
     """
     inside = _Inside(index)
-    if selection.chunk is not None:
+    if selection.synonyms:
+        groups = inside.read_synonyms()
+        yield from _json_list(iter(groups)) if as_json else show_synonyms(groups)
+    elif selection.chunk is not None:
         chunk = inside.describe_chunk(selection.chunk)
         yield from _json_lines(chunk) if as_json else show_chunk(chunk)
     elif selection.document is not None:
@@ -97,6 +110,15 @@ class _Inside:
             "bytes": sum(int(entry["bytes"]) for entry in manifest.files.values()),
             "files": {name: entry["bytes"] for name, entry in sorted(manifest.files.items())},
         }
+
+    def read_synonyms(self) -> list[dict[str, Any]]:
+        file = SynonymsLayout(self._index.layout.root / FOLDER).groups
+        try:
+            groups: list[dict[str, Any]] = json.loads(file.read_bytes())
+        except FileNotFoundError:
+            hint = "choose [search.synonyms] in foundry.toml and build again"
+            raise FoundryError("this index has no synonyms", hint=hint) from None
+        return groups
 
     def find_documents(self, source: str | None, path: str | None) -> Iterator[dict[str, Any]]:
         names = self._index.manifest.sources

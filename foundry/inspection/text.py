@@ -1,6 +1,6 @@
 """Print an inspection for people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foundry.runtime.cli import printable
@@ -46,6 +46,16 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
             f" {document['path']}  {document['title']}{copies}"
         )
     yield f"{count:,} documents"
+
+
+def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each group of synonyms, and how many there are."""
+    for group in groups:
+        forms = ", ".join(group["forms"])
+        others = f" => {', '.join(group['searched_as'])}" if "searched_as" in group else ""
+        where = f"documents, {group['times']} x" if "times" in group else "file"
+        yield printable(f"{forms}{others}  ({where})")
+    yield f"{len(groups):,} groups"
 
 
 def show_document(document: Mapping[str, Any]) -> Iterator[str]:

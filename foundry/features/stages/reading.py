@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from foundry.features.snippet import Place, Step
-from foundry.features.stage import Stage
+from foundry.features.stage import Stage, Surroundings
 
 
 class Operators(Stage):
@@ -84,4 +84,44 @@ language stays. `stages.correction` of a response has the `query` that was searc
         )
 
 
-STAGES = (Operators, Correction)
+class Synonyms(Stage):
+    """[search.synonyms]: other forms of what a query names, from a file and from the documents."""
+
+    name = "synonyms"
+    summary = "other forms of what a query names: from a file, and acronyms of the documents"
+    description = (
+        "a query is also searched for by the synonyms of what it names, in both lanes: those of"
+        " `file`, a group a line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and with"
+        " `acronyms` those that the documents explain, such as `forward kinematics (FK)`"
+    )
+    is_tuned = False
+    built_in = frozenset({"file", "acronyms"})
+    section = """
+## Synonyms
+
+A query that names one form of a thing (`FK`) is also searched for by its other forms (`forward
+kinematics`), of which the index has a list. What no document has is left out of the search if
+another form of it is known. `stages.synonyms` of a response says what was added.
+"""
+
+    file: str = ""
+    acronyms: bool = True
+
+    def steps(self) -> Iterator[Step]:
+        """Add to what is searched for."""
+        yield Step(
+            Place.WIDEN,
+            {"retrieval.stages.synonyms": ("add_synonyms",)},
+            "searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)",
+            readme="Synonyms of what a query names are searched for as well: see"
+            " [Synonyms](#synonyms).",
+        )
+
+    def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
+        """Yield a table that does nothing."""
+        del surroundings
+        if not self.file and not self.acronyms:
+            yield "search.synonyms: does nothing; set file, or acronyms = true"
+
+
+STAGES = (Operators, Correction, Synonyms)

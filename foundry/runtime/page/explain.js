@@ -40,6 +40,9 @@ const STAGES = {
   correction: ({ corrected }) => Object.entries(corrected).map(
     ([typed, used]) => `No document has ${quote(typed)}; ${quote(used)} was searched for.`,
   ),
+  synonyms: ({ added }) => Object.entries(added).map(
+    ([form, others]) => `${quote(form)} was searched for as ${listed(others)}, too.`,
+  ),
   query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [

@@ -1,0 +1,82 @@
+"""Reads a file of synonyms: a group of forms a line, with all that is wrong with it.
+
+FK, forward kinematics          each stands for the others
+k8s => kubernetes               what is on the left is searched for as on the right, too
+# a comment
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, form_key
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+MAX_GROUPS = 20_000
+MAX_FORMS = 16
+"""Of one group."""
+
+MAX_PROBLEMS = 20
+ARROW = "=>"
+
+Group = tuple[tuple[str, ...], tuple[str, ...]]
+"""Forms that a query may have, and the forms that stand for them: the same in a group that works
+both ways."""
+
+
+def read_synonyms(path: Path, language: str) -> tuple[tuple[Group, ...], list[str]]:
+    """Return the groups of a file, and what is wrong with it: each problem with its line."""
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+    except OSError as error:
+        return (), [f"{path}: cannot be read: {error.strerror}"]
+    except UnicodeDecodeError as error:
+        return (), [f"{path}: is not UTF-8: byte {error.start}; save it as UTF-8"]
+    tokenizer = Tokenizer(language)
+    groups: list[Group] = []
+    problems: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        group = _read_group(text)
+        found = list(_find_problems(text, group, tokenizer))
+        problems += [f"{path}:{number}: {problem}" for problem in found]
+        groups.append(group)
+        if len(groups) > MAX_GROUPS:
+            problems.append(f"{path}:{number}: has more than {MAX_GROUPS:,} groups")
+            break
+    if len(problems) > MAX_PROBLEMS:
+        rest = len(problems) - MAX_PROBLEMS
+        problems = [*problems[:MAX_PROBLEMS], f"{path}: and {rest} more problems"]
+    return tuple(groups), problems
+
+
+def _read_group(text: str) -> Group:
+    left, _, right = text.partition(ARROW)
+    sides = [tuple(" ".join(form.split()) for form in side.split(",")) for side in (left, right)]
+    return sides[0], (sides[1] if ARROW in text else sides[0])
+
+
+def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[str]:
+    if text.count(ARROW) > 1:
+        yield f"has {ARROW} more than once; write what it is searched for as on the right of one"
+        return
+    forms = [*group[0], *group[1]] if ARROW in text else list(group[0])
+    if "" in forms:
+        yield "has an empty form; remove a comma, or write what is missing"
+        return
+    if len(forms) == 1:
+        yield f"{forms[0]!r} stands alone; add its synonyms, with commas between them"
+    if len(forms) > MAX_FORMS:
+        yield f"has {len(forms)} forms, and may have {MAX_FORMS}; divide it"
+    keys: dict[str, str] = {}
+    for form in forms:
+        key = form_key(tokenizer.tokenize(form))
+        count = len(key.split())
+        if not key:
+            yield f"{form!r} has no word that is searched for; write one that is no stop word"
+        elif count > MAX_FORM_TERMS:
+            yield f"{form!r} has {count} words, and may have {MAX_FORM_TERMS}; shorten it"
+        elif other := keys.get(key):
+            yield f"{form!r} and {other!r} are the same to a search; remove one"
+        keys.setdefault(key, form)

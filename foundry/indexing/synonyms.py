@@ -1,0 +1,123 @@
+"""Writes the synonyms of an index: those of the project's file, and acronyms from the documents.
+
+Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`. The letters of
+the short form must follow each other in the long one, the first of them at the beginning of a word
+(Schwartz and Hearst 2003, A simple algorithm for identifying abbreviation definitions in biomedical
+text), and more than half of them must begin words.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from foundry.indexing.files import encode_json
+from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, SynonymsLayout, form_key
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+MAX_ACRONYMS = 20_000
+MAX_LONG_FORMS = 3
+"""Of one acronym: the most frequent."""
+
+MAX_LETTERS = 10
+_BRACKETS = re.compile(r"(?<=\s)\(([^()\n]{2,100})\)")
+_SHORT = re.compile(r"(?=(?:.*[A-Z]){2})[A-Za-z][A-Za-z0-9&/-]{1,9}")
+_MARKS = re.compile(r"[*_`\"\u201c\u201d]+")
+_LAST_WORDS = re.compile(r"[^\n.;:!?()|]*$")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def write_synonyms(
+    root: Path,
+    groups: Sequence[tuple[Sequence[str], Sequence[str]]],
+    texts: Iterable[str],
+    tokenizer: Tokenizer,
+) -> None:
+    """Write the files: what the forms of `groups` stand for, and acronyms that `texts` explain."""
+    forms: dict[str, dict[str, str]] = defaultdict(dict)
+    described: list[dict[str, object]] = []
+    for left, right in groups:
+        described.append({"forms": list(left), "found_in": "file"})
+        if left != right:
+            described[-1]["searched_as"] = list(right)
+        _add_group(forms, left, right, tokenizer)
+    for short, long, count in find_acronyms(texts, tokenizer):
+        described.append({"forms": [short, long], "found_in": "documents", "times": count})
+        _add_group(forms, (short, long), (short, long), tokenizer)
+    layout = SynonymsLayout(root)
+    root.mkdir()
+    written = {key: list(forms[key].values()) for key in sorted(forms)}
+    layout.forms.write_bytes(encode_json(written))
+    layout.groups.write_bytes(encode_json(described))
+
+
+def _add_group(
+    forms: dict[str, dict[str, str]],
+    left: Sequence[str],
+    right: Sequence[str],
+    tokenizer: Tokenizer,
+) -> None:
+    keys = {form: form_key(tokenizer.tokenize(form)) for form in (*left, *right)}
+    for form in left:
+        for other in right:
+            if keys[other] != keys[form]:
+                forms[keys[form]].setdefault(keys[other], other)
+
+
+def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str, str, int]]:
+    """Return acronyms with a long form each, and how often it was given; sorted."""
+    times: Counter[tuple[str, str]] = Counter()
+    written: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    for text in texts:
+        for short, long in _explained(text):
+            key = form_key(tokenizer.tokenize(short)), form_key(tokenizer.tokenize(long))
+            if all(key) and key[0] != key[1] and len(key[1].split()) <= MAX_FORM_TERMS:
+                times[key] += 1
+                written[key][short, long] += 1
+    found: list[tuple[str, str, int]] = []
+    given: Counter[str] = Counter()
+    for key, count in sorted(times.items(), key=lambda item: (-item[1], item[0])):
+        given[key[0]] += 1
+        if given[key[0]] <= MAX_LONG_FORMS:
+            short, long = min(written[key], key=lambda forms: (-written[key][forms], forms))
+            found.append((short, long, count))
+    return sorted(found[:MAX_ACRONYMS])
+
+
+def _explained(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the short and the long form of each explanation."""
+    plain = _MARKS.sub("", text)
+    for match in _BRACKETS.finditer(plain):
+        inside = " ".join(match[1].split())
+        before = _LAST_WORDS.search(plain[: match.start()])
+        words = before[0].split() if before else []
+        if _SHORT.fullmatch(inside):
+            most = min(len(inside) + 5, 2 * len(inside))
+            long = _long_form(inside, " ".join(words[-most:]))
+            if long:
+                yield inside, long
+        elif words and _SHORT.fullmatch(words[-1]):
+            long = _long_form(words[-1], inside)
+            if long == inside:
+                yield words[-1], long
+
+
+def _long_form(short: str, text: str) -> str | None:
+    """Return the shortest end of a text that has the letters of a short form in order."""
+    place = len(text)
+    for number in range(len(short) - 1, -1, -1):
+        letter = short[number].lower()
+        if not letter.isalnum():
+            continue
+        place = text.lower().rfind(letter, 0, place)
+        while number == 0 and place > 0 and text[place - 1].isalnum():
+            place = text.lower().rfind(letter, 0, place)
+        if place < 0:
+            return None
+    long = text[place:]
+    words = _WORD.findall(long)
+    letters = [letter for letter in short.lower() if letter.isalnum()]
+    initials = Counter(word[0].lower() for word in words)
+    beginning = sum((initials & Counter(letters)).values())
+    is_explained = 2 * beginning > len(letters) and len(long) > len(short)
+    return long if is_explained and short not in words and len(letters) <= MAX_LETTERS else None

@@ -1,0 +1,104 @@
+"""Synonyms: a query that has one form of a thing is searched for by the other forms too.
+
+The build keeps for each form, by its terms, the forms that stand for it: those of the project's
+file, and acronyms with what the documents say that they stand for.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+from ...index.errors import IndexUnusableError
+from ...index.reader import Index
+from ..candidates import stage
+from ..identifiers import whole_terms
+from ..results import Journal
+from ..tokens import HEADING_MARK, Token, query_terms
+
+FOLDER = "synonyms"  # Of an index.
+MAX_FORM_TERMS = 8
+MAX_ADDED = 8  # Forms to a query.
+
+Forms = Mapping[str, list[str]]
+"""The terms of a form, with spaces between them, to the forms that stand for it."""
+
+
+class SynonymsLayout:
+    """The files under `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.forms = root / "forms.json"  # `Forms`
+        self.groups = root / "groups.json"  # For people: forms, what each stands for, and why.
+
+
+def form_key(tokens: Iterable[Token]) -> str:
+    """Return the key of a form in `Forms`: its terms, of identifiers that for the whole."""
+    return " ".join(term for token in tokens for term in whole_terms(token))
+
+
+@lru_cache(maxsize=1)
+def open_forms(index: Index) -> Forms:
+    """Read the synonyms of the served index, once. Raises IndexUnusableError."""
+    path = SynonymsLayout(index.layout.root / FOLDER).forms
+    try:
+        forms = json.loads(path.read_bytes())
+        return {str(key): [str(form) for form in found] for key, found in forms.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        message = f"{path}: unreadable: {error!r}; this server searches for synonyms by it"
+        raise IndexUnusableError(message) from None
+
+
+@stage("synonyms")
+def add_synonyms(
+    index: Index, searched: str, tokens: Sequence[Token], terms: Sequence[str], journal: Journal
+) -> tuple[str, list[Token], list[str]]:
+    """Return the query's text, tokens and terms with those of its synonyms.
+
+    The tokens are the query's own, without those of forms that no chunk has: other forms are
+    searched for instead.
+    """
+    forms = open_forms(index)
+    named = [token for token in tokens if token.terms]
+    left_out: list[Token] = []
+    added: dict[str, list[str]] = {}
+    more: list[str] = []
+    for start, end in _find_forms(forms, named):
+        form = named[start:end]
+        key = form_key(form)
+        room = MAX_ADDED - sum(map(len, added.values()))
+        found = forms[key][:room]
+        if not found:
+            break
+        added[" ".join(token.text for token in form)] = found
+        if not all(map(index.keyword_lane.frequency, key.split(" "))):
+            left_out += form
+        for other in found:
+            replaced = index.tokenizer.tokenize(other)
+            more += [term for token in replaced for term in token.terms]
+            whole = query_terms([*named[:start], *replaced, *named[end:]])
+            more += [term for term in whole if term.startswith(HEADING_MARK)]
+    if not added:
+        return searched, [*tokens], [*terms]
+    journal.note("synonyms", added=added)
+    text = " ".join([searched, *chain.from_iterable(added.values())])
+    # A term counts once, however many forms have it.
+    new = [term for term in dict.fromkeys(more) if term not in terms]
+    return text, [token for token in tokens if token not in left_out], [*terms, *new]
+
+
+def _find_forms(forms: Forms, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return the places of the longest forms among tokens with terms, from the left."""
+    found, start = [], 0
+    while start < len(tokens):
+        stop = min(len(tokens), start + MAX_FORM_TERMS)
+        for end in range(stop, start, -1):
+            if form_key(tokens[start:end]) in forms:
+                found.append((start, end))
+                start = end
+                break
+        else:
+            start += 1
+    return found

@@ -1,0 +1,161 @@
+"""Synonyms: which forms of a query are known, what is added for them, and what the build finds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from small_indexes import Note, rendered_server, write_notes
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.synonyms import find_acronyms, write_synonyms
+from foundry.indexing.versions import open_index
+from foundry.runtime.index.errors import IndexUnusableError
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.synonyms import MAX_ADDED, add_synonyms, open_forms
+from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
+
+TOKENIZER = Tokenizer("english")
+NOTES = [
+    Note("Arms", ("**Forward kinematics** (FK) gives the pose of a hand.",)),
+    Note("Forward Kinematics", ("A chain of transforms along the links.",)),
+    Note("Clusters", ("Kubernetes restarts what has stopped.",)),
+    Note("Maps", ("SLAM (simultaneous localisation and mapping) draws maps.",)),
+    Note("Lamps", ("A lamp smokes if its wick is too long.",)),
+]
+OPTIONS = IndexOptions(
+    synonyms=(
+        (("k8s", "kube"), ("kubernetes",)),
+        (("lamp", "lantern", "light source"), ("lamp", "lantern", "light source")),
+    ),
+    acronyms=True,
+)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("synonyms") / "v"
+    return open_index(write_notes(folder, NOTES, vectors=False, options=OPTIONS))
+
+
+def widen(index: Index, query: str) -> tuple[str, list[str], list[str], dict[str, object]]:
+    """The text, the tokens, the new terms, and what is said of them."""
+    searched, tokens = index.tokenizer.tokenize_query(query)
+    journal = Journal()
+    own = query_terms(tokens)
+    text, kept, terms = add_synonyms(index, searched, tokens, own, journal)
+    assert terms[: len(own)] == own
+    said = journal.stages.get("synonyms", {}).get("added", {})
+    return text, [token.text for token in kept], terms[len(own) :], said
+
+
+def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
+    text, tokens, terms, said = widen(index, "FK of an arm")
+    assert text == "FK of an arm Forward kinematics"
+    assert tokens == ["FK", "of", "an", "arm"]
+    assert terms == ["forward", "kinemat", "=forward kinemat arm"]
+    assert said == {"FK": ["Forward kinematics"]}
+    text, _, terms, said = widen(index, "forward kinematics")
+    assert (text, terms) == ("forward kinematics FK", ["fk", "=fk", "==FK"])
+    assert said == {"forward kinematics": ["FK"]}
+
+
+def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
+    assert widen(index, "simultaneous localization and mapping")[3] == {
+        "simultaneous localization mapping": ["SLAM"]
+    }
+
+
+def test_one_way_is_one_way(index: Index) -> None:
+    text, tokens, _, said = widen(index, "K8S restarts")
+    assert text == "K8S restarts kubernetes"
+    # No chunk has it: it is not searched for as an identifier that must be there.
+    assert tokens == ["restarts"]
+    assert said == {"K8S": ["kubernetes"]}
+    assert widen(index, "kubernetes restarts")[3] == {}
+
+
+def test_the_longest_form_counts(index: Index) -> None:
+    assert widen(index, "a light source")[3] == {"light source": ["lamp", "lantern"]}
+    assert widen(index, "light of a lamp")[3] == {"lamp": ["lantern", "light source"]}
+
+
+def test_what_is_added_is_bounded(index: Index) -> None:
+    _, _, _, said = widen(index, "lamp FK lantern K8S light source SLAM lamps forward kinematics")
+    assert sum(map(len, said.values())) == MAX_ADDED  # type: ignore[arg-type]
+
+
+def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
+    assert widen(index, "a hand of the robot") == (
+        "a hand of the robot",
+        ["a", "hand", "of", "the", "robot"],
+        [],
+        {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the inverse kinematics (IK) of", [("IK", "inverse kinematics")]),
+        ("An IK (inverse kinematics) solver", [("IK", "inverse kinematics")]),
+        ("uses the *zero-moment point* (ZMP)", [("ZMP", "zero-moment point")]),
+        ("quality of service (QoS)", [("QoS", "quality of service")]),
+        ("Extended Kalman Filter\n(EKF)", [("EKF", "Extended Kalman Filter")]),
+        ("a see below (FK) and more (IK)", []),
+        ("the end. (TODO) of", []),
+        ("the whole (AW) b (2024) c (see Figure 3)", []),
+        ("a class to use (FU)", []),
+        ("f(AB) for (i)", []),
+        ("point (ZMP)", []),
+    ],
+)
+def test_acronyms_that_texts_explain(text: str, expected: list[tuple[str, str]]) -> None:
+    found = find_acronyms([text], TOKENIZER)
+    assert [(short, long) for short, long, _ in found] == expected
+
+
+def test_spellings_of_a_long_form_are_one_and_the_most_frequent_is_shown() -> None:
+    texts = ["inverse kinematics (IK)", "Inverse Kinematics (IK)", "inverse kinematics (IK)"]
+    texts += ["Ivory King (IK)"]
+    assert find_acronyms(texts, TOKENIZER) == [
+        ("IK", "Ivory King", 1),
+        ("IK", "inverse kinematics", 3),
+    ]
+
+
+def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
+    texts = [note.passages[0] for note in NOTES]
+    for name, given in (("a", texts), ("b", texts[::-1])):
+        write_synonyms(tmp_path / name, OPTIONS.synonyms or (), given, TOKENIZER)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_an_index_without_synonyms_is_refused(tmp_path: Path) -> None:
+    plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
+    with pytest.raises(IndexUnusableError, match="searches for synonyms"):
+        open_forms(plain)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    root = tmp_path_factory.mktemp("server")
+    options = "[search.operators]\n[search.synonyms]\n"
+    with rendered_server(root, "with_synonyms", options) as package:
+        package.load(write_notes(root / "v", NOTES, options=OPTIONS))
+        yield package
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+def test_a_server_finds_by_other_forms(server: ModuleType, mode: str) -> None:
+    answer = server.search_hybrid("k8s", mode=mode)
+    assert answer.hits[0].title == "Clusters"
+    assert answer.unknown_identifiers == ()
+    assert answer.stages == {"synonyms": {"added": {"k8s": ["kubernetes"]}}}
+
+
+def test_a_heading_is_found_by_its_other_form(server: ModuleType) -> None:
+    best = [hit.title for hit in server.search_hybrid("FK").hits[:2]]
+    assert sorted(best) == ["Arms", "Forward Kinematics"]
