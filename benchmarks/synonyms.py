@@ -48,8 +48,8 @@ def rewrite(query: str, names: Sequence[tuple[str, str]]) -> str:
         for form, other in ((long, short), (short, long)):
             flags = re.IGNORECASE if form == long else re.NOFLAG
             pattern = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", flags)
-            if pattern.search(query):
-                return pattern.sub(lambda _, other=other: other, query, count=1)
+            if found := pattern.search(query):
+                return query[: found.start()] + other + query[found.end() :]
     return query
 
 

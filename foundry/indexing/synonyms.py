@@ -3,7 +3,7 @@
 Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`. The letters of
 the short form must follow each other in the long one, the first of them at the beginning of a word
 (Schwartz and Hearst 2003, A simple algorithm for identifying abbreviation definitions in biomedical
-text), and more than half of them must begin words.
+text), more than half of them must begin words, and every word but stop words must begin with one.
 """
 
 import re
@@ -13,13 +13,12 @@ from pathlib import Path
 
 from foundry.indexing.files import encode_json
 from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, SynonymsLayout, form_key
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS, Tokenizer
 
 MAX_ACRONYMS = 20_000
 MAX_LONG_FORMS = 3
 """Of one acronym: the most frequent."""
 
-MAX_LETTERS = 10
 _BRACKETS = re.compile(r"(?<=\s)\(([^()\n]{2,100})\)")
 _SHORT = re.compile(r"(?=(?:.*[A-Z]){2})[A-Za-z][A-Za-z0-9&/-]{1,9}")
 _MARKS = re.compile(r"[*_`\"\u201c\u201d]+")
@@ -103,7 +102,16 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _long_form(short: str, text: str) -> str | None:
-    """Return the shortest end of a text that has the letters of a short form in order."""
+    """Return the end of a text that a short form stands for, if there is one.
+
+    That is the words that begin with just its letters, or the shortest end that has them in order.
+    """
+    whole = text.split()
+    for start, first in enumerate(whole):
+        telling = [word for word in whole[start:] if word.lower() not in ENGLISH_STOP_WORDS]
+        begins = telling[:1] == [first]
+        if begins and "".join(word[0] for word in telling).lower() == short.lower():
+            return " ".join(whole[start:])
     place = len(text)
     for number in range(len(short) - 1, -1, -1):
         letter = short[number].lower()
@@ -119,5 +127,6 @@ def _long_form(short: str, text: str) -> str | None:
     letters = [letter for letter in short.lower() if letter.isalnum()]
     initials = Counter(word[0].lower() for word in words)
     beginning = sum((initials & Counter(letters)).values())
-    is_explained = 2 * beginning > len(letters) and len(long) > len(short)
-    return long if is_explained and short not in words and len(letters) <= MAX_LETTERS else None
+    others = Counter(word[0].lower() for word in words if word.lower() not in ENGLISH_STOP_WORDS)
+    is_explained = 2 * beginning > len(letters) and others <= Counter(letters)
+    return long if is_explained and len(long) > len(short) and short not in words else None

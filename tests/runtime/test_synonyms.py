@@ -57,7 +57,8 @@ def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
     assert terms == ["forward", "kinemat", "=forward kinemat arm"]
     assert said == {"FK": ["Forward kinematics"]}
     text, _, terms, said = widen(index, "forward kinematics")
-    assert (text, terms) == ("forward kinematics FK", ["fk", "=fk", "==FK"])
+    # More chunks have the form of the query, to which its vector is nearer.
+    assert (text, terms) == ("forward kinematics", ["fk", "=fk", "==FK"])
     assert said == {"forward kinematics": ["FK"]}
 
 
@@ -103,6 +104,9 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
         ("uses the *zero-moment point* (ZMP)", [("ZMP", "zero-moment point")]),
         ("quality of service (QoS)", [("QoS", "quality of service")]),
         ("Extended Kalman Filter\n(EKF)", [("EKF", "Extended Kalman Filter")]),
+        ("the Internet Information Services (IIS)", [("IIS", "Internet Information Services")]),
+        ("Assessment and Deployment Kit (ADK)", [("ADK", "Assessment and Deployment Kit")]),
+        ("enter lifespans in order and exit in reverse (LIFO)", []),
         ("a see below (FK) and more (IK)", []),
         ("the end. (TODO) of", []),
         ("the whole (AW) b (2024) c (see Figure 3)", []),

@@ -7,7 +7,6 @@ file, and acronyms with what the documents say that they stand for.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from ...index.errors import IndexUnusableError
@@ -57,36 +56,40 @@ def add_synonyms(
 ) -> tuple[str, list[Token], list[str]]:
     """Return the query's text, tokens and terms with those of its synonyms.
 
-    The tokens are the query's own, without those of forms that no chunk has: other forms are
-    searched for instead.
+    The text gets only forms that more chunks have than the query's own: others would lead the
+    vector away from what the documents say. The tokens are the query's own, without those of forms
+    that no chunk has: other forms are searched for instead.
     """
     forms = open_forms(index)
     named = [token for token in tokens if token.terms]
     left_out: list[Token] = []
     added: dict[str, list[str]] = {}
-    more: list[str] = []
+    texts, more = [searched], list[str]()
     for start, end in _find_forms(forms, named):
         form = named[start:end]
-        key = form_key(form)
-        room = MAX_ADDED - sum(map(len, added.values()))
-        found = forms[key][:room]
+        found = forms[form_key(form)][: MAX_ADDED - sum(map(len, added.values()))]
         if not found:
             break
         added[" ".join(token.text for token in form)] = found
-        if not all(map(index.keyword_lane.frequency, key.split(" "))):
-            left_out += form
+        own = _frequency(index, form)
+        left_out += form if not own else []
         for other in found:
             replaced = index.tokenizer.tokenize(other)
+            texts += [other] if _frequency(index, replaced) > own else []
             more += [term for token in replaced for term in token.terms]
             whole = query_terms([*named[:start], *replaced, *named[end:]])
             more += [term for term in whole if term.startswith(HEADING_MARK)]
     if not added:
         return searched, [*tokens], [*terms]
     journal.note("synonyms", added=added)
-    text = " ".join([searched, *chain.from_iterable(added.values())])
     # A term counts once, however many forms have it.
     new = [term for term in dict.fromkeys(more) if term not in terms]
-    return text, [token for token in tokens if token not in left_out], [*terms, *new]
+    return " ".join(texts), [token for token in tokens if token not in left_out], [*terms, *new]
+
+
+def _frequency(index: Index, form: Iterable[Token]) -> int:
+    """Return the number of chunks that have the rarest term of a form."""
+    return min(map(index.keyword_lane.frequency, form_key(form).split(" ")))
 
 
 def _find_forms(forms: Forms, tokens: Sequence[Token]) -> list[tuple[int, int]]:
