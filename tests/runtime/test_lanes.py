@@ -15,7 +15,7 @@ from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import LaneHits, _threshold, best
+from foundry.runtime.retrieval.candidates import LaneHits, best, each_once, threshold
 from foundry.runtime.retrieval.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs, quantise
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
@@ -25,8 +25,8 @@ def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     counts = [Counter(terms) for terms in chunks]
     builder.add(make_chunk_terms(counts, [{}] * len(chunks), [()] * len(chunks)))
     layout = IndexLayout(folder)
-    terms_count, postings = builder.write(layout)
-    return KeywordLane.map(layout, len(chunks), terms_count, postings)
+    written = builder.write(layout)
+    return KeywordLane.map(layout, len(chunks), written.terms, written.postings)
 
 
 def test_bm25_by_hand(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_the_best_hit_is_worth() -> None:
 )
 def test_few_more_than_the_best_are_sorted(count: int, reached: int) -> None:
     scores = np.arange(1024.0)
-    assert np.count_nonzero(scores >= _threshold(scores, count)) == reached
+    assert np.count_nonzero(scores >= threshold(scores, count)) == reached
 
 
 words = st.sampled_from([f"w{number}" for number in range(12)])
@@ -103,16 +103,36 @@ def test_keyword_search_among_allowed_chunks_only(tmp_path: Path) -> None:
     assert len(lane.search([], 10)) == 0
 
 
-@given(
-    scores=st.lists(st.integers(0, 5), min_size=1, max_size=40),
-    count=st.integers(1, 10),
-    repeated=st.integers(1, 3),
-)
-def test_best_is_what_sorting_gives(scores: list[int], count: int, repeated: int) -> None:
-    chunks = np.tile(np.arange(len(scores)), repeated)
-    hits = best(chunks, np.tile(np.array(scores, dtype=float), repeated), count, repeated=repeated)
+@given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
+def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
+    hits = best(np.arange(len(scores)), np.array(scores, dtype=float), count)
     expected = sorted(range(len(scores)), key=lambda number: (-scores[number], number))[:count]
     assert hits.chunks.tolist() == expected
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_each_number_once(numbers: list[int]) -> None:
+    assert each_once(np.array(numbers, dtype=np.int64)).tolist() == sorted(set(numbers))
+
+
+@given(
+    chunks=st.lists(st.lists(words, max_size=8), min_size=1, max_size=40),
+    query=st.lists(words, min_size=1, max_size=6),
+    count=st.integers(1, 6),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_keyword_search_is_what_sorting_all_scores_gives(
+    tmp_path_factory: pytest.TempPathFactory,
+    chunks: list[list[str]],
+    query: list[str],
+    count: int,
+) -> None:
+    lane = build_keyword_lane(tmp_path_factory.mktemp("lane"), chunks)
+    scores = lane.scores(query, np.arange(len(chunks)))
+    hits = lane.search(query, count)
+    found = (number for number in range(len(chunks)) if scores[number] > 0)
+    assert hits.chunks.tolist() == sorted(found, key=lambda n: (-scores[n], n))[:count]
+    assert hits.scores.tolist() == scores[hits.chunks].tolist()
 
 
 @settings(deadline=None)
@@ -121,15 +141,14 @@ def test_best_is_what_sorting_gives(scores: list[int], count: int, repeated: int
     size=st.integers(0, 3000),
     values=st.sampled_from([1, 2, 50, 10**9]),
     count=st.integers(1, 400),
-    repeated=st.integers(1, 4),
 )
 def test_the_best_of_many_are_what_sorting_gives(
-    seed: int, size: int, values: int, count: int, repeated: int
+    seed: int, size: int, values: int, count: int
 ) -> None:
     chooser = np.random.default_rng(seed)
     scores = chooser.integers(0, values, size) / values
-    chunks = np.concatenate([chooser.permutation(size) for _ in range(repeated)])
-    hits = best(chunks, scores[chunks], count, repeated=repeated)
+    chunks = chooser.permutation(size)
+    hits = best(chunks, scores[chunks], count)
     expected = sorted(range(size), key=lambda number: (-scores[number], number))[:count]
     assert hits.chunks.tolist() == expected
     assert hits.scores.tolist() == scores[expected].tolist()

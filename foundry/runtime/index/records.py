@@ -48,7 +48,8 @@ class Place(Record):
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as hits are not: one that is takes six times as long to make.
+@dataclass(slots=True)
 class ChunkRecord(Record):
     """A passage, verbatim, its character and line spans, and at most 10 places of copies."""
 

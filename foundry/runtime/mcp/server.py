@@ -47,7 +47,7 @@ class ListSourcesRequest(RequestModel):
     """The arguments of list_sources: none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FoundPassage(Hit):
     """A passage that was found; `url` is where a reader can see it, or its path.
 

@@ -144,7 +144,7 @@ class Candidates:
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        clipped: Scores = np.clip(scores, 0.0, 1.0)
+        clipped: Scores = np.minimum(np.maximum(scores, 0.0), 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
@@ -161,25 +161,16 @@ def candidate_count(top_k: int) -> int:
     return max(100, 2 * top_k)
 
 
-def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: int = 1) -> LaneHits:
-    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
-
-    A chunk may come up to `repeated` times, always with the same score.
-    """
-    wanted = count * repeated
-    if len(chunks) > wanted:
-        chosen = scores >= _threshold(scores, wanted)
+def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
+    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
+    if len(chunks) > count:
+        chosen = scores >= threshold(scores, count)
         chunks, scores = chunks[chosen], scores[chosen]
-    order = np.lexsort((chunks, -scores))
-    chunks, scores = chunks[order], scores[order]
-    if repeated > 1:
-        # The same chunk follows itself, since its score is the same each time.
-        is_first = first_of_equals(chunks)
-        chunks, scores = chunks[is_first], scores[is_first]
-    return LaneHits(chunks[:count].astype(np.int64), scores[:count])
+    order = np.lexsort((chunks, -scores))[:count]
+    return LaneHits(chunks[order].astype(np.int64), scores[order])
 
 
-def _threshold(scores: Scores, count: int) -> float:
+def threshold(scores: Scores, count: int) -> float:
     """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
     # Several times as fast as np.partition, which is slow where many scores are equal.
     low, high = float(scores.min()), float(scores.max())
@@ -195,8 +186,9 @@ def _threshold(scores: Scores, count: int) -> float:
     return low
 
 
-def first_of_equals(numbers: NDArray[np.integer]) -> Mask:
-    """Mark the first of each run of equal `numbers` (m,)."""
-    is_first = np.ones(len(numbers), dtype=np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
-    return is_first
+def each_once(numbers: Numbers) -> Numbers:
+    """Return the different `numbers` (m,), ascending."""
+    ordered: Numbers = np.sort(numbers)
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]

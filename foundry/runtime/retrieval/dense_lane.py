@@ -7,7 +7,7 @@ integers of at most 127 in size, whose products and sums the floating type holds
 the same whatever order a machine adds in.
 """
 
-from bisect import bisect_left
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -89,10 +89,12 @@ class DenseLane:
         last = self._last
         if last is not None and last.vector is vector:
             return last
-        integers, scale = quantise(vector[np.newaxis, :])
-        values = integers[0].astype(exact_type(len(vector)))
+        # As `quantise` does it, which takes long for a single vector.
+        largest = np.abs(vector).max() or np.float32(1)
+        values = np.rint(vector / largest * np.float32(127)).astype(exact_type(len(vector)))
+        length = math.sqrt(float(np.vecdot(values, values))) or 1.0
         signs = pack_signs(vector[np.newaxis, :], self.centre)[:, 0]
-        self._last = query = _Query(vector, values, float(scale[0]), signs)
+        self._last = query = _Query(vector, values, float(np.float32(1 / length)), signs)
         return query
 
     def _cosines(self, values: NDArray[np.floating], scale: float, chunks: Numbers) -> Scores:
@@ -109,12 +111,7 @@ class DenseLane:
             part = slice(start, start + SKETCHES_AT_ONCE)
             differing = np.bitwise_count(sketch[:, part] ^ signs[:, np.newaxis])
             differing.sum(axis=0, dtype=np.uint16, out=distances[part])
-        farthest = bisect_left(
-            range(64 * len(sketch)),
-            depth,
-            key=lambda distance: int(np.count_nonzero(distances <= distance)),
-        )
-        chosen = np.flatnonzero(distances <= farthest)
+        chosen = np.flatnonzero(distances <= np.partition(distances, depth - 1)[depth - 1])
         return chosen if pool is None else pool[chosen]
 
 

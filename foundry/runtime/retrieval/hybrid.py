@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.errors import ConfigurationError
-from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, first_of_equals
+from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, each_once
 from .settings import SETTINGS_FILE, read_number, reading
 
 
@@ -38,8 +38,7 @@ def complete_lanes(
 
     A chunk's score then never depends on how deep a lane was read.
     """
-    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
-    chunks = found[first_of_equals(found)]
+    chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),

@@ -50,7 +50,7 @@ FindPassage = Callable[[Index, ChunkRecord], Passage | None]
 """Returns the larger passage around a chunk, if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LaneScores(Record):
     """The score in each lane, null where it has none, and that of the model that reranked."""
 
@@ -59,7 +59,7 @@ class LaneScores(Record):
     rerank: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LaneRanks(Record):
     """The rank in each lane, from 1; null where the lane did not deliver the chunk."""
 
@@ -67,7 +67,7 @@ class LaneRanks(Record):
     keyword: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 

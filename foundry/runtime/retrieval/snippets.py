@@ -65,7 +65,7 @@ class Highlights(Record):
     section: list[list[Span]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShownHit(Hit):
     """A hit with its snippet, if that was wanted; `snippet_code` is where code stands in it."""
 
