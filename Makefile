@@ -30,6 +30,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/black --check --quiet .
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 golden: .venv/installed
 	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden

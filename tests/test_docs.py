@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 import write_references
+import yaml
 from packaging.requirements import Requirement
 from pydantic import BaseModel
 
@@ -147,3 +148,15 @@ def test_lock_fits_the_project() -> None:
         assert name in locked, text
         if locked[name] is not None and name != project["name"]:
             assert requirement.specifier.contains(locked[name]), (text, locked[name])
+
+
+def test_workflows_run_the_versions_of_python_that_are_promised() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = [
+        re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", each)
+        for each in project["classifiers"]
+    ]
+    promised = [match[1] for match in found if match]
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["all"]["strategy"]["matrix"]["python"] == promised
+    assert project["requires-python"] == f">={promised[0]}"
