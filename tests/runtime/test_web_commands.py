@@ -22,6 +22,7 @@ from foundry.runtime.retrieval.results import (
     SearchResponse,
     check_request,
 )
+from foundry.runtime.retrieval.snippets import with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 CHUNK = ChunkRecord(
@@ -92,7 +93,8 @@ def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[st
 
 def test_search_json_is_the_answer_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", " red ", "--json", "--mode", "keyword") == 0
-    assert json.loads(capsys.readouterr().out) == search("red", mode="keyword").to_json()
+    shown = with_snippets(search("red", mode="keyword"), Tokenizer("english"))
+    assert json.loads(capsys.readouterr().out) == shown.to_json()
 
 
 def test_search_passes_filters_on(
