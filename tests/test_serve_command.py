@@ -169,6 +169,17 @@ def test_a_table_is_served_by_rows_or_as_one_document(
 
 
 @pytest.mark.slow
+def test_a_server_that_does_not_reload_is_started_again(make_project: MakeProject) -> None:
+    project = make_project({"a.md": SEALS}, config=CONFIG + "[server]\nreloading = false\n")
+    with serving(project.root) as serve:
+        address = serve.wait_for_address()
+        edit(project.root / "sources" / "b.md", "# Zyzzyva\n\nA weevil of the tropics.")
+        serve.wait_for("2 documents, .*: 1 read, 1 unchanged")
+        assert serve.wait_for_address() == address
+        assert search(address, "weevil") == ["b.md"]
+
+
+@pytest.mark.slow
 def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with serving(project.root) as serve:

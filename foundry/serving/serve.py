@@ -1,7 +1,7 @@
 """Serve a project here: run the server that an export would be, and swap it when it changes.
 
 The server is a child process that reads the published index. It takes up each version that a build
-publishes by itself; it is started again only when foundry.toml asks for another server.
+publishes by itself, or is started again if it cannot, and when foundry.toml asks for another one.
 """
 
 import json
@@ -17,6 +17,7 @@ from typing import Self, TypeVar
 from foundry.config.extras import of_server, require
 from foundry.config.project import Config, load_config
 from foundry.errors import FoundryError
+from foundry.features.operation import Reloading
 from foundry.indexing.versions import built_index, index_folder
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
@@ -116,10 +117,11 @@ class RunningServer:
         """
         if self._failure is not None:
             raise self._failure
-        query_encoder = choose_query_encoder(
-            config, Manifest.read(built_index(config) / "manifest.json")
-        )
+        manifest = Manifest.read(built_index(config) / "manifest.json")
+        query_encoder = choose_query_encoder(config, manifest)
         key = plan_key(config, query_encoder)
+        if Reloading.name not in config.server.interfaces:
+            key += manifest.version
         if key == self._key:
             return
         require(of_server(config, query_encoder.kind))
@@ -135,7 +137,7 @@ class RunningServer:
             if before is not None:
                 self._start(before)
             raise
-        yield Listening(address, again=before is not None)
+        yield Listening(address, again=before is not None and before.config != config)
 
     def wait(self) -> None:
         """Wait until the server ends."""
