@@ -28,7 +28,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server answers at `address`; `again` says that foundry.toml asked for another than before."""
+    """A server answers at `address`; `again` says that foundry.toml asked for another one."""
 
     address: str
     again: bool
