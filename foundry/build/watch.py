@@ -1,7 +1,7 @@
 """Notice when to build again: a source's folder, a table or foundry.toml has changed.
 
 Folders are watched by what the system notices; the few single files, which editors like to replace,
-are looked at twice a second. Sources of the web are not watched.
+are looked at five times a second. Sources of the web are not watched.
 """
 
 import time
@@ -16,7 +16,7 @@ from foundry.errors import BusyError, FoundryError
 from foundry.runtime.index.errors import ServerError
 from foundry.sources.ignoring import concerns_any, enters_folders
 
-QUIET_MS = 500
+QUIET_MS = 200
 """Without another change, before the first is believed to be complete."""
 
 LONGEST_MS = 10_000
@@ -95,7 +95,7 @@ def _load_sources(project: Path) -> tuple[Source, ...] | None:
 
 
 def _watch_folders(sources: Sequence[FolderSource]) -> Iterator[bool]:
-    """Twice a second, or when they have changed: whether they have."""
+    """Five times a second, or when they have changed: whether they have."""
     paths = [source.path for source in sources if source.path.is_dir()]
     if not paths:
         while True:

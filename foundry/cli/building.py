@@ -85,7 +85,7 @@ def build(
 @jobs_option
 @quiet_option
 def watch(project: Path, jobs: int | None, quiet: bool) -> None:
-    """Build now, and again half a second after each change, until Ctrl-C.
+    """Build now, and again soon after each change, until Ctrl-C.
 
     Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
     when something else has changed. A build that fails leaves the index as it was.

@@ -9,7 +9,7 @@ from .errors import IndexUnusableError
 from .layout import resolve_version
 from .reader import Served
 
-POLL_SECONDS = 1.0
+POLL_SECONDS = 0.25
 NOT_RELOADED = "the index published last cannot be used; the one before is still served"
 
 _logger = logging.getLogger(__name__)
