@@ -183,6 +183,7 @@ CHANGES: dict[str, Change] = {
     "search.fields.metadata": (FOLDER, {"team": 2}, True),
     "search.correction": (FOLDER, {}, True),
     "search.synonyms": (FOLDER, {}, True),
+    "search.suggestions": (FOLDER, {}, True),
     "search.adaptive_weights": (FOLDER, {}, False),
     "search.feedback": (FOLDER, {}, False),
     "search.anchors": (FOLDER, {}, False),
@@ -228,6 +229,7 @@ CHANGES: dict[str, Change] = {
 STAGE_KEYS: dict[str, dict[str, object]] = {
     "operators": {"phrase_chunks": 9},
     "correction": {"words": 1000},
+    "suggestions": {"words": 1000},
     "synonyms": {"file": "others/words.txt", "acronyms": False},
     "adaptive_weights": {
         "mostly": 0.6,

@@ -10,7 +10,7 @@ from foundry.config.sources import Source
 from foundry.config.synonyms import Group
 from foundry.features.stage import Surroundings
 from foundry.features.stages.ranking import Expansion
-from foundry.features.stages.reading import Correction, Synonyms
+from foundry.features.stages.reading import Correction, Suggestions, Synonyms
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -48,7 +48,8 @@ class IndexOptions:
     beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
     searches can be filtered by; `expansion_words` how many frequent words are embedded, and
     `correction_words` by how many queries are corrected. `synonyms` are those of the project's
-    file, None without the stage, and `acronyms` says whether texts are searched for more.
+    file, None without the stage, and `acronyms` says whether texts are searched for more;
+    `suggested_words` by how many words that are being typed are completed.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
@@ -57,6 +58,7 @@ class IndexOptions:
     correction_words: int = 0
     synonyms: tuple[Group, ...] | None = None
     acronyms: bool = False
+    suggested_words: int = 0
 
 
 def find_problems(
@@ -135,8 +137,8 @@ def index_options(
     `groups` are those of the file of synonyms.
     """
     versions = [VERSION for source in sources if getattr(source, "versions", ())]
-    expansion, correction, synonyms = (
-        search.stages.get(each.name) for each in (Expansion, Correction, Synonyms)
+    expansion, correction, synonyms, suggestions = (
+        search.stages.get(each.name) for each in (Expansion, Correction, Synonyms, Suggestions)
     )
     return IndexOptions(
         fields=_flatten(search.fields),
@@ -145,4 +147,5 @@ def index_options(
         correction_words=correction.words if isinstance(correction, Correction) else 0,
         synonyms=groups if isinstance(synonyms, Synonyms) else None,
         acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
+        suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
     )

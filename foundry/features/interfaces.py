@@ -211,11 +211,12 @@ class Page(Interface):
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del words
         imports = {"web.page": ("agent_routes", "page_routes")}
-        chat = "chat=True" if Chat.name in beside else ""
+        chosen = [name for name in (Chat.name, "suggestions") if name in beside]
+        shown = ", ".join(f"{name}=True" for name in chosen)
         yield Step(
             Place.OFFER,
             imports,
-            f"app.include_router(page_routes({chat}))\napp.include_router(agent_routes)",
+            f"app.include_router(page_routes({shown}))\napp.include_router(agent_routes)",
         )
 
 

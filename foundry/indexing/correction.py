@@ -41,7 +41,7 @@ def write_correction(
 
     `known` are texts whose words are right although no chunk may have them.
     """
-    forms = _count_forms(texts)
+    forms = count_forms(texts)
     frequencies: Counter[str] = Counter()
     best: dict[str, tuple[int, str]] = {}
     for form, count in forms.items():
@@ -49,10 +49,10 @@ def write_correction(
         frequencies[word] += count
         best[word] = min(best.get(word, (0, "")), (-count, form))
     ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
-    words = {word: count for word, count in ranked[:most_words] if _is_word(word, tokenizer)}
+    words = {word: count for word, count in ranked[:most_words] if is_word(word, tokenizer)}
     # In no chunk, they keep what is right from being corrected.
-    others = [form.casefold() for form in _count_forms(known)]
-    others = [word for word in others if _is_word(word, tokenizer)]
+    others = [form.casefold() for form in count_forms(known)]
+    others = [word for word in others if is_word(word, tokenizer)]
     others += _words_of_language(tokenizer)
     words |= {word: 0 for word in others if word not in words}
     letters: Counter[str] = Counter()
@@ -64,8 +64,9 @@ def write_correction(
     _write(CorrectionLayout(root), kept, codes, words, {w: best.get(w, (0, w))[1] for _, w in kept})
 
 
-def _count_forms(texts: Iterable[str]) -> Counter[str]:
-    forms: Counter[str] = Counter()
+def count_forms(texts: Iterable[str], forms: Counter[str] | None = None) -> Counter[str]:
+    """Return the words of texts as they are written, with how often, added to others' `forms`."""
+    forms = Counter() if forms is None else forms
     for text in texts:
         normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
         forms.update(_WORD.findall(normal))
@@ -74,7 +75,12 @@ def _count_forms(texts: Iterable[str]) -> Counter[str]:
     return forms
 
 
-def _is_word(word: str, tokenizer: Tokenizer) -> bool:
+def weight_of(frequency: int) -> int:
+    """Return a frequency as a byte, by its logarithm; 0 for 0."""
+    return min(255, round(WEIGHT_UNIT * math.log2(1 + frequency)))
+
+
+def is_word(word: str, tokenizer: Tokenizer) -> bool:
     """Return whether a run of letters is one word: scripts without spaces have no others."""
     if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
         return False

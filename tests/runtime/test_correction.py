@@ -1,5 +1,6 @@
 """Misspelt words of queries: which are corrected, to what, and which are left alone."""
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -186,5 +187,7 @@ def test_a_server_says_what_it_searched_for(server: ModuleType) -> None:
     assert answer.hits[0].title == "Aboleth"
     assert answer.query == "abolet cistrn -wire"
     assert answer.stages["correction"]["query"] == "aboleth cistern"
-    assert format_response(answer).startswith("Showing results for: aboleth cistern\n")
+    shown = importlib.import_module(f"{server.__name__}.retrieval.snippets").with_snippets
+    printed = format_response(shown(answer, Tokenizer("english")))
+    assert printed.startswith("Showing results for: aboleth cistern\n")
     assert server.search_hybrid("aboleth cistern").stages == {}

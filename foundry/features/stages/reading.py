@@ -124,4 +124,34 @@ another form of it is known. `stages.synonyms` of a response says what was added
             yield "search.synonyms: does nothing; set file, or acronyms = true"
 
 
-STAGES = (Operators, Correction, Synonyms)
+class Suggestions(Stage):
+    """[search.suggestions]: how a query that is being typed may go on."""
+
+    name = "suggestions"
+    summary = "completions while a query is typed: GET /suggest, and on the page"
+    description = (
+        "`GET /suggest?q=` completes the last word of a query by the `words` most frequent words of"
+        " the documents, and offers headings; the page shows both while somebody types"
+    )
+    is_tuned = False
+    built_in = frozenset({"words"})
+    section = """
+## Suggestions
+
+`GET /suggest?q=` completes the last word of a query that is being typed, and offers headings in
+which the query stands at the beginning of a word. The page shows them: the arrow keys choose,
+Enter searches, Escape closes the list.
+"""
+
+    words: int = Field(default=100_000, ge=1_000, le=4_000_000)
+
+    def steps(self) -> Iterator[Step]:
+        """Open an endpoint."""
+        yield Step(
+            Place.ANSWER,
+            {"web.suggest": ("suggest_routes",)},
+            "app.include_router(suggest_routes)",
+        )
+
+
+STAGES = (Operators, Correction, Synonyms, Suggestions)

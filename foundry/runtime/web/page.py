@@ -105,7 +105,7 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes(*, chat: bool = False) -> APIRouter:
+def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
     """Return the pages, and GET /about and GET /chunks, which they fetch.
 
     Raises ConfigurationError if a file of a page is unreadable.
@@ -147,6 +147,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
                 "semantic": manifest.dense is not None,
                 "chat": chat,
+                "suggestions": suggestions,
             }
         )
 

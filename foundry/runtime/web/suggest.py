@@ -1,0 +1,38 @@
+"""GET /suggest: how a query that is being typed may go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from ..index.reader import current_index
+from ..index.records import Record
+from ..retrieval.stages.suggestions import Suggestion, suggest
+from .json import PROBLEM_RESPONSES, JsonResponse
+from .requests import RequestModel
+
+MAX_LENGTH = 200  # Characters: nobody goes on with a longer query by a heading.
+
+
+class SuggestParameters(RequestModel):
+    """The query string of GET /suggest."""
+
+    q: Annotated[str, Query(max_length=MAX_LENGTH)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions(Record):
+    """What was typed, and how it may go on, the best first."""
+
+    query: str
+    suggestions: Sequence[Suggestion]
+
+
+suggest_routes = APIRouter(tags=["search"], responses=PROBLEM_RESPONSES)
+
+
+@suggest_routes.get("/suggest", response_model=Suggestions)
+async def suggest_queries(parameters: Annotated[SuggestParameters, Query()]) -> JsonResponse:
+    """Complete the last word of a query, and offer headings."""
+    return JsonResponse(Suggestions(parameters.q, suggest(current_index(), parameters.q)))
