@@ -1,0 +1,87 @@
+"""The search page of a server that reads queries, in Chromium: what it offers and says."""
+
+from collections.abc import Iterator
+
+import pytest
+from browsers import Visit, browser, playwright, visit
+from conftest import CONFIG, Project
+from servers import in_checkout, serving
+
+pytestmark = pytest.mark.slow
+
+STAGES = "[search.operators]\n[search.correction]\n[search.suggestions]\n"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    root = tmp_path_factory.mktemp("project")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(f"{CONFIG}\n{STAGES}", encoding="utf-8")
+    for title, text in (
+        ("Ventilation", "Ventilation is checked on every shift."),
+        ("Ventilation plans", "A plan names every ventilator."),
+        ("Lamps", "A lamp burns for ten hours."),
+    ):
+        (root / "sources" / f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    served = serving(in_checkout(project.export()))
+    with browser() as running, served as address, visit(running, address) as visited:
+        yield visited
+
+
+def test_suggestions_are_chosen_by_keyboard(tab: Visit) -> None:
+    tab.go("/")
+    field, options = tab.page.locator("#query"), tab.page.locator("#suggestions li")
+    keys = tab.page.keyboard
+    assert field.get_attribute("role") == "combobox"
+    field.focus()
+    keys.type("ventil")
+    tab.see("#suggestions", "Ventilation plans")
+    playwright.expect(field).to_have_attribute("aria-expanded", "true")
+    keys.press("ArrowDown")
+    keys.press("ArrowDown")
+    chosen = tab.page.locator("#suggestions [aria-selected=true]")
+    playwright.expect(chosen).to_have_count(1)
+    text = chosen.inner_text()
+    playwright.expect(field).to_have_attribute("aria-activedescendant", "suggestion-1")
+    assert tab.focused == "query"
+    keys.press("Enter")
+    playwright.expect(options).to_have_count(0)
+    playwright.expect(field).to_have_value(text)
+    playwright.expect(field).to_have_attribute("aria-expanded", "false")
+    tab.see("#status", " ms")
+    assert tab.path.startswith("/?q=")
+
+
+def test_the_list_closes_before_the_query_goes(tab: Visit) -> None:
+    tab.go("/")
+    tab.page.locator("#query").focus()
+    tab.page.keyboard.type("lam")
+    tab.see("#suggestions", "Lamps")
+    tab.page.keyboard.press("Escape")
+    tab.count("#suggestions li", 0)
+    assert tab.page.input_value("#query") == "lam"
+    tab.page.keyboard.press("Escape")
+    assert tab.page.input_value("#query") == ""
+    tab.page.keyboard.type("lam")
+    tab.page.click("#suggestions >> text=Lamps")
+    assert tab.page.input_value("#query") == "Lamps"
+    tab.see("#results h2", "Lamps")
+
+
+def test_corrections_are_said_and_the_original_is_offered(tab: Visit) -> None:
+    tab.go("/?q=ventilaton+shift")
+    tab.see("#notice", "Showing results for: ventilation shift")
+    tab.see("#results h2", "Ventilation")
+    tab.page.click('text=Search instead for: "ventilaton" shift')
+    playwright.expect(tab.page.locator("#query")).to_have_value('"ventilaton" shift')
+    tab.see("#status", "Nothing found")
+
+
+def test_operators_are_explained(tab: Visit) -> None:
+    tab.go("/?q=ventilation+-shift&mode=keyword")
+    tab.count("#results > li", 1)
+    tab.page.click("#explanation summary")
+    tab.see("#explained", "Nothing that has “shift”.")
+    assert tab.complaints == []
