@@ -22,7 +22,7 @@ HEADINGS = 300
 def sample_headings(index: Any) -> list[str]:
     """Return some headings of one line."""
     chooser = random.Random(1)
-    found = set()
+    found: set[str] = set()
     for number in chooser.sample(range(index.chunk_count), min(HEADINGS, index.chunk_count)):
         headings = index.chunk(number).headings()
         found.update(" ".join(heading.split()) for heading in headings[-1:])
