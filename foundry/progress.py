@@ -12,7 +12,7 @@ from typing import Protocol, Self, TextIO
 
 import click
 
-LINE_INTERVAL = 5.0
+LINE_SECONDS = 5.0
 """Seconds between two plain lines of the same step."""
 
 QUIET_SECONDS = 1.0
@@ -95,7 +95,7 @@ class Silence:
 class Lines:
     """A line every few seconds, for logs."""
 
-    interval_seconds = LINE_INTERVAL
+    interval_seconds = LINE_SECONDS
 
     def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
         self._label, self._unit, self._total, self._stream = label, unit, total, stream

@@ -109,7 +109,7 @@ def test_values_of_variables_are_not_told(
 
 
 def test_little_space_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "LITTLE_SPACE", 1 << 62)
+    monkeypatch.setattr(doctor, "LITTLE_SPACE_BYTES", 1 << 62)
     found = examine(code=1)["disk space"]
     assert found["is_problem"]
     assert found["hint"] == "make room before building"

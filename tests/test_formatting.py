@@ -11,7 +11,7 @@ from processes import leftovers, snapshot
 from pytest_subprocess import FakeProcess
 
 from foundry.rendering import formatting
-from foundry.rendering.formatting import TIME_LIMIT
+from foundry.rendering.formatting import TIME_LIMIT_SECONDS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 TOOLS = ("black", "ruff")
@@ -24,7 +24,7 @@ def command(fp: FakeProcess, tool: str) -> list[object]:
 
 
 def slow(process: object) -> None:
-    raise subprocess.TimeoutExpired("formatter", TIME_LIMIT)
+    raise subprocess.TimeoutExpired("formatter", TIME_LIMIT_SECONDS)
 
 
 def unstartable(process: object) -> None:

@@ -359,16 +359,16 @@ def test_workers_and_this_process_give_the_same(
     jobs: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = fresh_index(project)
-    monkeypatch.setattr(pool, "FEW", 0)
-    monkeypatch.setattr(pool, "LITTLE", (0, 0))
+    monkeypatch.setattr(pool, "FEW_DOCUMENTS", 0)
+    monkeypatch.setattr(pool, "LITTLE_WORK", (0, 0))
     build(project, "--jobs", jobs)
     assert snapshot(project.index) == expected
 
 
 def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """However many documents there are, few of them are waiting at any time."""
-    monkeypatch.setattr(pool, "FEW", 0)
-    monkeypatch.setattr(pool, "LITTLE", (0, 0))
+    monkeypatch.setattr(pool, "FEW_DOCUMENTS", 0)
+    monkeypatch.setattr(pool, "LITTLE_WORK", (0, 0))
     alive, most = 0, 0
 
     def tasks() -> Any:
@@ -383,7 +383,7 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
         for _ in workers.prepare(tasks()):
             alive -= 1
     assert alive == 0
-    assert most <= pool.AHEAD * 2 + 1
+    assert most <= pool.DOCUMENTS_AHEAD * 2 + 1
 
 
 def test_chunks_that_stay_are_not_worked_on_again() -> None:
@@ -511,6 +511,6 @@ def test_little_is_done_by_one_worker(
     for number in range(8):
         write(project, f"m{number}.py", f"def function{number}():\n    return {number}\n")
     monkeypatch.setattr(pool, "ThreadPoolExecutor", Counted)
-    monkeypatch.setattr(pool, "LITTLE", little)
+    monkeypatch.setattr(pool, "LITTLE_WORK", little)
     assert build(project, "--jobs", "2")["documents"] == 14
     assert started == [workers]

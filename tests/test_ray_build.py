@@ -32,8 +32,8 @@ from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.workers import Made
 from foundry.build.engines import closing_engine
 from foundry.build.ray import tasks
-from foundry.build.ray.documents import AHEAD, RayPool
-from foundry.build.ray.embedding import CALLS, RayModel
+from foundry.build.ray.documents import BATCHES_AHEAD, RayPool
+from foundry.build.ray.embedding import CONCURRENT_CALLS, RayModel
 from foundry.build.ray.tasks import check_installation
 from foundry.build.request import BuildOptions
 from foundry.cli.main import main
@@ -218,7 +218,7 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
         assert raw is raws[place]
         made[place] = result
     assert sorted(made) == list(range(100))
-    assert cluster.most <= AHEAD + 1
+    assert cluster.most <= BATCHES_AHEAD + 1
     preparer = Preparer(recipe)
     for place in (0, 7, 8, 99):
         assert made[place].content == encode_result(raws[place], preparer.prepare(raws[place]))
@@ -231,7 +231,7 @@ def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     opened = open_model(service)
     options = EmbeddingSection(provider="fastembed", model="some/model")
     model = RayModel(opened, options, Here())  # type: ignore[arg-type]
-    assert model.limits == replace(opened.limits, calls=CALLS)
+    assert model.limits == replace(opened.limits, calls=CONCURRENT_CALLS)
     with pytest.raises(EmbeddingFailure, match="fastembed") as caught:
         model.embed(["words"], "document")
     assert caught.value.hint == "pip install 'rag-foundry[fastembed]'"

@@ -14,7 +14,7 @@ from foundry.cli.options import (
     stale_option,
 )
 from foundry.progress import Reporter
-from foundry.stores.request import GRACE, PublishOptions
+from foundry.stores.request import GRACE_SECONDS, PublishOptions
 
 
 @click.command(short_help="Load the index into a search engine.")
@@ -25,7 +25,7 @@ from foundry.stores.request import GRACE, PublishOptions
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
-    default=GRACE,
+    default=GRACE_SECONDS,
     metavar="SECONDS",
     show_default=True,
     help="How long a version stays after another took its place; 0 drops it at once.",

@@ -61,7 +61,7 @@ EXEMPT: Mapping[str, str] = {
 _RECORD = "configuration.json"
 """In a project's state: what the published index was built with, by key."""
 
-_LONG = 60
+_LONG_CHARS = 60
 """Characters of a value that are shown."""
 
 
@@ -134,7 +134,7 @@ def _compare(before: Mapping[str, object], now: Mapping[str, object]) -> Iterato
 
 def _show(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONG else f"{text[:_LONG - 3]}..."
+    return text if len(text) <= _LONG_CHARS else f"{text[:_LONG_CHARS - 3]}..."
 
 
 def _hash(values: Mapping[str, object]) -> str:

@@ -21,7 +21,7 @@ from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.evaluation.summary import HEADLINE, count_questions, describe_notes
 from foundry.evaluation.tuning import Tuning
 
-WORST = 25
+WORST_QUESTIONS = 25
 """Questions that are shown with what was found for them."""
 
 
@@ -57,7 +57,7 @@ def render_report(title: str, evaluation: Evaluation, tuning: Tuning | None) -> 
             "value": float(own[HEADLINE][place]),
             "found": {hit["document_id"] for hit in evaluation.questions[place]["hits"]},
         }
-        for place in worst_questions(evaluation, HEADLINE, WORST)
+        for place in worst_questions(evaluation, HEADLINE, WORST_QUESTIONS)
     ]
     return environment.get_template("report.html.jinja").render(
         title=title,

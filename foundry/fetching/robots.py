@@ -13,7 +13,7 @@ from foundry.urls import Url
 MAX_BYTES = 512_000
 """What is beyond the first 500 KiB is not read (RFC 9309, 2.5)."""
 
-MAX_CRAWL_DELAY = 10.0
+MAX_CRAWL_DELAY_SECONDS = 10.0
 """Seconds; a longer Crawl-delay counts as this."""
 
 DISALLOWED = "disallowed by robots.txt"
@@ -37,7 +37,7 @@ class Rules:
     def crawl_delay(self, agent: str) -> float:
         """Return the seconds between two requests that the file asks for, capped."""
         delay = self.parsed.crawl_delay(agent) if self.parsed is not None else None
-        return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY)
+        return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY_SECONDS)
 
     def sitemaps(self) -> list[str]:
         """Return the urls of sitemaps, as written."""

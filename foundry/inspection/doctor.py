@@ -27,7 +27,7 @@ from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 DISTRIBUTION = "rag-foundry"
-LITTLE_SPACE = 1_000_000_000
+LITTLE_SPACE_BYTES = 1_000_000_000
 """Bytes below which a build may run out of disk."""
 
 VARIABLES = (
@@ -232,6 +232,6 @@ def _space(project: Path) -> Finding:
     return Finding(
         "disk space",
         f"{free / 1e9:,.1f} GB free",
-        is_problem=free < LITTLE_SPACE,
-        hint="make room before building" if free < LITTLE_SPACE else None,
+        is_problem=free < LITTLE_SPACE_BYTES,
+        hint="make room before building" if free < LITTLE_SPACE_BYTES else None,
     )

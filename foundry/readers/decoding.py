@@ -8,7 +8,7 @@ from itertools import pairwise
 from foundry.readers.charsets import SAMPLE_BYTES, guess_charset
 from foundry.readers.hidden import remove_hidden
 
-NORMALISATION_SLICE = 2_000
+NORMALISATION_SLICE_CHARS = 2_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -44,9 +44,9 @@ def normalise(text: str) -> str:
     text = remove_hidden(_SURROGATE.sub("\ufffd", text))
     # Normalisation is quadratic in the length of a run of combining marks, hence the slices.
     cuts = [0]
-    while len(text) - cuts[-1] > NORMALISATION_SLICE:
-        earliest = cuts[-1] + NORMALISATION_SLICE
-        starter = _STARTER.search(text, earliest, earliest + NORMALISATION_SLICE)
+    while len(text) - cuts[-1] > NORMALISATION_SLICE_CHARS:
+        earliest = cuts[-1] + NORMALISATION_SLICE_CHARS
+        starter = _STARTER.search(text, earliest, earliest + NORMALISATION_SLICE_CHARS)
         cuts.append(starter.start() if starter else earliest)
     cuts.append(len(text))
     return "".join(unicodedata.normalize("NFC", text[a:b]) for a, b in pairwise(cuts))

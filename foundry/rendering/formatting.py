@@ -18,7 +18,7 @@ import yaml
 
 from foundry.errors import RenderError
 
-TIME_LIMIT = 60.0
+TIME_LIMIT_SECONDS = 60.0
 """Seconds that a formatter may take."""
 
 
@@ -81,12 +81,12 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=TIME_LIMIT,
+            timeout=TIME_LIMIT_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise RenderError(
-            f"{tool} did not end within {TIME_LIMIT:.0f} seconds; nothing was written",
+            f"{tool} did not end within {TIME_LIMIT_SECONDS:.0f} seconds; nothing was written",
             hint="try again on a less busy machine",
         ) from None
     except OSError as error:

@@ -29,8 +29,8 @@ from foundry.sources.web_twins import Twins
 from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8
-AT_ONCE = 128
-MAX_FRONTIER = 100_000
+URLS_AT_ONCE = 128
+MAX_WAITING_URLS = 100_000
 """Links that are remembered for the next level, if `max_pages` is no larger."""
 
 
@@ -153,7 +153,7 @@ class Collector:
         for url in new[len(wanted) :]:
             self._coverage.miss(str(url), "refused", OVER_MAX_PAGES)
         links: dict[Url, None] = {}
-        room = max(MAX_FRONTIER, self._max_pages)
+        room = max(MAX_WAITING_URLS, self._max_pages)
         for url, visit in self._visit_all(pool, wanted):
             self._progress.advance()
             fresh = (link for link in visit.links if link not in self._seen)
@@ -169,8 +169,8 @@ class Collector:
 
     def _visit_all(self, pool: ThreadPoolExecutor, urls: list[Url]) -> Iterator[tuple[Url, _Visit]]:
         """In the order of `urls`; only so many at a time, as pages may hold very many links."""
-        for start in range(0, len(urls), AT_ONCE):
-            part = urls[start : start + AT_ONCE]
+        for start in range(0, len(urls), URLS_AT_ONCE):
+            part = urls[start : start + URLS_AT_ONCE]
             yield from zip(part, pool.map(self._visit, part), strict=True)
 
     def _visit(self, url: Url) -> _Visit:

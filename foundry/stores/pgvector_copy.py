@@ -10,7 +10,7 @@ from psycopg import sql
 from foundry.progress import Reporter
 from foundry.stores.content import Content, batches
 
-BATCH = 10_000
+BATCH_ROWS = 10_000
 """Rows that are handed over together."""
 
 # A header, then for each row the number of its fields and the length of each, then an end.
@@ -41,7 +41,7 @@ def copy_chunks(
     )
 
     def rows() -> Iterator[NDArray[np.void]]:
-        for part in batches(count, BATCH):
+        for part in batches(count, BATCH_ROWS):
             block = np.zeros(part.stop - part.start, dtype=row)
             block["fields"] = 3
             block["chunk_bytes"] = block["scale_bytes"] = 4
@@ -74,7 +74,7 @@ def copy_postings(
     terms = content.terms
 
     def rows() -> Iterator[NDArray[np.void]]:
-        for part in batches(len(terms), BATCH):
+        for part in batches(len(terms), BATCH_ROWS):
             block = np.zeros(part.stop - part.start, dtype=row)
             block["fields"] = 3
             block["term_bytes"] = block["chunk_bytes"] = block["impact_bytes"] = 4

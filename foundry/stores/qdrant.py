@@ -19,10 +19,10 @@ from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
 from foundry.stores.request import Publication, PublishOptions
 
-BATCH = 256
+BATCH_POINTS = 256
 """Points that are handed over together."""
 
-PATIENCE = 60.0
+CALL_SECONDS = 60.0
 """Seconds that one call of a publication may take."""
 
 INDEXING_SECONDS = 3600.0
@@ -45,7 +45,7 @@ def publish(
     A collection that is not finished says so, and is begun anew by the next publication. Raises
     PublishError.
     """
-    patient = StoreSettings(settings.name, settings.exact, PATIENCE)
+    patient = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
     client = open_client(patient)
     try:
         with _explained(settings.name), translated(content.version):
@@ -105,7 +105,7 @@ def _points(content: Content) -> Iterator[list[models.PointStruct]]:
     # Postings are in the order of terms, and wanted in that of chunks.
     order = np.argsort(content.chunks, kind="stable")
     ends = np.searchsorted(content.chunks[order], np.arange(len(content.scales) + 1))
-    for part in batches(len(content.scales), BATCH):
+    for part in batches(len(content.scales), BATCH_POINTS):
         points = []
         for number in range(part.start, part.stop):
             own = order[ends[number] : ends[number + 1]]

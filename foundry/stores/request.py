@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-GRACE = 3600.0
+GRACE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class PublishOptions:
     """
 
     again: bool = False
-    grace: float = GRACE
+    grace: float = GRACE_SECONDS
     stale: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Prepared documents as bytes: between processes, and in the cache."""
+"""Encode prepared documents as bytes, for workers and for the cache, and check what comes back."""
 
 import hashlib
 import json
@@ -19,11 +19,9 @@ from foundry.readers.sandbox.reading import check_document
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument, unpack
 
-LEVEL = 1
-"""Of compression: what saves most of the room for little time."""
+ZLIB_LEVEL = 1
 
-MAX_BYTES = 2_000_000_000
-"""Of one document when it is unpacked."""
+MAX_UNPACKED_BYTES = 2_000_000_000
 
 _LENGTH = struct.Struct("<I")
 _PREPARED = TypeAdapter(PreparedDocument)
@@ -33,9 +31,9 @@ _SKIPPED = TypeAdapter(Skipped)
 def encode(result: PreparedDocument | Skipped) -> bytes:
     """Return a result as compressed JSON, after the signature of a document that is not skipped."""
     if isinstance(result, Skipped):
-        return _LENGTH.pack(0) + zlib.compress(_SKIPPED.dump_json(result), LEVEL)
+        return _LENGTH.pack(0) + zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
     signature = Signature.of(result.document).to_bytes()
-    content = zlib.compress(_PREPARED.dump_json(result), LEVEL)
+    content = zlib.compress(_PREPARED.dump_json(result), ZLIB_LEVEL)
     return _LENGTH.pack(len(signature)) + signature + content
 
 
@@ -52,7 +50,7 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
     signature, packed = _cut(content)
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_BYTES)
+        text = unpacker.decompress(packed, MAX_UNPACKED_BYTES)
         if unpacker.unconsumed_tail or not unpacker.eof:
             raise ValueError("cut off, or too much")
     except zlib.error as error:

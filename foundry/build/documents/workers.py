@@ -1,4 +1,4 @@
-"""Documents prepared several at a time, in worker processes, with as many in memory as are needed.
+"""Prepare documents several at a time, in worker processes, with few in memory.
 
 A few small texts are prepared in this process: workers take longer to start than that.
 """
@@ -19,20 +19,20 @@ from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
 
-FEW = 64
-"""Documents that are prepared in this process before workers are started."""
+FEW_DOCUMENTS = 64
+"""Prepared in this process before workers are started."""
 
-SMALL = 50_000
-"""Bytes: a larger document goes to a worker, whatever it is."""
+SMALL_BYTES = 50_000
+"""A larger document goes to a worker, whatever its format."""
 
-LITTLE = (32, 300_000)
-"""Documents and bytes for workers that one worker does in the time that a second takes to start."""
+LITTLE_WORK = (32, 300_000)
+"""Documents and bytes that one worker prepares in the time that a second takes to start."""
 
-AHEAD = 4
-"""Documents in flight for each worker."""
+DOCUMENTS_AHEAD = 4
+"""In flight for each worker."""
 
 BYTES_AHEAD = 64_000_000
-"""Of documents in flight; one alone may be larger."""
+"""In flight; one document alone may be larger."""
 
 LIMITS = Limits(seconds_per_megabyte=5)
 
@@ -97,7 +97,7 @@ class Pool:
         self._recipe = recipe
         self._jobs = jobs
         self._here: Preparer | None = None
-        self._left_here = FEW
+        self._left_here = FEW_DOCUMENTS
         self._sandbox = open_sandbox(recipe)
         self._threads: ThreadPoolExecutor | None = None
         self._waiting: list[Task] = []
@@ -118,7 +118,7 @@ class Pool:
         """See `Preparing`."""
         for task in tasks:
             _, raw = task
-            if self._left_here and len(raw.content) <= SMALL and not reads_apart(raw):
+            if self._left_here and len(raw.content) <= SMALL_BYTES and not reads_apart(raw):
                 self._left_here -= 1
                 yield task, self._prepare_here(raw)
                 continue
@@ -130,7 +130,7 @@ class Pool:
             yield from self._finished(timeout=None)
 
     def _is_little(self) -> bool:
-        documents, size = LITTLE
+        documents, size = LITTLE_WORK
         waiting = sum(len(raw.content) for _, raw in self._waiting)
         return len(self._waiting) <= documents and waiting <= size
 
@@ -148,7 +148,8 @@ class Pool:
         self._waiting.clear()
 
     def _has_room(self, size: int) -> bool:
-        return len(self._running) < AHEAD * self._jobs and self._bytes + size <= BYTES_AHEAD
+        most = DOCUMENTS_AHEAD * self._jobs
+        return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
 
     def _finished(self, timeout: float | None) -> Iterator[tuple[Task, Made]]:
         done, _ = wait(self._running, timeout, FIRST_COMPLETED)

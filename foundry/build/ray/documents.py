@@ -13,7 +13,7 @@ BATCH_DOCUMENTS = 32
 BATCH_BYTES = 500_000
 """Of a batch, from which on no further document is added."""
 
-AHEAD = 2
+BATCHES_AHEAD = 2
 """Batches under way for each processor."""
 
 BYTES_AHEAD = 128_000_000
@@ -62,7 +62,7 @@ class RayPool:
             yield from self._finished()
 
     def _has_room(self, size: int) -> bool:
-        most = AHEAD * self._cluster.slots()
+        most = BATCHES_AHEAD * self._cluster.slots()
         return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
 
     def _submit(self, batch: _Batch) -> None:

@@ -22,7 +22,7 @@ from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
-CALLS = 64
+CONCURRENT_CALLS = 64
 """Under way at a time; the cluster runs as many of them as it has nodes."""
 
 
@@ -37,7 +37,7 @@ class RayModel:
         self.dimensions = model.dimensions
         self.sides_differ = model.sides_differ
         self.prefixes = model.prefixes
-        self.limits = replace(model.limits, calls=CALLS)
+        self.limits = replace(model.limits, calls=CONCURRENT_CALLS)
         self._model = model
         self._options = options
         self._cluster = cluster

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from foundry.embedding.providers.model import ModelLimits
 
-REACH = 1000
+REACH_CHARS = 1000
 """Characters on either side of a middle in which white space is looked for."""
 
 _SPACE = re.compile(r"\s+")
@@ -33,7 +33,7 @@ def find_cut(text: str) -> int:
     """Return where to halve a text of two characters or more: at white space near its middle, if
     any."""
     middle = len(text) // 2
-    reach = min(len(text) // 4, REACH)
+    reach = min(len(text) // 4, REACH_CHARS)
     after = _SPACE.search(text, middle, middle + max(1, reach))
     *_, before = None, *_SPACE.finditer(text, middle - reach, middle)
     if after is None or (before is not None and middle - before.end() < after.start() - middle):

@@ -17,7 +17,7 @@ from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
 MARGIN = 1.3
 """Of word pieces: other vocabularies have other words."""
 
-FRAME = 4
+FRAME_TOKENS = 4
 """Tokens that a model puts around a text."""
 
 _RUN = re.compile(r"[A-Za-z]+|[0-9]+| {2,}|\n+|[^A-Za-z0-9 \n]")
@@ -28,7 +28,7 @@ a rarer script may be a token a byte."""
 
 def estimate_tokens(text: str) -> int:
     """Tokens of a text, rather too many than too few."""
-    pieces, others = 0, FRAME
+    pieces, others = 0, FRAME_TOKENS
     for run in _RUN.findall(text):
         first = run[0]
         if not first.isascii():
