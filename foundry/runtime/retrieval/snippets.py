@@ -34,13 +34,13 @@ _CODE_SUFFIXES = frozenset(
 )
 # Patterns of lines begin with the break before it, which is found faster than `^`. None of them
 # goes back over what it has read, since a text may be hostile.
-_FENCE = re.compile(r"\n[ \t]*(`{3,}+|~{3,}+)[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*+)(?:\n[^\n]*)?")
+_FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _IMPORT = re.compile(r"\n(?:import|export) [^\n]*")
 _RULE = re.compile(r"\n[ \t]*+[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)")
 _HEADING = re.compile(r"\n {0,3}#{1,6}[ \t]+([^\n]*)")
 _ITEM = re.compile(r"\n[ \t>]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?")
-_QUOTATION = re.compile(r"\n[ \t]*(?:>[ \t]?)++")
+_QUOTATION = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _ROW = re.compile(r"\n[ \t]*\|([^\n]*)")
 _CELL = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
 _IMAGE = re.compile(r"!\[[^\[\]]{0,300}\](?:\([^()\n]{0,2000}\)|\[[^\[\]]{0,100}\])")
@@ -49,7 +49,7 @@ _INLINE = re.compile(
     r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]{1,600}+)`(?P=ticks)"
     r"|(?<=\[)\[(?:[^\[\]|]{1,300}\|)?(?P<page>[^\[\]|]{1,300})\]\]"
     r"|(?<=\[)(?P<label>[^\[\]]{0,300})\](?:\([^()\s]{0,2000}(?:\s\"[^\"]{0,300}\")?\)|\[[^\[\]]{0,100}\])"
-    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]{1,2000})>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>]){0,1000}+|/?)>"
+    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]{1,2000})>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>]){0,1000}|/?)>"
     r"|(?<=\*)\*(?P<strong>[^*]{1,300})\*\*|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]{0,300})\*(?![\w*])"
     r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
     r")"
@@ -152,7 +152,8 @@ class QueryWords:
 def _show(hit: Hit, words: QueryWords) -> ShownHit:
     text = hit.text[:MAX_READ_CHARACTERS]
     start = _choose_start(text, words.find_nearly(text)) if len(text) > MAX_UNCUT_CHARACTERS else 0
-    end = start + 2 * MAX_CHARACTERS  # Markup takes room as well.
+    # Markup takes room as well.
+    end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     shown = text[start:end]
     suffix = hit.path.rpartition("/")[2].rpartition(".")[2].lower()
     if suffix in _CODE_SUFFIXES:
@@ -171,14 +172,21 @@ def _show(hit: Hit, words: QueryWords) -> ShownHit:
         code += [(before, len(snippet) - 1)] if is_code else []
     is_cut = end < len(hit.text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
-        cut = max(snippet.rfind(space, MAX_CHARACTERS // 2, MAX_CHARACTERS) for space in " \n")
-        snippet, is_cut = snippet[: cut if cut > 0 else MAX_CHARACTERS], True
+        snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
     snippet += f" {GOES_ON}" if is_cut else ""
     section = [words.find_in_heading(heading) for heading in hit.section]
     highlights = Highlights(words.find(snippet), words.find_in_heading(hit.title), section)
     return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
+
+
+def _end_of_word(text: str, start: int, end: int) -> int:
+    """Return where to cut a text that goes on after `end`, in its second half if possible."""
+    if end >= len(text):
+        return len(text)
+    cut = max(text.rfind(space, (start + end) // 2, end) for space in " \n")
+    return cut if cut > 0 else end
 
 
 def _choose_start(text: str, found: Sequence[int]) -> int:
