@@ -6,6 +6,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -16,7 +17,11 @@ from foundry.readers.decoding import normalise_line
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
 from foundry.records import Document, RawDocument, Reading, Skipped
 
-_RESULT: TypeAdapter[Document | Skipped] = TypeAdapter(Document | Skipped)
+
+@cache
+def _results() -> TypeAdapter[Document | Skipped]:
+    # Made when needed: a build has an adapter of its own, and making one takes tens of ms.
+    return TypeAdapter(Document | Skipped)
 
 
 def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
@@ -33,7 +38,7 @@ def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, i
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
         raw = RawDocument.from_description(described, content)
         result = read(raw, is_worker=True)
-        return _RESULT.dump_json(result), wear_of(raw, result)
+        return _results().dump_json(result), wear_of(raw, result)
 
     return answer
 
@@ -52,7 +57,7 @@ def wear_of(raw: RawDocument, result: object) -> int:
 def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
     """Return the result in an answer. Raises UnreadableError for one that makes no sense."""
     try:
-        result = _RESULT.validate_json(answer)
+        result = _results().validate_json(answer)
         if isinstance(result, Skipped):
             return Skipped(raw.source, raw.path, result.reason, result.detail)
         check_document(result, raw)
