@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from foundry.cli.main import main
+from foundry.export import compose
 from foundry.rendering import formatting
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
@@ -124,6 +126,18 @@ def formatted_once(shared_folder: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formatting, "_run", run_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_haste() -> Iterator[None]:
+    """Leave out what no test can observe: no machine loses power between two of them.
+
+    Flushing the 40 files of a build takes a third of its time; every export reads the same lock.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(compose, "Resolution", cache(compose.Resolution))
         yield
 
 

@@ -56,12 +56,16 @@ def plan_server(
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
-    files.update(copy_runtime(files, package))
+    runtime = copy_runtime(files, package)
+    files.update(runtime)
     files.update(copy_pages(pages_of(config.server.interfaces), package))
     tests = copy_tests(files, package)
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():
+        if name in runtime:
+            # It has been parsed, for what it imports.
+            continue
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
             _check_description(parsed, config.project.description)
