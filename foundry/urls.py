@@ -151,6 +151,14 @@ def parse_host_and_port(written: str) -> tuple[str, int | None]:
     return parse_host(host), int(port)
 
 
+def format_address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """Return an address as hosts have it, in any version of Python: 3.13 writes some with dots."""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        number = int(address.ipv4_mapped)
+        return f"::ffff:{number >> 16:x}:{number & 0xFFFF:x}"
+    return str(address)
+
+
 def _parse_ipv6(written: str) -> str:
     try:
         address = ipaddress.IPv6Address(written)
@@ -158,7 +166,7 @@ def _parse_ipv6(written: str) -> str:
         raise UrlError("malformed host", ascii(written[:200])) from None
     if address.scope_id is not None:
         raise UrlError("malformed host", ascii(written[:200]))
-    return str(address)
+    return format_address(address)
 
 
 def _split_authority(authority: str, scheme: str) -> tuple[str, int]:

@@ -4,7 +4,7 @@ import ipaddress
 from dataclasses import dataclass
 
 from foundry.fetching.failures import refused
-from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port
+from foundry.urls import DEFAULT_PORTS, Url, format_address, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -34,7 +34,8 @@ def is_public(address: IPAddress) -> bool:
         embedded = _embedded(address)
         if embedded is not None and not is_public(embedded):
             return False
-        if address.ipv4_mapped is not None or address in _NAT64:
+        # What of these is public depends on the version of Python.
+        if address.ipv4_mapped or address.sixtofour or address in _NAT64:
             return True
     return (
         address.is_global
@@ -79,9 +80,10 @@ class Policy:
         is_usual = is_usual and not (
             address.is_link_local or address.is_multicast or address.is_unspecified
         )
-        if is_named and (is_usual or str(address) == url.host):
+        is_literal = format_address(address) == url.host
+        if is_named and (is_usual or is_literal):
             return
-        shown = url.host if str(address) == url.host else f"{url.host} is {address}"
+        shown = url.host if is_literal else f"{url.host} is {address}"
         raise refused("private address", shown)
 
     def check_literal(self, url: Url) -> None:
