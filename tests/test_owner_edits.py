@@ -47,9 +47,9 @@ def title_factors(candidates: Candidates, index: Index, terms: Iterable[str]) ->
 def search_hybrid(''',
         ),
         (
-            "from pathlib import Path\n",
+            "from functools import partial\n",
             """from collections.abc import Iterable
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 """,
