@@ -82,6 +82,15 @@ ENGINE = FOLDER + """
 [store]
 engine = "pgvector"
 """
+RIGHTS = FOLDER + """
+[build]
+duplicates = "keep"
+
+[server]
+access = true
+access_default = "nothing"
+access_rules = [{ name = "a", filters = { tags = "a" } }]
+"""
 
 WEB: dict[str, Change] = {
     "name": ("", "other", True),
@@ -219,6 +228,9 @@ CHANGES: dict[str, Change] = {
     "server.chat_requests_per_minute": (FOLDER, 9, False),
     "server.mcp": (FOLDER, False, False),
     "server.chat": (FOLDER, False, False),
+    "server.access": (RIGHTS, False, False),
+    "server.access_default": (RIGHTS, "all", False),
+    "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),
     "server.openai": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER, "Be brief.", False),
     "server.page": (FOLDER, False, False),

@@ -31,6 +31,7 @@ from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME, Source
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
+from foundry.features import access
 from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Synonyms
@@ -149,6 +150,14 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
     problems += parsed.store.find_problems(has_vectors=has_vectors)
     problems += _find_idle_options(parsed.server)
+    if isinstance(parsed.server, access.AccessKeys) and parsed.server.access:
+        problems += access.find_problems(
+            parsed.server.access_rules,
+            columns=config_search.index_options(parsed.search, parsed.sources).filterable,
+            stages=parsed.search.stages.values(),
+            keeps_duplicates=parsed.build.duplicates == "keep",
+            is_embedded=parsed.store.is_embedded,
+        )
     problems += [
         f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
         for number, host in enumerate(parsed.server.allowed_hosts)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from foundry.features.access import Access
 from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Table
 from foundry.features.operation import Interface, Monitoring, Reloading
 from foundry.features.snippet import Place, Step
@@ -230,6 +231,6 @@ def pages_of(interfaces: Collection[str]) -> list[str]:
 
 INTERFACES: dict[str, Interface] = {
     interface.name: interface
-    for interface in (Mcp(), Chat(), OpenAi(), Page(), Monitoring(), Reloading())
+    for interface in (Mcp(), Chat(), OpenAi(), Page(), Monitoring(), Reloading(), Access())
 }
 """By their keys in [server]."""

@@ -44,6 +44,7 @@ class Stage(Feature, Table):
         description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
+        tells_of_corpus: It shows words of the corpus besides those of results.
         is_tuned: `foundry eval --tune` tries other numbers for it.
         built_in: Keys that the index is built with, which are not tuned; if there are any, so is
             the table.
@@ -53,6 +54,7 @@ class Stage(Feature, Table):
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False
     waits: ClassVar[bool] = False
+    tells_of_corpus: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
     built_in: ClassVar[frozenset[str]] = frozenset()
 

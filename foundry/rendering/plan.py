@@ -216,11 +216,12 @@ def _render_templates(
 
 def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
     features = choose_features(config, query_encoder)
+    server = config.server.model_dump(mode="json")
     values: dict[str, object] = {
         "name": config.project.name,
         "title": config.title,
         "description": config.project.description,
-        **{key: getattr(config.server, key) for each in features for key in each.settings},
+        **{key: server[key] for each in features for key in each.settings},
         "limits": {
             name: getattr(config.server, key)
             for each in features

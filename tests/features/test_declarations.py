@@ -40,6 +40,9 @@ def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
     name = feature.name
     if name in STAGES:
         return f"[search.{name}]\n{TABLES.get(name, '')}\n", "pieces"
+    if name == "access":
+        rule = '[[server.access_rules]]\nname = "a"\nfilters = { tags = "a" }\n'
+        return f'[build]\nduplicates = "keep"\n[server]\naccess = true\n{rule}', "pieces"
     if isinstance(feature, Interface):
         return f"[server]\n{name} = true\n", "pieces"
     if name in STORES:

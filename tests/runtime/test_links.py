@@ -21,7 +21,7 @@ from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
 class FakeIndex:
     """Six documents of two chunks each; document i has the chunks 2 i and 2 i + 1."""
 
-    document_count = 6
+    manifest = SimpleNamespace(documents=6)
     document_chunks = np.arange(0, 13, 2, dtype=np.uint64)
 
     def __init__(self, *links: list[int]) -> None:

@@ -69,7 +69,7 @@ def index_of(chunks: list[ChunkRecord]) -> Any:
         find_document=documents.get,
         place_of=place_of,
         chunk=chunks.__getitem__,
-        chunk_count=len(chunks),
+        manifest=SimpleNamespace(chunks=len(chunks)),
     )
 
 

@@ -218,6 +218,7 @@ class Expansion(Stage):
     """[search.expansion]: words of the corpus near to the query, for the semantic lane."""
 
     name = "expansion"
+    tells_of_corpus = True
     summary = "words of the corpus near to the query, in the semantic lane"
     description = (
         "the `terms` nearest of the corpus's `vocabulary` most frequent words, if their cosine to"

@@ -54,6 +54,7 @@ class Correction(Stage):
     """[search.correction]: words that no document has, corrected to those that some have."""
 
     name = "correction"
+    tells_of_corpus = True
     summary = "misspelt words of queries become the nearest of the documents"
     description = (
         "a word of a query that no chunk has becomes the nearest of the `words` most frequent words"

@@ -58,8 +58,8 @@ class Index:
         self.document_chunks = open_array(layout.document_chunks, np.uint64, (documents + 1,))
         document_lengths = np.diff(self.document_chunks).astype(np.int64)
         self.filters = FilterColumns(layout, manifest, document_lengths)
-        self._chunks = _Lines(layout.chunks, layout.chunk_offsets, layout.chunk_ids, chunks)
-        self._documents = _Lines(
+        self._chunks = RecordLines(layout.chunks, layout.chunk_offsets, layout.chunk_ids, chunks)
+        self._documents = RecordLines(
             layout.documents, layout.document_offsets, layout.document_ids, documents
         )
 
@@ -145,7 +145,7 @@ def hash_key(text: str) -> int:
 _decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
 
 
-class _Lines:
+class RecordLines:
     """Records as lines of JSON, found by number or by the hash of their id."""
 
     def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
@@ -189,6 +189,7 @@ class Served:
     """
 
     open_index: Callable[[Path], Index]
+    view: Callable[[Index], Index] | None = None  # What callers get of the index.
 
     def __init__(self) -> None:
         self.state = ServedState()
@@ -220,7 +221,7 @@ class Served:
         if damaged := "; ".join(self.state.damage):
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self.directory}: damaged: {damaged}", reason=reason)
-        return index
+        return self.view(index) if self.view else index
 
     def verify(self) -> None:
         """Compare every file of the served index with its hash."""

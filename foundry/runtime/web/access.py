@@ -81,7 +81,7 @@ class AccessPolicy:
             if scheme not in {"http", "https"} or sender not in {host, *self.allowed_hosts}:
                 raise HTTPException(403, "Pages of this Origin may not use this server.")
         if self.token_digests and not (scope["path"] in OPEN_PATHS or self.is_open(scope)):
-            digest = _token_digest(scope)
+            digest = token_digest(scope)
             # Digests have one length, and a wrong token is compared with every one of them.
             if not any(compare_digest(digest, known) for known in self.token_digests):
                 detail = "Send a valid token: Authorization: Bearer <token>."
@@ -90,7 +90,7 @@ class AccessPolicy:
     def caller(self, scope: Scope) -> bytes:
         """Return what tells apart the callers of requests that were checked."""
         if self.token_digests and _values(scope, b"authorization"):
-            return _token_digest(scope)
+            return token_digest(scope)
         client = scope.get("client")
         return str(client[0]).encode() if client else b""
 
@@ -119,7 +119,7 @@ class RateLimit:
         return wait
 
 
-def _token_digest(scope: Scope) -> bytes:
+def token_digest(scope: Scope) -> bytes:
     """Return the SHA-256 of the bearer token; of nothing unless there is exactly one."""
     values = _values(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ..index.reader import current_index
+from ..index.reader import Index, current_index
 from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
 from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
 
@@ -35,15 +35,18 @@ _TIME: dict[str, Any] = {
 }
 
 
-# These schemas depend on the index, and are made when a client asks for them.
+schema_index: Callable[[], Index] = current_index
+"""The index that schemas name the values of; they are made when a client first asks for them."""
+
+
 def _describe_source(schema: dict[str, Any]) -> None:
-    if known := current_index().filters.known_values("source", MAX_FILTER_VALUES):
+    if known := schema_index().filters.known_values("source", MAX_FILTER_VALUES):
         schema["enum"] = known
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
     # A point in place of what may have a meaning in a pattern.
-    names = [re.sub(r"\W", ".", name) for name in current_index().filters.columns]
+    names = [re.sub(r"\W", ".", name) for name in schema_index().filters.columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 
 
@@ -53,7 +56,7 @@ def _describe_filters(schema: dict[str, Any]) -> None:
         "tags": "All of these tags.",
         "path": "A path that begins with one of these.",
         "media_type": "One of these, such as text/markdown.",
-        **dict.fromkeys(current_index().filters.columns, "One of these."),
+        **dict.fromkeys(schema_index().filters.columns, "One of these."),
     }
     properties = {"modified_after": _TIME, "modified_before": _TIME}
     for name, meaning in meanings.items():

@@ -59,7 +59,7 @@ class LinkGraph:
 @lru_cache(maxsize=1)
 def open_graph(index: Index) -> LinkGraph:
     """Map the graph of the served index, once. Raises IndexUnusableError."""
-    offsets = open_array(index.layout.link_offsets, np.uint64, (index.document_count + 1,))
+    offsets = open_array(index.layout.link_offsets, np.uint64, (index.manifest.documents + 1,))
     targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
     return LinkGraph.of(offsets, targets)
 

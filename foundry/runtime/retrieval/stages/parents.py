@@ -44,7 +44,7 @@ def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
         return None
     number = document.chunk_start + place
     before = _siblings(index, chunk, range(number - 1, -1, -1))
-    after = _siblings(index, chunk, range(number + 1, index.chunk_count))
+    after = _siblings(index, chunk, range(number + 1, index.manifest.chunks))
     chunks = [*reversed(before), chunk, *after]
     first, last = chunks[0].position, chunks[-1].position
     position = {

@@ -1,0 +1,131 @@
+"""Declares which documents a token may see."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from foundry.features.feature import Slug, Table
+from foundry.features.operation import Interface
+from foundry.features.snippet import Place, Step
+from foundry.features.stage import Stage
+from foundry.runtime.retrieval.filters import KNOWN_FIELDS, parse_time
+
+
+class AccessRule(Table):
+    """A rule: what passes all of its filters can be seen.
+
+    Attributes:
+        name: What the server's environment calls it.
+        filters: As those of a search.
+    """
+
+    name: Slug
+    filters: Mapping[str, str | list[str]]
+
+
+class AccessKeys(Table):
+    """Keys of the rights.
+
+    Attributes:
+        access: Whether tokens see only the documents of their rule.
+        access_default: What those without a rule see: `nothing` or `all`.
+        access_rules: The rules.
+    """
+
+    access: bool = False
+    access_default: Literal["nothing", "all"] = "nothing"
+    access_rules: tuple[AccessRule, ...] = Field(default=(), strict=False, max_length=1_000)
+
+
+class Access(Interface):
+    """Documents that not every token may see."""
+
+    name = "access"
+    keys = AccessKeys
+    settings = ("access_default", "access_rules")
+    environment = (
+        """
+# Which documents a token sees: rule=sha256 of the token, separated by commas, or one a line of a
+# file. The rules are in settings.json. The SHA-256 of a token: printf %s "$TOKEN" | sha256sum
+#ACCESS_TOKENS=
+#ACCESS_FILE=
+""",
+    )
+    section = """
+## Rights
+
+A token sees the documents that the filters of its rule let through, in every interface: what lies
+outside is not found, listed, counted or named. The rules are in `{package}/settings.json`;
+`ACCESS_TOKENS` and the file `ACCESS_FILE` say by `rule=sha256` which of `API_TOKENS` they are for:
+
+```sh
+export ACCESS_TOKENS="sales=$(printf %s "$TOKEN_OF_SALES" | sha256sum | cut -d' ' -f1)"
+```
+
+Requests with another token, or without one, see what `access_default` says: `nothing` or `all`.
+`/metrics` is for tokens that see everything. `{name} search`, `eval` and `mcp` on this machine are
+the owner's, and see everything. Scores are computed over the whole index, so they depend a little
+on how often words occur in documents that a caller does not see.
+"""
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield what decides for each request what it sees, closest to the routes."""
+        del beside, words
+        yield Step(
+            Place.OFFER,
+            {"web.rights": ("ByRights", "Rights")},
+            "rights = Rights.read()\n"
+            "rights.install()\n"
+            "app.add_middleware(ByRights, rights=rights)",
+        )
+
+
+def find_problems(
+    rules: Collection[AccessRule],
+    *,
+    columns: Collection[str],
+    stages: Collection[Stage],
+    keeps_duplicates: bool,
+    is_embedded: bool,
+) -> Iterator[str]:
+    """Yield what is wrong with rights that were chosen, with its key path."""
+    if not rules:
+        yield "server.access_rules: nobody can see anything without rules; add one"
+    names = [rule.name for rule in rules]
+    for number, rule in enumerate(rules):
+        key = f"server.access_rules[{number}]"
+        if rule.name in names[:number]:
+            yield f"{key}.name: {rule.name!r} is there twice"
+        for name, values in rule.filters.items():
+            if name not in {*KNOWN_FIELDS, *columns}:
+                yield (
+                    f"{key}.filters: {name!r} is no filter of this index;"
+                    f" known: {', '.join([*KNOWN_FIELDS, *sorted(columns)])}"
+                )
+            elif not values:
+                yield f"{key}.filters.{name}: has no value, and would let everything through"
+            elif name.startswith("modified_") and not _is_time(values):
+                yield f"{key}.filters.{name}: must be an ISO 8601 date, such as 2024-05-31"
+    if not keeps_duplicates:
+        yield (
+            'build.duplicates: must be "keep" with server.access, since one document that stands'
+            " for its copies would name where they are"
+        )
+    if not is_embedded:
+        yield "store.engine: server.access needs the embedded index; remove the table"
+    for stage in stages:
+        if stage.tells_of_corpus:
+            yield (
+                f"search.{stage.name}: would show words of documents that a token may not see;"
+                " remove the table, or server.access"
+            )
+
+
+def _is_time(values: str | list[str]) -> bool:
+    value, *others = [values] if isinstance(values, str) else values
+    try:
+        parse_time(value)
+    except (ValueError, OverflowError):
+        return False
+    return not others

@@ -1,0 +1,148 @@
+"""A view of an index: the same index, as if it held only the documents that pass some filters.
+
+What lies outside is neither found nor read, counted or named. Scores are those of the whole index.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..retrieval.candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
+from ..retrieval.filters import (
+    UNKNOWN_TIME,
+    FilterColumns,
+    Filters,
+    ValueTable,
+    encode_value,
+)
+from ..retrieval.keyword_lane import KeywordLane
+from .reader import Index, Made, RecordLines
+from .records import DocumentRecord, SourceSummary
+
+
+def view_of(index: Index, filters: Filters | None) -> Index:
+    """Return what an index has that passes filters; with None, a view of nothing.
+
+    Raises InvalidRequestError for filters that the index does not have.
+    """
+    chunks = np.zeros(index.chunk_count, dtype=np.bool_)
+    if filters is not None:
+        selected = index.filters.select(filters)
+        chunks = ~chunks if selected is None else selected
+    return _View(index, chunks)
+
+
+class _View(Index):
+    def __init__(self, index: Index, chunks: Mask) -> None:
+        self.__dict__.update(vars(index))
+        # Filters are about documents: all chunks of one pass, or none.
+        documents = chunks[index.document_chunks[:-1].astype(np.int64)]
+        self._visible = np.flatnonzero(documents)
+        self.document_count = len(self._visible)
+        self.chunk_count = int(np.count_nonzero(chunks))
+        self.filters = _VisibleColumns(index.filters, chunks, documents)
+        self.manifest = replace(
+            index.manifest,
+            sources=self.filters.known_values("source", len(index.manifest.sources)),
+            tags=self.filters.known_values("tags", len(index.manifest.tags)),
+            known_items=[],
+        )
+        assert isinstance(index.keyword_lane, KeywordLane)
+        parts = {one.name: getattr(index.keyword_lane, one.name) for one in fields(KeywordLane)}
+        self.keyword_lane = _VisibleTerms(**parts, visible=chunks)
+        if index.manifest.dense is not None:
+            self.dense_lane = _VisibleVectors(index.dense_lane, chunks)
+        self._chunks = _VisibleRecords(index._chunks, chunks)
+        self._documents = _VisibleRecords(index._documents, documents)
+
+    def documents(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
+        return [self.document(int(number)) for number in self._visible[offset:][:limit]]
+
+    def sources(self) -> list[SourceSummary]:
+        documents, chunks = Counter[str](), Counter[str]()
+        for number in self._visible:
+            document = self.document(int(number))
+            documents[document.source] += 1
+            chunks[document.source] += document.chunks
+        return [SourceSummary(name, documents[name], chunks[name]) for name in sorted(documents)]
+
+
+class _VisibleRecords(RecordLines):
+    def __init__(self, records: RecordLines, visible: Mask) -> None:
+        self.__dict__.update(vars(records))
+        self._is_visible = visible
+
+    def read(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
+        # Nothing asks for one that it has not found in this view; if something did, it should fail.
+        if not self._is_visible[number]:
+            raise PermissionError(f"record {number} is outside the view")
+        return super().read(number, make)
+
+    def numbers(self, identifier: str) -> list[int]:
+        return [number for number in super().numbers(identifier) if self._is_visible[number]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _VisibleTerms(KeywordLane):
+    visible: Mask
+
+    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
+        visible = self.visible if allowed is None else self.visible & allowed
+        return KeywordLane.search(self, terms, count, visible)
+
+    def frequency(self, term: str) -> int:
+        start, end = self.find(term)
+        return int(np.count_nonzero(self.visible[self.chunks[start:end]]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _VisibleVectors:
+    lane: VectorLane
+    visible: Mask
+
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
+        visible = self.visible if allowed is None else self.visible & allowed
+        return self.lane.search(vector, count, visible)
+
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
+        return self.lane.scores(vector, chunks)
+
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
+        return self.lane.nearness(chunk, chunks)
+
+
+class _VisibleColumns(FilterColumns):
+    def __init__(self, columns: FilterColumns, chunks: Mask, documents: Mask) -> None:
+        self.__dict__.update(vars(columns))
+        self._visible = chunks
+        self.modified = np.where(chunks, columns.modified, UNKNOWN_TIME)
+        self._values = _VisibleValues(columns._values, documents)
+        numbers = np.unique(self._chunk_sources[chunks])
+        self._sources = {n: place for n, place in columns._sources.items() if place in numbers}
+        offsets = columns._tag_offsets.astype(np.int64)
+        seen = np.concatenate([[0], np.cumsum(chunks[columns._tag_chunks])])
+        has = (seen[offsets[1:]] > seen[offsets[:-1]]).tolist()
+        self._tags = {tag: place for tag, place in columns._tags.items() if has[place]}
+
+    def select(self, filters: Filters | None) -> NDArray[np.bool_]:
+        selected = super().select(filters)
+        return self._visible if selected is None else self._visible & selected
+
+
+class _VisibleValues(ValueTable):
+    def __init__(self, values: ValueTable, documents: Mask) -> None:
+        self.__dict__.update(vars(values))
+        self._visible = documents
+
+    def values_of(self, field: str, most: int) -> list[str]:
+        key = encode_value(field, "")
+        first, last = self._range(key)
+        starts = self._starts[first : last + 1].astype(np.int64)
+        listed = self._visible[self._documents[starts[0] : starts[-1]]]
+        seen = np.concatenate([[0], np.cumsum(listed)])[starts - starts[0]]
+        numbers = first + np.flatnonzero(np.diff(seen))[:most]
+        return [self._keys[int(number)].removeprefix(key).decode() for number in numbers]

@@ -1,0 +1,131 @@
+"""Lets each caller see only the documents that the rule of its token lets through.
+
+A rule is a set of filters in settings.json. The environment says whose it is: ACCESS_TOKENS lists
+`rule=sha256`, the SHA-256 of one of API_TOKENS in hexadecimal digits, separated by commas, and so
+does the file ACCESS_FILE, one a line. Callers with another token, or without one, see what
+`access_default` says.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ..index.errors import ConfigurationError
+from ..index.reader import Index, current_index, served
+from ..index.view import view_of
+from ..retrieval.filters import Filters
+from ..retrieval.settings import SETTINGS_FILE, reading
+from . import requests
+from .access import token_digest
+
+NOTHING = ""
+"""The rule of callers that see nothing."""
+
+_ENTRY = re.compile(r"\s*(?P<rule>[^=\s]+)\s*=\s*(?P<digest>[0-9A-Fa-f]{64})\s*")
+_HINT = "write rule=sha256, with a rule of settings.json and the SHA-256 of one of API_TOKENS"
+
+# None for everything, as for the commands of the server's owner.
+_rule: ContextVar[str | None] = ContextVar("rule", default=None)
+
+
+@contextmanager
+def _seeing(rule: str | None) -> Iterator[None]:
+    reset = _rule.set(rule)
+    try:
+        yield
+    finally:
+        _rule.reset(reset)
+
+
+@dataclass(slots=True)
+class Rights:
+    """The rules by name, the rule of each token by its SHA-256, and that of all others.
+
+    `default` is None if they may see everything.
+    """
+
+    rules: Mapping[str, Filters]
+    tokens: Mapping[bytes, str]
+    default: str | None
+    _views: dict[str, tuple[Index, Index]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path = SETTINGS_FILE) -> "Rights":
+        """Read settings.json and the environment. Raises ConfigurationError."""
+        with reading(file) as values:
+            rules = {rule["name"]: rule["filters"] for rule in values["access_rules"]}
+            default = None if values["access_default"] == "all" else NOTHING
+        tokens = {}
+        for place, entry in _entries():
+            parts = _ENTRY.fullmatch(entry)
+            if parts is None:
+                raise ConfigurationError(f"{place}: an entry is no rule=sha256", hint=_HINT)
+            if parts["rule"] not in rules:
+                raise ConfigurationError(f"{place}: there is no rule {parts['rule']!r}", hint=_HINT)
+            tokens[bytes.fromhex(parts["digest"])] = parts["rule"]
+        return cls(rules, tokens, default)
+
+    def install(self) -> None:
+        """Let whoever asks for the index have the view of the request that is being served."""
+        served.view = self.view
+        # Schemas are made once, for whichever request comes first, and shown to all.
+        requests.schema_index = _index_without_values
+
+    def view(self, index: Index) -> Index:
+        """Return what the caller of the request that is being served may see of an index."""
+        rule = _rule.get()
+        if rule is None:
+            return index
+        whole, view = self._views.get(rule, (None, None))
+        if whole is not index or view is None:
+            view = view_of(index, self.rules.get(rule))
+            self._views[rule] = index, view
+        return view
+
+    def rule_of(self, scope: Scope) -> str | None:
+        """Return the rule by which a request is served; None if it may see everything."""
+        return self.tokens.get(token_digest(scope), self.default)
+
+
+class ByRights:
+    """An ASGI application that serves each request by the rule of its token."""
+
+    def __init__(self, app: ASGIApp, *, rights: Rights) -> None:
+        self._app = app
+        self._rights = rights
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. Raises HTTPException 403 for metrics, which count for everybody."""
+        rule = self._rights.rule_of(scope) if scope["type"] == "http" else None
+        if rule is not None and scope["path"] == "/metrics":
+            raise HTTPException(403, "This token may not see the metrics.")
+        with _seeing(rule):
+            await self._app(scope, receive, send)
+
+
+def _index_without_values() -> Index:
+    with _seeing(NOTHING):
+        return current_index()
+
+
+def _entries() -> Iterator[tuple[str, str]]:
+    """Yield every entry, and where it is written. Raises ConfigurationError."""
+    for entry in os.environ.get("ACCESS_TOKENS", "").split(","):
+        if entry.strip():
+            yield "ACCESS_TOKENS", entry
+    if not (written := os.environ.get("ACCESS_FILE", "").strip()):
+        return
+    try:
+        lines = Path(written).read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"ACCESS_FILE: {written}: {error}", hint=_HINT) from None
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield f"ACCESS_FILE: {written}, line {number}", line
