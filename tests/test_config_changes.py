@@ -20,6 +20,7 @@ from foundry.config.changes import EXEMPT, deciding_values, hash_config
 from foundry.config.file import ConfigFile
 from foundry.config.project import Config, load_config
 from foundry.errors import ConfigError
+from foundry.features.access import AccessRule
 from foundry.features.stages import STAGES
 from foundry.features.stages.ranking import Tier
 
@@ -81,6 +82,10 @@ dimensions = 8
 ENGINE = FOLDER + """
 [store]
 engine = "pgvector"
+"""
+RIGHTS_ALONE = FOLDER + """
+[build]
+duplicates = "keep"
 """
 RIGHTS = FOLDER + """
 [build]
@@ -228,7 +233,7 @@ CHANGES: dict[str, Change] = {
     "server.chat_requests_per_minute": (FOLDER, 9, False),
     "server.mcp": (FOLDER, False, False),
     "server.chat": (FOLDER, False, False),
-    "server.access": (RIGHTS, False, False),
+    "server.access": (RIGHTS_ALONE, True, False),
     "server.access_default": (RIGHTS, "all", False),
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),
     "server.openai": (FOLDER, True, False),
@@ -327,7 +332,7 @@ def written_keys() -> Iterator[str]:
     for place, model in sections(ConfigFile):
         for name in model.model_fields:
             is_table = not place or (place, name) == ("search", "fields")
-            if not is_table and name != "type" and model is not Tier:
+            if not is_table and name != "type" and model not in {Tier, AccessRule}:
                 yield f"{place}.{name}"
 
 

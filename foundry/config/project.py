@@ -153,7 +153,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     if isinstance(parsed.server, access.AccessKeys) and parsed.server.access:
         problems += access.find_problems(
             parsed.server.access_rules,
-            columns=config_search.index_options(parsed.search, parsed.sources).filterable,
+            columns=config_search.filterable_columns(parsed.search, parsed.sources),
             stages=parsed.search.stages.values(),
             keeps_duplicates=parsed.build.duplicates == "keep",
             is_embedded=parsed.store.is_embedded,

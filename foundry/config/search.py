@@ -129,6 +129,12 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
     return semantic, rest(semantic) if keyword is None else keyword
 
 
+def filterable_columns(search: SearchSection, sources: Sequence[Source]) -> tuple[str, ...]:
+    """Return the columns of metadata that results can be filtered by, sorted."""
+    versions = [VERSION for source in sources if getattr(source, "versions", ())]
+    return tuple(sorted({*search.filterable, *versions}))
+
+
 def index_options(
     search: SearchSection, sources: Sequence[Source], groups: tuple[Group, ...]
 ) -> IndexOptions:
@@ -136,13 +142,12 @@ def index_options(
 
     `groups` are those of the file of synonyms.
     """
-    versions = [VERSION for source in sources if getattr(source, "versions", ())]
     expansion, correction, synonyms, suggestions = (
         search.stages.get(each.name) for each in (Expansion, Correction, Synonyms, Suggestions)
     )
     return IndexOptions(
         fields=_flatten(search.fields),
-        filterable=tuple(sorted({*search.filterable, *versions})),
+        filterable=filterable_columns(search, sources),
         expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
         correction_words=correction.words if isinstance(correction, Correction) else 0,
         synonyms=groups if isinstance(synonyms, Synonyms) else None,

@@ -89,6 +89,7 @@ class Synonyms(Stage):
     """[search.synonyms]: other forms of what a query names, from a file and from the documents."""
 
     name = "synonyms"
+    tells_of_corpus = True
     summary = "other forms of what a query names: from a file, and acronyms of the documents"
     description = (
         "a query is also searched for by the synonyms of what it names, in both lanes: those of"

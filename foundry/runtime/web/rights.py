@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..index.errors import ConfigurationError
 from ..index.reader import Index, current_index, served
-from ..index.view import view_of
 from ..retrieval.filters import Filters
 from ..retrieval.settings import SETTINGS_FILE, reading
+from ..retrieval.view import view_of
 from . import requests
 from .access import token_digest
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..retrieval.candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
-from ..retrieval.filters import (
+from ..index.reader import Index, Made, RecordLines
+from ..index.records import DocumentRecord, SourceSummary
+from .candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
+from .filters import (
     UNKNOWN_TIME,
     FilterColumns,
     Filters,
     ValueTable,
     encode_value,
 )
-from ..retrieval.keyword_lane import KeywordLane
-from .reader import Index, Made, RecordLines
-from .records import DocumentRecord, SourceSummary
+from .keyword_lane import KeywordLane
 
 
 def view_of(index: Index, filters: Filters | None) -> Index:
