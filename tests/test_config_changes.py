@@ -233,6 +233,8 @@ CHANGES: dict[str, Change] = {
     "server.chat_requests_per_minute": (FOLDER, 9, False),
     "server.mcp": (FOLDER, False, False),
     "server.chat": (FOLDER, False, False),
+    "server.monitoring": (FOLDER, False, False),
+    "server.reloading": (FOLDER, False, False),
     "server.access": (RIGHTS_ALONE, True, False),
     "server.access_default": (RIGHTS, "all", False),
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),

@@ -130,6 +130,7 @@ class Suggestions(Stage):
     """[search.suggestions]: how a query that is being typed may go on."""
 
     name = "suggestions"
+    tells_of_corpus = True
     summary = "completions while a query is typed: GET /suggest, and on the page"
     description = (
         "`GET /suggest?q=` completes the last word of a query by the `words` most frequent words of"
