@@ -13,8 +13,11 @@ from foundry.tables import format_table
 MAX_LISTED = 50
 """Lines of one list that are shown to people; the report in the index has all."""
 
+NEEDS_OCR = "no text layer, needs OCR"
+OCR_EXTRA = "rag-foundry[ocr]"
 OVERSIZE = "over the size limit"
-DECODING, HIDDEN, SECRET = "decoding", "hidden", "secret"
+DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
+UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
 REPLACED, GUESSED = "replaced characters", "guessed encoding: "
 """The groups of findings."""
 
@@ -69,7 +72,15 @@ class Remarks(NamedTuple):
         decoding = [Finding(GUESSED + name, None) for name in reading.guessed]
         if document.replaced:
             decoding.append(Finding(REPLACED, None, document.replaced))
-        groups = ((DECODING, decoding), (HIDDEN, reading.hidden), (SECRET, document.findings))
+        scan = [
+            Finding(kind, None, count)
+            for kind, count in ((UNSURE, reading.unsure), (UNSEEN, reading.unseen))
+            if count
+        ]
+        groups = (
+            *((DECODING, decoding), (HIDDEN, reading.hidden), (SECRET, document.findings)),
+            (SCAN, scan),
+        )
         findings = tuple(
             (group, finding.kind, finding.line, finding.count)
             for group, found in groups
@@ -228,12 +239,16 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
     if reasons:
         yield f"{sum(reasons.values()):,} skipped:"
         yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
+    is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
+    if NEEDS_OCR in reasons or is_unseen:
+        yield f"to read scans: ocr = true in [[sources]], and pip install '{OCR_EXTRA}'"
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: pip install 'rag-foundry[{extra}]'"
     for group, heading in (
         (SECRET, "may be secrets (what they are is not shown):"),
         (HIDDEN, "not seen by people, and left out:"),
         (DECODING, "not in UTF-8, or not throughout:"),
+        (SCAN, "pages that are pictures:"),
     ):
         lines = [
             f"{_place(finding)}: {finding['kind']}"

@@ -23,6 +23,7 @@ OTHERS = {
         ("fastapi", "httptools", "mcp", "opentelemetry", "prometheus_client", "uvicorn"),
     ),
     "watch": ("building after each change", ("watchfiles",)),
+    "ocr": ("[[sources]] with ocr", ("rapidocr", "onnxruntime")),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
 """What Foundry itself needs: how it is chosen, and its modules, by the name of the extra."""
@@ -65,6 +66,8 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
         yield "models"
     if config.build.duplicates == "near":
         yield "near"
+    if any(getattr(source, "ocr", False) for source in config.sources):
+        yield "ocr"
     yield engine
 
 

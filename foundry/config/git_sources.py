@@ -37,6 +37,8 @@ class GitSource(Table):
         history: Whether to fetch the earlier commits, without their files: they date each file
             that does not state a date itself.
         max_bytes: Larger files are skipped.
+        ocr: Whether pictures are read, and pages of documents that are pictures; needs the extra
+            `ocr`, and some seconds a page.
     """
 
     type: Literal["git"] = "git"
@@ -51,6 +53,7 @@ class GitSource(Table):
     metadata: Strings = ()
     history: bool = True
     max_bytes: int = Field(default=200_000_000, ge=1)
+    ocr: bool = False
 
     @property
     def refs(self) -> tuple[str, ...]:

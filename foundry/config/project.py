@@ -171,7 +171,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             " depends on;"
             " set export.package to another name"
         )
-    problems += config_sources.find_problems(parsed.sources, project)
+    problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)
     if parsed.project.language in LANGUAGES:
         problems += _read_synonyms(parsed, project)[1]
     return problems

@@ -43,6 +43,8 @@ class FolderSource(Table):
         metadata: Keys of Markdown front matter to keep.
         modified: Where dates come from: the front matter (`content`) or the files (`file`).
         max_bytes: Larger files are skipped.
+        ocr: Whether pictures are read, and pages of documents that are pictures; needs the extra
+            `ocr`, and some seconds a page.
     """
 
     type: Literal["folder"] = "folder"
@@ -55,6 +57,7 @@ class FolderSource(Table):
     metadata: Strings = ()
     modified: Literal["content", "file"] = "content"
     max_bytes: int = Field(default=200_000_000, ge=1)
+    ocr: bool = False
 
 
 class RecordsSource(Table):
@@ -102,7 +105,11 @@ SOURCES: dict[str, type[Table]] = {
 }
 
 
-def find_problems(sources: Sequence[Source], project: Path) -> list[str]:
+UNSEEN_LANGUAGES = frozenset("arabic armenian hindi nepali russian serbian tamil yiddish".split())
+"""Languages in scripts that the model of the extra `ocr` does not know."""
+
+
+def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
     """Return what is wrong with sources whose keys are each possible by themselves."""
     names = [_name_of(source) for source in sources]
     problems = [
@@ -112,6 +119,8 @@ def find_problems(sources: Sequence[Source], project: Path) -> list[str]:
     ]
     for number, source in enumerate(sources):
         key = f"sources[{number}]"
+        if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
+            problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
         if isinstance(source, WebSource):
             problems += source.find_problems(key)
             continue

@@ -7,6 +7,7 @@ worker processes (`sandbox`).
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -28,7 +29,7 @@ from foundry.readers.formats import (
     text,
 )
 from foundry.readers.hidden import noting_hidden
-from foundry.readers.sandbox.formats import FILE_READERS
+from foundry.readers.sandbox.formats import FILE_READERS, PICTURES, WITH_OCR
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.readers.titles import derive_title
 from foundry.records import Document, RawDocument, Reading, Skipped
@@ -60,12 +61,16 @@ _BY_KIND = {
     for kind, media_type in reader.kinds.items()
 }
 _WORD = re.compile(r"[^\W_]")
+SCAN = "scan"
+"""Tags documents of which some text was read from pictures."""
 MAX_OUTLINED_CHARS = 10_000_000
 """Of a source file; a larger one is read as text."""
 
 
 def reads_apart(raw: RawDocument) -> bool:
     """Return whether a document is of a format that only worker processes read."""
+    if raw.ocr and binary_kind(raw.content) in PICTURES.kinds:
+        return True
     reader, _ = _BY_KIND.get(document_kind(raw.content) or "") or _choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
@@ -80,12 +85,14 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
         return _skip(raw, "empty file")
     kind = document_kind(raw.content)
     found = _BY_KIND.get(kind or "")
+    if raw.ocr:
+        found = _find_with_ocr(raw, found)
     problem = None if found else _refuse(raw, kind)
     if problem:
         return problem
     reader, media_type = found or _choose(raw)
     if isinstance(reader, FileReader):
-        if kind is None and reader.kinds:
+        if found is None and reader.kinds:
             return _skip(raw, "not what its name says")
         if not reader.is_installed():
             return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
@@ -110,6 +117,15 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     if not _WORD.search(reading.text, reading.body_start):
         return _skip(raw, "no text")
     return _assemble(raw, reader, media_type, reading, replaced)
+
+
+def _find_with_ocr(
+    raw: RawDocument, found: tuple[FileReader, str] | None
+) -> tuple[FileReader, str] | None:
+    if found is not None:
+        return WITH_OCR.get(found[0].version, found[0]), found[1]
+    picture = binary_kind(raw.content) or ""
+    return (PICTURES, PICTURES.kinds[picture]) if picture in PICTURES.kinds else None
 
 
 def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
@@ -181,6 +197,8 @@ def _assemble(
 ) -> Document:
     path = normalise_line(raw.path, 4_096)
     tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
+    if reading.seen:
+        tags.add(SCAN)
     title = normalise_line(raw.title or "") or normalise_line(reading.title or "")
     if not title and raw.id:
         title = normalise_line(derive_title(reading))
@@ -209,12 +227,25 @@ def _assemble(
 
 def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
     stated = {"language": reading.language} if reading.language else {}
+    if reading.seen:
+        stated["scanned_pages"] = _list_pages(reading.seen)
     licence = reading.metadata.get("licence") or reading.metadata.get("license")
     if licence:
         stated["licence"] = licence
     taken = {name: reading.metadata[name] for name in raw.metadata_keys if name in reading.metadata}
     metadata = {**stated, **taken, **raw.metadata}
     return {normalise_line(name): normalise(value) for name, value in metadata.items()}
+
+
+def _list_pages(numbers: Sequence[int]) -> str:
+    """Return numbers in ascending order as people write them: `1-3, 7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{first}-{last}" if first < last else f"{first}" for first, last in runs)
 
 
 def make_id(raw: RawDocument) -> str:

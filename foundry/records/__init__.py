@@ -35,7 +35,7 @@ class RawDocument:
     or a record's id) and feeds the ids; `path` is the same, made printable. `metadata_keys` name
     what the content may add to `metadata`. `stamp` is given where it will tell whether the content
     has changed since. `charset` is what a server stated; `modified_elsewhere` a date that counts
-    where neither `modified` nor the content states one.
+    where neither `modified` nor the content states one. With `ocr`, pictures are read as well.
     """
 
     source: str
@@ -53,6 +53,7 @@ class RawDocument:
     stamp: Stamp | None = None
     charset: str | None = None
     modified_elsewhere: str | None = None
+    ocr: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return all that the source knows beside the content and its stamp, as JSON has it."""
@@ -168,7 +169,9 @@ class Reading:
     2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
     `aliases` other names of it that wikilinks may use; `hidden` counts what people do not see and
     is not in `text`; `guessed` names the character sets that the bytes did not declare,
-    and `lacking` the extra of Foundry without which headings and blocks were not found.
+    and `lacking` the extra of Foundry without which headings and blocks were not found. `seen` are
+    the pages or pictures whose text was read from a picture, from 1, `unsure` counts the lines of
+    them that may be misread, `unseen` the pages that only show pictures and were not read.
     """
 
     text: str
@@ -186,6 +189,9 @@ class Reading:
     hidden: tuple[Finding, ...] = ()
     guessed: tuple[str, ...] = ()
     lacking: str = ""
+    seen: tuple[int, ...] = ()
+    unsure: int = 0
+    unseen: int = 0
 
 
 @dataclass(frozen=True, slots=True)

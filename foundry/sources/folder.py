@@ -166,6 +166,7 @@ class Walk:
             metadata_keys=source.metadata,
             modified=modified if source.modified == "file" else None,
             stamp=lasting_stamp(status),
+            ocr=source.ocr,
         )
 
     def _describe_link(self, path: bytes) -> str:

@@ -153,4 +153,5 @@ def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | 
         metadata={VERSION: file.version} if file.version else {},
         metadata_keys=source.metadata,
         modified_elsewhere=file.modified,
+        ocr=source.ocr,
     )

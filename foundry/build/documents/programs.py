@@ -29,7 +29,7 @@ _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
 
 _EXTRA = re.compile(r""";.*\bextra *== *['"]([\w.-]+)""")
 
-READING_EXTRAS = ("code", "office", "rst")
+READING_EXTRAS = ("code", "ocr", "office", "rst")
 """The extras of Foundry that bring what reads documents."""
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")

@@ -1,22 +1,29 @@
 """Word's .docx: turned into HTML by mammoth, and read as that."""
 
 import io
+import re
 import zipfile
 from dataclasses import replace
+from functools import partial
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from foundry.readers import recognition
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.pictures import PICTURE_SUFFIXES, read_pictures
 from foundry.records import Reading
 
+_WORDS = re.compile(r"\w{2}")
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-def read(content: bytes) -> Reading:
+def read(content: bytes, *, ocr: bool = False) -> Reading:
     """Read a document's text, tables, lists and notes; pictures give their description.
+
+    With `ocr`, the pictures of a document without text are read.
 
     Raises UnreadableError for a bomb, and for a document without its main part.
     """
@@ -34,6 +41,10 @@ def read(content: bytes) -> Reading:
         external_file_access=False,
     )
     reading = html.read(f"<html><body>{normalise(result.value)}</body></html>")
+    if ocr and not _WORDS.search(reading.text):
+        reading = read_pictures(
+            [package.read(name) or b"" for name in package.names if _is_picture(name)]
+        )
     properties = package.xml("docProps/core.xml")
     return replace(
         reading,
@@ -46,6 +57,11 @@ def read(content: bytes) -> Reading:
 READER = FileReader(
     "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
 )
+OCR_READER = recognition.extend(READER, partial(read, ocr=True))
+
+
+def _is_picture(name: str) -> bool:
+    return name.startswith("word/media/") and name.lower().endswith(PICTURE_SUFFIXES)
 
 
 _PART = "word/document.xml"

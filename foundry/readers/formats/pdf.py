@@ -6,15 +6,19 @@ in larger type than most of the text.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
+from foundry.readers import recognition
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pdf_layout import Entry, Line, compose, drop_running_lines
 from foundry.readers.formats.pdf_page import PageReader
+from foundry.readers.formats.seen_pages import SeenPage
 from foundry.records import Link, Reading
 
+NEEDS_OCR = "no text layer, needs OCR"
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 MAX_LINKS_OF_PAGE = 1_000
@@ -23,8 +27,8 @@ _WORD = re.compile(r"[^\W_]")
 _NO_TITLES = ("untitled", "(anonymous)")
 
 
-def read(content: bytes) -> Reading:
-    """Read a PDF's text layer, page by page.
+def read(content: bytes, *, ocr: bool = False) -> Reading:
+    """Read a PDF's text layer, page by page; with `ocr`, pages that are pictures as such.
 
     Raises UnreadableError for an encrypted one, and for one that has no text but pictures of it.
     """
@@ -40,30 +44,53 @@ def read(content: bytes) -> Reading:
     count = len(document)
     if count > MAX_PAGES:
         raise UnreadableError("too many pages", f"{count}, the limit is {MAX_PAGES}")
-    pages = [_read_page(document, number) for number in range(count)]
-    if not any(_WORD.search(line.text) for lines in pages for line in lines):
-        raise UnreadableError("no text layer, needs OCR", f"{count} pages")
+    pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
+    if not any(_WORD.search(line.text) for page in pages for line in page.lines):
+        if ocr:
+            raise UnreadableError("no text", f"{count} pages")
+        raise UnreadableError(NEEDS_OCR, f"{count} pages")
     details = document.get_metadata_dict()
     outline = _read_outline(document)
     reading = compose(
-        drop_running_lines(pages),
+        drop_running_lines([page.lines for page in pages]),
         outline,
         title=_clean_title(details.get("Title", "")),
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
     links = (Link(target, target, "inline") for target in _read_links(document))
-    return replace(reading, links=tuple(dict.fromkeys((*reading.links, *links))))
+    return replace(
+        reading,
+        links=tuple(dict.fromkeys((*reading.links, *links))),
+        seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),
+        unsure=sum(page.unsure for page in pages),
+        unseen=sum(page.is_unseen for page in pages),
+    )
 
 
-def _read_page(document, number: int) -> list[Line]:  # type: ignore[no-untyped-def]
+@dataclass(frozen=True, slots=True)
+class _Page:
+    lines: list[Line]
+    is_seen: bool = False
+    is_unseen: bool = False
+    unsure: int = 0
+
+
+def _read_page(document, number: int, *, ocr: bool) -> _Page:  # type: ignore[no-untyped-def]
     import pypdfium2
 
     try:
         page = document[number]
     except pypdfium2.PdfiumError:
-        return []
+        return _Page([])
     try:
-        return PageReader(page).read()
+        reader = PageReader(page)
+        lines = reader.read()
+        if not reader.is_picture(lines):
+            return _Page(lines)
+        if not ocr:
+            return _Page(lines, is_unseen=True)
+        seen = SeenPage(recognition.see(reader.render()))
+        return _Page(seen.lines, is_seen=True, unsure=seen.unsure)
     finally:
         page.close()
 
@@ -121,6 +148,7 @@ def _clean_title(written: str) -> str | None:
 _SUFFIXES = frozenset({"doc", "docx", "dvi", "indd", "odt", "pdf", "ppt", "pptx", "qxd", "tex"})
 
 READER = FileReader("pdf/2", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
+OCR_READER = recognition.extend(READER, partial(read, ocr=True))
 
 
 _DATE = re.compile(

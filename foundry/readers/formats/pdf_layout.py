@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from foundry.readers.composing import Composer
+from foundry.readers.formats.pdf_cells import Table
 from foundry.records import Reading
 
 EDGE_LINES = 3
@@ -53,6 +54,29 @@ class Entry:
     level: int
     title: str
     page: int
+
+
+def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
+    """Return the lines with each table in the place of the first of its lines."""
+    whole = {min(table.lines): table for table in tables if table.lines}
+    inside = frozenset[int]().union(*(table.lines for table in tables))
+    kept = []
+    for number, line in enumerate(lines):
+        table = whole.get(number)
+        if table:
+            members = [lines[each] for each in table.lines]
+            kept.append(
+                replace(
+                    line,
+                    text=" ".join(member.text for member in members),
+                    top=min(member.top for member in members),
+                    bottom=max(member.bottom for member in members),
+                    rows=table.rows,
+                )
+            )
+        elif number not in inside:
+            kept.append(line)
+    return kept
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -130,7 +154,8 @@ def _body_size(lines: Iterable[Line]) -> float:
     """Return the size in which most characters are set."""
     sizes: Counter[float] = Counter()
     for line in lines:
-        sizes[line.size] += len(line.text)
+        # Nothing is known of the type in a picture.
+        sizes[line.size] += len(line.text) if line.size else 0
     return max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
 
 

@@ -4,15 +4,20 @@ import ctypes
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from foundry.readers.decoding import normalise
-from foundry.readers.formats.pdf_cells import Rule, Table, Word
-from foundry.readers.formats.pdf_layout import Line
+from foundry.readers.formats.pdf_cells import Rule, Word
+from foundry.readers.formats.pdf_layout import Line, put_in_tables
 from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, find_tables
+from foundry.readers.recognition import MAX_SIDE
 
+STAMP_CHARS = 60
+PICTURE_SHARE = 0.3
+"""Of a page, which a picture covers that is read as text."""
+DPI = 200
+"""At which pages are rendered to be read."""
 MAX_PATHS = 10_000
 MAX_NESTING = 3
 THIN = 2.0
@@ -55,7 +60,25 @@ class PageReader:
             index += len(written) + len(_BREAK)
         tables = find_tables(self._words, list(self._find_rules())) if len(lines) > 1 else []
         self._text.close()
-        return _put_in_order(_put_in(lines, tables), self._words)
+        return _put_in_order(put_in_tables(lines, tables), self._words)
+
+    def is_picture(self, lines: Sequence[Line]) -> bool:
+        """Return whether the page shows a picture, and of text no more than a stamp."""
+        if sum(len(line.text) for line in lines) > STAMP_CHARS:
+            return False
+        raw, page = self._raw, self._page.get_width() * self._height
+        pictures = self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=MAX_NESTING)
+        covered = 0.0
+        for picture in islice(pictures, MAX_PATHS):
+            left, bottom, right, top = picture.get_bounds()
+            covered += (right - left) * (top - bottom)
+        return bool(covered > PICTURE_SHARE * page)
+
+    def render(self) -> Any:
+        """Return the page as a picture: an array of (height, width, 3), in blue, green and red."""
+        points = max(self._page.get_width(), self._height, 1.0)
+        scale = min(MAX_SIDE / points, DPI / 72)
+        return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
 
     def _place(self, first: int, last: int, text: str) -> Line:
         raw = self._raw
@@ -136,29 +159,6 @@ class PageReader:
                 start = place
             if raw.FPDFPathSegment_GetClose(segment):
                 yield (*start, True)
-
-
-def _put_in(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
-    """Return the lines with each table in the place of the first of its lines."""
-    whole = {min(table.lines): table for table in tables if table.lines}
-    inside = frozenset[int]().union(*(table.lines for table in tables))
-    kept = []
-    for number, line in enumerate(lines):
-        table = whole.get(number)
-        if table:
-            members = [lines[each] for each in table.lines]
-            kept.append(
-                replace(
-                    line,
-                    text=" ".join(member.text for member in members),
-                    top=min(member.top for member in members),
-                    bottom=max(member.bottom for member in members),
-                    rows=table.rows,
-                )
-            )
-        elif number not in inside:
-            kept.append(line)
-    return kept
 
 
 def _put_in_order(lines: list[Line], words: Sequence[Word]) -> list[Line]:

@@ -2,27 +2,35 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from foundry.readers import recognition
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.pictures import read_pictures
 from foundry.records import Reading
 
 MAX_GROUPS = 20
 _TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 
 
-def read(content: bytes) -> Reading:
+def read(content: bytes, *, ocr: bool = False) -> Reading:
     """Read the slides in their order; a slide's number is its page, its title its heading.
 
-    Hidden slides are left out. Raises UnreadableError for a bomb.
+    Hidden slides are left out. With `ocr`, pictures of slides without text are read. Raises
+    UnreadableError for a bomb.
     """
     from pptx import Presentation
 
     package = Package(content)
     presentation = Presentation(io.BytesIO(content))
     composer = Composer()
+    seen: list[int] = []
+    unsure = 0
     for number, slide in enumerate(presentation.slides, 1):
         composer.page()
         if slide.element.get("show") == "0":
@@ -33,15 +41,34 @@ def read(content: bytes) -> Reading:
         for shape in _in_reading_order(slide.shapes):
             if title is None or shape.shape_id != title.shape_id:
                 _add_shape(composer, shape)
+        if ocr and not any(_has_text(shape) for shape in _in_reading_order(slide.shapes)):
+            found = read_pictures(_pictures(slide.shapes))
+            composer.include(found)
+            seen += [number] * bool(found.text)
+            unsure += found.unsure
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = slide.notes_slide.notes_text_frame.text.strip()
             composer.text(f"Notes: {notes}" if notes else "")
     properties = package.xml("docProps/core.xml")
-    return composer.finish(
+    reading = composer.finish(
         title=dublin_core(properties, "title"),
         modified=office_modified(properties),
         language=dublin_core(properties, "language"),
     )
+    return replace(reading, seen=tuple(seen), unsure=unsure)
+
+
+def _has_text(shape: Any) -> bool:
+    if getattr(shape, "has_table", False) or getattr(shape, "has_chart", False):
+        return True
+    is_title = shape.is_placeholder and shape.placeholder_format.idx == 0
+    return shape.has_text_frame and not is_title and bool(shape.text_frame.text.strip())
+
+
+def _pictures(shapes: Any) -> Iterator[bytes]:
+    for shape in _in_reading_order(shapes):
+        with suppress(AttributeError, KeyError, ValueError):
+            yield shape.image.blob
 
 
 def _add_shape(composer: Composer, shape: Any) -> None:
@@ -90,3 +117,4 @@ def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
 READER = FileReader(
     "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
 )
+OCR_READER = recognition.extend(READER, partial(read, ocr=True))

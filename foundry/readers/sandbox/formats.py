@@ -9,6 +9,7 @@ from foundry.readers.formats import (
     opendocument,
     outlook,
     pdf,
+    pictures,
     pptx,
     rst,
     rtf,
@@ -30,3 +31,12 @@ FILE_READERS: tuple[FileReader, ...] = (
     rst.READER,
     *code_outline.READERS.values(),
 )
+
+WITH_OCR: dict[str, FileReader] = {
+    pdf.READER.version: pdf.OCR_READER,
+    docx.READER.version: docx.OCR_READER,
+    pptx.READER.version: pptx.OCR_READER,
+}
+"""What reads the documents of a format, by its usual reader's version, where pictures are read."""
+PICTURES = pictures.READER
+"""Reads files that are pictures, where they are read at all."""

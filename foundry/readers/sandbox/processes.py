@@ -19,6 +19,8 @@ from typing import Self
 from foundry.readers.contract import TOO_MUCH, UnreadableError
 from foundry.records import RawDocument
 
+OCR_SECONDS = 3_600
+"""More time for a document whose pictures are read; each has its own limit of processor time."""
 FILES_PER_WORKER = 200
 """A new worker takes over after so many parsed files, for libraries that keep memory."""
 
@@ -132,7 +134,8 @@ class _Worker:
         content = raw.content
         more = len(content) / 1e6 * self._limits.seconds_per_megabyte
         has_expired = threading.Event()
-        clock = threading.Timer(self._limits.wall + more, self._expire, [has_expired])
+        patience = OCR_SECONDS if raw.ocr else 0
+        clock = threading.Timer(self._limits.wall + more + patience, self._expire, [has_expired])
         clock.daemon = True
         clock.start()
         try:

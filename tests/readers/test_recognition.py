@@ -1,0 +1,265 @@
+"""Text in pictures: pages read as such, what it says of itself, and pictures made to hurt."""
+
+import io
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+from document_files import assemble_pdf, docx, paragraph, pdf, stream
+
+from foundry.build.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
+from foundry.readers import contract, read
+from foundry.readers.formats.seen_pages import SeenPage
+from foundry.readers.recognition import SeenLine
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
+from foundry.records import Document, RawDocument, Skipped
+
+needs_ocr = pytest.mark.skipif(not find_spec("rapidocr"), reason="needs the extra ocr")
+WORDS = "The quick brown fox jumps over the lazy dog while seven wizards mix potions".split()
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
+
+
+def read_file(
+    content: bytes, path: str, sandbox: Sandbox | None = None, *, ocr: bool = True
+) -> Document | Skipped:
+    raw = RawDocument("s", path, path, content, ocr=ocr)
+    return read_apart(raw, sandbox) if sandbox else read(raw)
+
+
+def picture(*lines: str, kind: str = "PNG") -> bytes:
+    """A picture of lines of text, 40 pixels high each."""
+    image = pytest.importorskip("PIL.Image")
+    draw, font = pytest.importorskip("PIL.ImageDraw"), pytest.importorskip("PIL.ImageFont")
+    made = image.new("RGB", (1000, 60 + 50 * len(lines)), "white")
+    for number, line in enumerate(lines):
+        large = font.load_default(size=30)
+        draw.Draw(made).text((40, 30 + 50 * number), line, fill="black", font=large)
+    stored = io.BytesIO()
+    made.save(stored, format=kind)
+    return stored.getvalue()
+
+
+def scan(*pages: str | bytes) -> bytes:
+    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels."""
+    objects: dict[int, bytes] = {}
+    for number, page in enumerate(pages):
+        if isinstance(page, str):
+            objects[11 + 2 * number] = stream(f"BT /F 12 Tf 72 600 Td ({page}) Tj ET".encode())
+            continue
+        height = struct.unpack(">H", page[page.index(b"\xff\xc0") + 5 :][:2])[0]
+        objects[50 + number] = (
+            (
+                f"<</Type/XObject/Subtype/Image/Width 1000/Height {height}/ColorSpace/DeviceRGB"
+                f"/BitsPerComponent 8/Filter/DCTDecode/Length {len(page)}>>stream\n"
+            ).encode()
+            + page
+            + b"\nendstream"
+        )
+        objects[10 + 2 * number] = (
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 {height * 0.6}]/Contents {11 + 2 * number}"
+            f" 0 R/Resources<</XObject<</I {50 + number} 0 R>>>>>>"
+        ).encode()
+        objects[11 + 2 * number] = stream(f"600 0 0 {height * 0.6} 0 0 cm /I Do".encode())
+    return pdf([[] for _ in pages], objects=objects)
+
+
+LINES = (" ".join(WORDS[:8]), " ".join(WORDS[8:]))
+
+
+def test_nothing_is_read_from_pictures_unless_asked(sandbox: Sandbox) -> None:
+    jpeg = picture(*LINES, kind="JPEG")
+    skipped = read_file(picture(*LINES), "a.png", sandbox, ocr=False)
+    assert isinstance(skipped, Skipped) and skipped.reason == "not a text format"
+    skipped = read_file(scan(jpeg), "a.pdf", sandbox, ocr=False)
+    assert isinstance(skipped, Skipped) and skipped.reason == "no text layer, needs OCR"
+    mixed = read_file(scan("Words of a page with text.", jpeg), "a.pdf", sandbox, ocr=False)
+    assert isinstance(mixed, Document)
+    assert (mixed.reading.unseen, mixed.reading.seen, mixed.tags) == (1, (), ())
+
+
+def test_without_the_extra_pictures_are_skipped_with_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contract, "_is_importable", lambda module: module != "rapidocr")
+    skipped = read_file(b"\x89PNG\r\n\x1a\n", "a.png")
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "to be read with pip install 'rag-foundry[ocr]'"
+
+
+def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
+    report = BuildReport(["s"])
+    report.skip(Skipped("s", "a.pdf", "no text layer, needs OCR", "2 pages"))
+    report.read(
+        "s", "b.pdf", Remarks(0, "", [("scan", UNSEEN, None, 3), ("scan", UNSURE, None, 2)])
+    )
+    said = format_report(report.to_json(), {})
+    assert "to read scans: ocr = true in [[sources]], and pip install 'rag-foundry[ocr]'" in said
+    assert "s: b.pdf: pages that are pictures, not read, 3 times" in said
+    assert "s: b.pdf: lines of a picture that may be misread, 2 times" in said
+
+
+def seen(text: str, left: float, top: float, confidence: float = 0.99) -> SeenLine:
+    return SeenLine(text, confidence, left, left + 0.008 * len(text), top, top + 0.02)
+
+
+def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
+    page = SeenPage(
+        [
+            *(seen("$12.50", 0.4, 0.201), seen("May 2024", 0.1, 0.2), seen("late", 0.7, 0.199)),
+            *(seen("Gross", 0.4, 0.17), seen("Month", 0.1, 0.171), seen("Status", 0.7, 0.17)),
+            *(seen("Below.", 0.1, 0.5), seen("Above.", 0.1, 0.05, 0.6)),
+        ]
+    )
+    rows = (("Month", "Gross", "Status"), ("May 2024", "$12.50", "late"))
+    assert [line.rows or line.text for line in page.lines] == ["Above.", rows, "Below."]
+    assert page.unsure == 1
+
+
+@needs_ocr
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF"])
+def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
+    document = read_file(picture(*LINES, kind=kind), "scan.bin", sandbox)
+    assert isinstance(document, Document)
+    assert (document.reader, document.tags, document.title) == ("picture/1", ("scan",), "scan")
+    assert document.media_type == f"image/{kind.lower()}"
+    assert document.metadata["scanned_pages"] == "1"
+    assert set(document.reading.text.split()) >= set(WORDS)
+
+
+@needs_ocr
+def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
+    jpeg = picture(*LINES, kind="JPEG")
+    document = read_file(scan("Words of a page with text.", jpeg, jpeg), "a.pdf", sandbox)
+    assert isinstance(document, Document)
+    first, second = document.reading.pages[:2]
+    assert document.reading.text[first:second].strip() == "Words of a page with text."
+    assert set(document.reading.text[second:].split()) >= set(WORDS)
+    assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
+    assert (document.reader, document.reading.unseen) == ("pdf/2+ocr/1", 0)
+
+
+@needs_ocr
+def test_pictures_of_word_files_and_slides_are_read_where_there_is_no_text(
+    sandbox: Sandbox,
+) -> None:
+    found = read_file(docx("", **{"word/media/image1.png": picture(*LINES)}), "a.docx", sandbox)
+    assert isinstance(found, Document)
+    assert set(found.reading.text.split()) >= set(WORDS)
+    with_text = docx(paragraph("Its own words."), **{"word/media/image1.png": picture(*LINES)})
+    found = read_file(with_text, "a.docx", sandbox)
+    assert isinstance(found, Document)
+    assert (found.reading.text, found.tags) == ("Its own words.\n", ())
+
+    from pptx import Presentation
+
+    slides, stored = Presentation(), io.BytesIO()
+    slides.slides.add_slide(slides.slide_layouts[6]).shapes.add_picture(
+        io.BytesIO(picture(*LINES)), 0, 0
+    )
+    slides.save(stored)
+    found = read_file(stored.getvalue(), "a.pptx", sandbox)
+    assert isinstance(found, Document)
+    assert set(found.reading.text.split()) >= set(WORDS)
+    assert found.metadata["scanned_pages"] == "1"
+
+
+def chunk_of_png(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)
+
+
+def png(width: int, height: int, *, bits: int = 8, colour: int = 2, data: bytes = b"") -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk_of_png(b"IHDR", header)
+        + chunk_of_png(b"IDAT", zlib.compress(data, 9))
+        + chunk_of_png(b"IEND", b"")
+    )
+
+
+def tiff(**tags: int) -> bytes:
+    """A TIFF of these tags, whose directory leads to itself."""
+    numbers = {"width": 256, "height": 257, "bits": 258, "packing": 259, "kind": 262, "strip": 273}
+    numbers |= {"samples": 277, "rows": 278, "count": 279}
+    entries = b"".join(struct.pack("<HHII", numbers[name], 4, 1, tags[name]) for name in tags)
+    return b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + struct.pack("<I", 8)
+
+
+_GREY = {"bits": 8, "packing": 1, "kind": 1, "strip": 8, "samples": 1}
+HOSTILE = {
+    "png-header-alone": b"\x89PNG\r\n\x1a\n",
+    "png-cut": picture(*LINES)[:300] if find_spec("PIL") else b"\x89PNG\r\n\x1a\n\0",
+    "png-of-no-size": png(0, 0),
+    "png-huge": png(60_000, 60_000),
+    "png-wide": png(2_000_000_000, 1),
+    "png-high": png(1, 2_000_000_000),
+    "png-says-more-than-it-has": png(4_000, 4_000),
+    "png-bomb": png(7_000, 7_000, data=bytes(7_000 * 21_001)),
+    "png-beyond-the-limit": png(12_000, 12_000, data=bytes(1_000_000)),
+    "png-unknown-colour": png(10, 10, colour=9),
+    "png-unknown-depth": png(10, 10, bits=77),
+    "png-no-pixel-words": png(1, 1, data=b"\0\0\0\0"),
+    "png-text-bomb": b"\x89PNG\r\n\x1a\n"
+    + chunk_of_png(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    + chunk_of_png(b"zTXt", b"k\0\0" + zlib.compress(bytes(200_000_000), 9)),
+    "png-wrong-checksum": png(10, 10, data=bytes(310))[:-20] + b"\0" * 20,
+    "jpeg-header-alone": b"\xff\xd8\xff\xe0",
+    "jpeg-huge": b"\xff\xd8\xff\xc0\0\x11\x08\xff\xff\xff\xff\x03\x01\x11\0\x02\x11\0\x03\x11\0",
+    "jpeg-of-nothing": b"\xff\xd8\xff\xd9",
+    "jpeg-endless-markers": b"\xff\xd8" + b"\xff\xe1\0\x02" * 100_000,
+    "jpeg-random": b"\xff\xd8\xff" + bytes(range(256)) * 400,
+    "tiff-loop": tiff(width=10, height=10, rows=10, count=100, **_GREY),
+    "tiff-huge": tiff(width=4_000_000_000, height=4_000_000_000, rows=1, count=1, **_GREY),
+    "tiff-no-size": tiff(width=0, height=0, rows=1, count=1, **_GREY),
+    "tiff-strip-outside": tiff(width=10, height=10, rows=10, count=1 << 31, **_GREY),
+    "tiff-unknown-packing": tiff(width=9, height=9, rows=9, count=81, **(_GREY | {"packing": 77})),
+    "tiff-many-samples": tiff(width=9, height=9, rows=9, count=81, **(_GREY | {"samples": 65_000})),
+    "tiff-no-directory": b"II*\0\0\0\0\0",
+    "tiff-directory-outside": b"MM\0*\xff\xff\xff\xf0",
+    "tiff-many-entries": b"II*\0\x08\0\0\0\xff\xff" + bytes(12 * 65_535),
+    "gif-is-not-read": b"GIF89a" + bytes(100),
+}
+
+
+@needs_ocr
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pictures_have_a_clear_outcome(name: str, sandbox: Sandbox) -> None:
+    started = time.monotonic()
+    skipped = read_file(HOSTILE[name], "a.png", sandbox)
+    assert isinstance(skipped, Skipped)
+    reasons = {"damaged", "no text", "picture is too large", "not what its name says"}
+    assert skipped.reason in {*reasons, "not a text format", "too much for its reader"}
+    assert time.monotonic() - started < 60
+
+
+@needs_ocr
+@pytest.mark.parametrize("size", [(100_000, 100_000), (1, 14_400), (0.01, 0.01)])
+def test_pages_of_any_size_are_rendered_within_limits(
+    size: tuple[float, float], sandbox: Sandbox
+) -> None:
+    width, height = size
+    content = assemble_pdf(
+        {
+            1: b"<</Type/Catalog/Pages 2 0 R>>",
+            2: b"<</Type/Pages/Kids[10 0 R]/Count 1>>",
+            4: b"<<>>",
+            10: f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {width} {height}]/Contents 11 0 R"
+            "/Resources<</XObject<</I 12 0 R>>>>>>".encode(),
+            11: stream(f"{width} 0 0 {height} 0 0 cm /I Do".encode()),
+            12: b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray"
+            b"/BitsPerComponent 8/Length 1>>stream\n\0\nendstream",
+        }
+    )
+    skipped = read_file(content, "a.pdf", sandbox)
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason in {"no text", "damaged"}
