@@ -40,7 +40,7 @@ CASES = [
     ("ray", "", [["build", "--engine", "ray"]]),
     ("models", MODEL.format("openai"), [["build"]]),
     ("near", '[build]\nduplicates = "near"\n', [["build"], ["build", "--dry-run"]]),
-    ("ocr", '[[sources]]\nname = "scans"\npath = "."\nocr = true\n', [["build"]]),
+    ("ocr", '[[sources]]\ntype = "folder"\nname = "scans"\npath = "."\nocr = true\n', [["build"]]),
     ("pgvector", STORE.format("pgvector"), [QUERY, EVAL, PUBLISH]),
     ("qdrant", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),
     ("rerank", RERANK, [QUERY, EVAL, EXPORT]),

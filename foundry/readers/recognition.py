@@ -21,7 +21,7 @@ from foundry.records import Reading
 NEEDS = ("rapidocr", "onnxruntime", "PIL")
 EXTRA = "ocr"
 VERSION = "ocr/1"
-MAX_PIXELS = 60_000_000
+MAX_PIXELS = 40_000_000
 """Of a picture as it is stored; an A4 page at 600 dpi has 35 million."""
 MAX_SIDE = 2_000
 """Pixels to which larger pictures are reduced; with more, memory comes to a gigabyte."""
