@@ -10,6 +10,7 @@ from foundry.readers import read
 from foundry.readers.formats.pdf_cells import Rule, Word
 from foundry.readers.formats.pdf_tables import find_tables
 from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument
 
 
@@ -20,7 +21,8 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def read_text(content: bytes, path: str, sandbox: Sandbox | None = None) -> str:
-    document = read(RawDocument(source="s", key=path, path=path, content=content), sandbox)
+    raw = RawDocument(source="s", key=path, path=path, content=content)
+    document = read_apart(raw, sandbox) if sandbox else read(raw)
     assert isinstance(document, Document), document
     return document.reading.text
 
