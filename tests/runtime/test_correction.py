@@ -55,6 +55,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("_acess_s", "_access_s"),
         ("getUserNmae", "getUserName"),
         ("max_conections", "max_connections"),
+        ("Wirre in a coil", "Wire in a coil"),
+        ("Coil Wirre", "Coil Wire"),
         ("lidar, cistrn; lidar", "lidar, cistern; lidar"),
     ],
 )
@@ -77,6 +79,7 @@ def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
             "a@lidr",
         ),
         *('"abolet"', "“abolet”", "lid", "SLAN", "xylophonist", "fortnight"),
+        *("what did Wirre say of a coil", "wiRre"),  # Names, which no chunk has.
         *("boil", "boils", "boiling"),  # English, and so not misspelt.
         "x" * (MAX_LENGTH + 1),
     ],

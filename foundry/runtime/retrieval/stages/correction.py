@@ -6,8 +6,8 @@ the frequency decides, and which edit it would have been. Words are compared in 
 over fewer: by length, by the set of their letters (one edit changes two at most), and by letters.
 
 What has a digit is never corrected, and neither is an acronym, an option, a url, what
-`identifier_patterns` matches, what stands in quotes, or a word of the language that is no nearer to
-a word of the corpus than to another word of the language.
+`identifier_patterns` matches, what stands in quotes, a name unless it becomes another name, or a
+word of the language that is no nearer to a word of the corpus than to another word of the language.
 """
 
 import re
@@ -204,6 +204,8 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     words = open_words(index)
     demanded = journal.stages.get("operators", {})
     kept = " ".join([*demanded.get("phrases", ()), *demanded.get("required", ())]).casefold()
+    normal = query if query.isascii() else unicodedata.normalize("NFKC", query)
+    names = _find_names(normal)
     looked_up = 0
     corrected: dict[str, str] = {}
 
@@ -213,7 +215,9 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
         if word in corrected or word.casefold() in kept.split() or not _may_err(index, word):
             return corrected.get(word, word)
         looked_up += 1
-        found = _correct(index, words, word) if looked_up <= MAX_LOOKED_UP else None
+        if looked_up > MAX_LOOKED_UP:
+            return word
+        found = _correct(index, words, word, is_name=word in names)
         return corrected.setdefault(word, found) if found else word
 
     def correct_part(match: re.Match[str]) -> str:
@@ -222,7 +226,6 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
             return part
         return _WORD.sub(correct, part)
 
-    normal = query if query.isascii() else unicodedata.normalize("NFKC", query)
     said = _PART.sub(correct_part, normal)
     if not corrected:
         return query
@@ -239,6 +242,14 @@ def _is_prose(part: str) -> bool:
     return not is_quoted and "//" not in part and "@" not in part and not re.search(r"\d", part)
 
 
+def _find_names(query: str) -> set[str]:
+    """Return the words with capitals inside, and those capitalised within a sentence."""
+    words = _WORD.findall(query)
+    is_sentence = any(map(str.islower, words))
+    capitalised = {word for word in words[1:] if word.istitle()} if is_sentence else set()
+    return capitalised | {w for w in words if not (w.islower() or w.istitle() or w.isupper())}
+
+
 def _may_err(index: Index, word: str) -> bool:
     """Return whether a word is long enough, no acronym, and in no chunk."""
     if not MIN_CORRECTED <= len(word) <= MAX_LENGTH:
@@ -249,10 +260,10 @@ def _may_err(index: Index, word: str) -> bool:
     return bool(terms) and not any(map(index.keyword_lane.frequency, terms))
 
 
-def _correct(index: Index, words: Words, word: str) -> str | None:
+def _correct(index: Index, words: Words, word: str, *, is_name: bool) -> str | None:
     folded = word.casefold()
     found = words.nearest(folded)
-    if found is None or not found.weight:
+    if found is None or not found.weight or (is_name and found.form.islower()):
         return None
     # An inflected form of a word of the language is one too.
     if found.edits and any(stem in words for stem in _stems(index, folded)):
