@@ -219,7 +219,7 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
         made[place] = result
     assert sorted(made) == list(range(100))
     assert cluster.most <= BATCHES_AHEAD + 1
-    preparer = Preparer(recipe)
+    preparer = Preparer(recipe, is_worker=True)
     for place in (0, 7, 8, 99):
         assert made[place].content == encode_result(raws[place], preparer.prepare(raws[place]))
 
