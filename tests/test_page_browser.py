@@ -372,7 +372,7 @@ def test_hostile_document_is_only_text(tab: Visit) -> None:
     playwright.expect(first.locator("h2 a > bdi")).not_to_have_text(BIDI)
     first.locator("h2 a").click()
     playwright.expect(tab.page.locator("#heading")).to_have_text(f"Parrot {HOSTILE}")
-    tab.see(".text", "A parrot says <img")
+    tab.see(".text", "A parrot says")
     assert tab.page.locator("main img, main script, .text a, iframe").count() == 0
     assert tab.page.title().startswith("Parrot <img")
     tab.go("/chat")
@@ -494,7 +494,10 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text", "done")
         playwright.expect(tab.page.locator("#send")).to_be_visible()
         tab.see("#status", "The answer is complete.")
-        tab.see(".turn .text", HOSTILE.replace("<", "< "))
+        # No passage has its addresses: tags are not indexed.
+        disarmed = HOSTILE.replace("<", "< ").replace("://", "[:]//")
+        disarmed = disarmed.replace("evil.example", "evil[.]example").replace("i.png", "i[.]png")
+        tab.see(".turn .text", disarmed)
         tab.see(".turn .text", "! [i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1
