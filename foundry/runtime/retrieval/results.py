@@ -184,7 +184,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
     if candidates.semantic is None or dense is None:
         evidence, strong, weak = coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE
     else:
-        cosine = float(candidates.semantic.max(initial=0.0, where=candidates.semantic >= 0))
+        cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
         evidence = max(0.0, (cosine - dense.background) / (1 - dense.background))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
         if coverage is not None:
