@@ -15,7 +15,7 @@ RRF = "tests/retrieval/test_fusion_rrf.py"
 OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
-OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid")}
+OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid", "joined_lanes")}
 
 
 def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:
