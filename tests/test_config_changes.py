@@ -235,6 +235,7 @@ CHANGES: dict[str, Change] = {
     "server.chat": (FOLDER, False, False),
     "server.monitoring": (FOLDER, False, False),
     "server.reloading": (FOLDER, False, False),
+    "server.assistants": (FOLDER, True, False),
     "server.access": (RIGHTS_ALONE, True, False),
     "server.access_default": (RIGHTS, "all", False),
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),

@@ -45,21 +45,18 @@ class Mcp(Interface):
 <!-- mcp-name: com.example/{name} -->
 
 Over the Model Context Protocol (MCP), assistants get the read-only tools `search`, `fetch` and
-`list_sources`. Put this server into the configuration of one on this machine, or see what to put:
+`list_sources`. They start `{name} mcp` themselves, or connect to `/mcp` of a server:
 
 ```sh
-{name} mcp --install claude    # Claude Desktop; claude-code, cursor, vscode, windsurf, zed
-{name} mcp --print-config cursor
-```
-
-Claude Code and VS Code keep it with the folder where you run this, the others for all folders. A
-file that is changed keeps all else that it says, and a copy lies beside it. Assistants elsewhere
-connect to `/mcp` of a server:
-
-```sh
+claude mcp add {name} -- {name} mcp
 claude mcp add --transport http {name} https://docs.example.com/mcp \\
   --header "Authorization: Bearer $API_TOKENS"
 ```
+
+Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take
+`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`, VS Code
+(`.vscode/mcp.json`) the same with `servers` in place of `mcpServers`. If a client does not find the
+command, give it the path that `which {name}` prints.
 
 To publish `server.json` in the MCP registry, replace `com.example` there and in this file by your
 namespace.
@@ -75,6 +72,35 @@ namespace.
             passage = ", find_passage"
         code = f"app.router.routes.extend(mcp_routes(search, __version__{passage}))"
         yield Step(Place.OFFER, imports, code)
+
+
+class _AssistantsKeys(Table):
+    """Keys of what is done for assistants on the same machine.
+
+    Attributes:
+        assistants: Whether the server writes the configuration of assistants on its machine.
+    """
+
+    assistants: bool = False
+
+
+class Assistants(Interface):
+    """The configuration of assistants on the server's machine, printed or written."""
+
+    name = "assistants"
+    keys = _AssistantsKeys
+    needs = (Mcp.name,)
+    section = """
+## Into an assistant on this machine
+
+```sh
+{name} mcp --install claude    # Claude Desktop; claude-code, cursor, vscode, windsurf, zed
+{name} mcp --print-config cursor
+```
+
+Claude Code and VS Code keep it with the folder where you run this, the others for all folders. A
+file that is changed keeps all else that it says, and a copy lies beside it.
+"""
 
 
 class _ChatKeys(Table):
@@ -231,6 +257,15 @@ def pages_of(interfaces: Collection[str]) -> list[str]:
 
 INTERFACES: dict[str, Interface] = {
     interface.name: interface
-    for interface in (Mcp(), Chat(), OpenAi(), Page(), Monitoring(), Reloading(), Access())
+    for interface in (
+        Mcp(),
+        Assistants(),
+        Chat(),
+        OpenAi(),
+        Page(),
+        Monitoring(),
+        Reloading(),
+        Access(),
+    )
 }
 """By their keys in [server]."""

@@ -38,7 +38,7 @@ Answer = tuple[object, str, int]
 """The answer of a command as JSON and as text, and its exit code."""
 
 AddCommand = Callable[[Any], None]
-"""Adds a command to subparsers, with its function as the default of `answer`."""
+"""Adds a command to subparsers, its function as the default of `answer`, or options to one."""
 
 
 def run(
@@ -48,13 +48,13 @@ def run(
     serve: Callable[..., None],
     arguments: Sequence[str] | None = None,
     *,
-    serve_mcp: Callable[..., None] | None = None,
+    serve_mcp: Callable[[], None] | None = None,
     more: Sequence[AddCommand] = (),
 ) -> int:
     """Run one command and return its exit code; the only place where errors are printed.
 
-    `serve` is called as `web.serving.serve`; `more` add commands of their own. There is `mcp` if
-    `serve_mcp` is given: it takes the name of an assistant or None, and whether to change its file.
+    `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given, and
+    `more` add commands and options of their own.
     """
     try:
         chosen = _parser(name, version, more, mcp=serve_mcp is not None).parse_args(arguments)
@@ -65,8 +65,7 @@ def run(
             is_open = chosen.insecure_no_auth
             serve(chosen.host, port, workers=chosen.workers, insecure_no_auth=is_open)
         elif chosen.command == "mcp" and serve_mcp:
-            assistant, is_installed = chosen.install or chosen.print_config, bool(chosen.install)
-            serve_mcp(assistant, install=is_installed)
+            serve_mcp()
         else:
             answer: Answer = chosen.answer(chosen, search)
             value, text, code = answer
@@ -110,11 +109,7 @@ def _parser(
     add("--insecure-no-auth", action="store_true", help=no_auth)
 
     if mcp:
-        answers = "answer an MCP client over standard input and output"
-        add = commands.add_parser("mcp", help=answers).add_mutually_exclusive_group().add_argument
-        names = "claude, claude-code, cursor, vscode, windsurf or zed"
-        add("--print-config", metavar="ASSISTANT", help=f"print what it needs: {names}")
-        add("--install", metavar="ASSISTANT", help="put that into its file, and keep a copy")
+        commands.add_parser("mcp", help="answer an MCP client over standard input and output")
     for add_command in (_add_search, *more, _add_verify):
         add_command(commands)
     return parser

@@ -122,7 +122,6 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
 def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
     for name, provider in PROVIDERS.items():
         if provider.kind in {"model", "service"}:
-            assert (FOUNDRY / "embedding" / "providers" / f"{name.replace('-', '_')}.py").is_file()
             module = RUNTIME / "retrieval" / "embedding" / f"{name.replace('-', '_')}.py"
             assert module.is_file()
     for name, store in STORES.items():

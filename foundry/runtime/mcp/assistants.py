@@ -4,6 +4,7 @@ The files and their shape are those of September 2026, from each assistant's doc
 that is written keeps all else that it says, and a copy of it is kept as it was.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -28,6 +29,21 @@ class Assistant:
     file: Path
     key: str = "mcpServers"
     after: str = "Restart it to have the server."
+
+
+def add_assistants(commands: Any) -> None:
+    """Add the options to the command `mcp`."""
+    add = commands.choices["mcp"].add_argument
+    names = "claude, claude-code, cursor, vscode, windsurf or zed"
+    add("--print-config", action=_Give, metavar="ASSISTANT", help=f"print what it needs: {names}")
+    add("--install", action=_Give, metavar="ASSISTANT", help="put that into its file, keep a copy")
+
+
+class _Give(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: Any, value: Any, option: Any = None
+    ) -> None:
+        parser.exit(message=give_to(value, install=option == "--install") + "\n")
 
 
 def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[str, Assistant]:
