@@ -83,10 +83,6 @@ ENGINE = FOLDER + """
 [store]
 engine = "pgvector"
 """
-RIGHTS_ALONE = FOLDER + """
-[build]
-duplicates = "keep"
-"""
 RIGHTS = FOLDER + """
 [build]
 duplicates = "keep"
@@ -136,6 +132,7 @@ CHANGES: dict[str, Change] = {
     "folder.metadata": (FOLDER, ["team", "owner"], True),
     "folder.modified": (FOLDER, "file", True),
     "folder.max_bytes": (FOLDER, 200, True),
+    "folder.ocr": (FOLDER, True, True),
     "records.name": (RECORDS, "other", True),
     "records.path": (RECORDS, "tables/others.csv", True),
     "records.id": (RECORDS, "number", True),
@@ -158,6 +155,7 @@ CHANGES: dict[str, Change] = {
     "git.tags": (GIT, ["x"], True),
     "git.metadata": (GIT, ["team"], True),
     "git.history": (GIT, False, True),
+    "git.ocr": (GIT, True, True),
     "git.max_bytes": (GIT, 200, True),
     **of(URL, "url", WEB),
     "url.urls": (URL, ["https://example.com/b"], True),
@@ -236,7 +234,7 @@ CHANGES: dict[str, Change] = {
     "server.monitoring": (FOLDER, False, False),
     "server.reloading": (FOLDER, False, False),
     "server.assistants": (FOLDER, True, False),
-    "server.access": (RIGHTS_ALONE, True, False),
+    "server.access": (RIGHTS, False, False),
     "server.access_default": (RIGHTS, "all", False),
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),
     "server.openai": (FOLDER, True, False),
@@ -355,6 +353,9 @@ def apply(key: str, project: Project) -> None:
     else:
         for place in places:
             table = table.setdefault(place, {})
+    if key == "server.access":
+        # Its other keys would do nothing, which is refused.
+        table.clear()
     table[name] = other
     file.write_text(to_toml(values), encoding="utf-8")
 
