@@ -52,9 +52,9 @@ def hit(number: int, text: str) -> Hit:
 def test_each_text_is_given_once_by_the_first_that_has_it(found: list[str], count: int) -> None:
     hits = [hit(number, text) for number, text in enumerate(found)]
     shown = list(merge_equal_texts(iter(hits), count=count))
-    texts = [tuple(text.split()) for text in found]
+    texts = ["".join(text.split()) for text in found]
     firsts = list(dict.fromkeys(texts))
-    assert [tuple(one.text.split()) for one in shown] == firsts
+    assert ["".join(one.text.split()) for one in shown] == firsts
     assert [one.score for one in shown] == [hits[texts.index(text)].score for text in firsts]
     # What is read before any is given: up to the last text that is among the first `count`.
     read = texts[: texts.index(firsts[count - 1])] if len(firsts) >= count else texts
@@ -85,13 +85,13 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     (as_json,) = [found for found in response.to_json()["results"] if "near_duplicates" in found]
     assert as_json["near_duplicates"] == list(merged.near_duplicates)
     assert not {found.id for found in response.hits} & set(merged.near_duplicates)
-    index = importlib.import_module(f"{server.__name__}.index.served").current_index()
+    index = importlib.import_module(f"{server.__name__}.index.reader").current_index()
     assert all(response.covers(index.find_chunk(name)) for name in merged.near_duplicates)
     (first,) = server.search_hybrid("touch the lamp while it burns", 1, mode=mode).hits
     assert (first.id, first.score) == (response.hits[0].id, response.hits[0].score)
 
 
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
-    index = importlib.import_module(f"{server.__name__}.index.served").current_index()
+    index = importlib.import_module(f"{server.__name__}.index.reader").current_index()
     response = server.search_hybrid(WARNING, 10)
     assert {"d0", "d1", "d3"} <= set(rank_documents(index, response.hits))

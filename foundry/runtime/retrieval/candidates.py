@@ -1,10 +1,10 @@
 """The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,7 @@ Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
-HALVINGS = 16
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 Observer = Callable[[str, int, int], None]
 """Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
@@ -32,22 +28,15 @@ def observe_stages(observer: Observer) -> None:
         _observers.append(observer)
 
 
-def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Decorate a function that is a stage of a search."""
-
-    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        @wraps(function)
-        def timed(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-            begun = time.perf_counter_ns()
-            try:
-                return function(*arguments, **options)
-            finally:
-                for observer in _observers:
-                    observer(name, begun, time.perf_counter_ns())
-
-        return timed
-
-    return decorate
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Time a stage of a search: a block, or a function that this decorates."""
+    begun = time.perf_counter_ns()
+    try:
+        yield
+    finally:
+        for observer in _observers:
+            observer(name, begun, time.perf_counter_ns())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +163,7 @@ def threshold(scores: Scores, count: int) -> float:
     """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
     # Several times as fast as np.partition, which is slow where many scores are equal.
     low, high = float(scores.min()), float(scores.max())
-    for _ in range(HALVINGS):
+    for _ in range(16):
         middle = (low + high) / 2
         reached = np.count_nonzero(scores >= middle)
         if reached < count:

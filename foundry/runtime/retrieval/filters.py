@@ -101,8 +101,8 @@ class FilterColumns:
             is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
             is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
             return is_late if name == "modified_after" else is_early
-        find = self._values.beginning if name == "path" else self._values.having
-        passing = np.repeat(find(name, values), self._document_lengths)
+        documents = self._values.having(name, values, as_beginnings=name == "path")
+        passing = np.repeat(documents, self._document_lengths)
         # The table has the sources of copies, which are not stored again.
         return passing | self._from_sources(values) if name == "source" else passing
 
@@ -165,24 +165,18 @@ class ValueTable:
         self._documents = open_array(layout.filter_documents, np.uint32, (size,))
         self._document_count = document_count
 
-    def having(self, field: str, values: Iterable[str]) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values."""
+    def having(
+        self, field: str, values: Iterable[str], *, as_beginnings: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return which documents (m,) have one of these values, or one that begins like them."""
         mask = np.zeros(self._document_count, dtype=np.bool_)
-        for value in set(values):
-            place = self._keys.find(f"{field}{_SEPARATOR}{value}")
-            if place is not None:
-                self._mark(mask, place, place + 1)
-        return mask
-
-    def beginning(self, field: str, prefixes: Iterable[str]) -> NDArray[np.bool_]:
-        """Return which documents (m,) have a value with one of these beginnings."""
-        mask = np.zeros(self._document_count, dtype=np.bool_)
-        last = None
-        for key in sorted({encode_value(field, prefix) for prefix in prefixes}):
-            # A shorter prefix has marked everything that begins with a longer one.
-            if last is None or not key.startswith(last):
-                self._mark(mask, *self._range(key))
-                last = key
+        marked = 0
+        for key in sorted({encode_value(field, value) for value in values}):
+            first, last = self._range(key, _AFTER_ALL if as_beginnings else b"\0")
+            # A shorter beginning has marked everything that begins with a longer one.
+            if last > marked:
+                mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
+                marked = last
         return mask
 
     def values_of(self, field: str, most: int) -> list[str]:
@@ -191,11 +185,8 @@ class ValueTable:
         numbers = range(*self._range(key))[:most]
         return [self._keys[number].removeprefix(key).decode() for number in numbers]
 
-    def _range(self, prefix: bytes) -> tuple[int, int]:
-        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + _AFTER_ALL)
-
-    def _mark(self, mask: NDArray[np.bool_], first: int, last: int) -> None:
-        mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
+    def _range(self, prefix: bytes, end: bytes = _AFTER_ALL) -> tuple[int, int]:
+        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + end)
 
 
 def encode_value(field: str, value: str) -> bytes:

@@ -11,12 +11,8 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index
@@ -71,8 +67,7 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of passages that it stands for; `passage` is the larger one around
-    it.
+    `near_duplicates` are the ids of passages that it stands for; `passage` is the one around it.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -85,8 +80,7 @@ class Hit(ChunkRecord):
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
-    """The response to one query: its hits, best first, equal scores in the order of
-    the index.
+    """The response to one query: its hits, best first, equal scores in the order of the index.
 
     `mode` is the mode used and `reason` why; `degraded` is true if semantic search was wanted and
     could not be had. `match` is how good the best hit is, `none` if the documents say nothing about
@@ -112,16 +106,16 @@ class SearchResponse(Record):
         return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
 
 
+@dataclass(slots=True)
 class Journal:
     """What was asked, and notes while it is answered: unknown identifiers, what stages did."""
 
-    def __init__(self, query: str = "", top_k: int = MAX_TOP_K, mode: Mode = "hybrid") -> None:
-        self.query = query
-        self.top_k = top_k
-        self.mode = mode
-        self.started = time.perf_counter()
-        self.unknown_identifiers: tuple[str, ...] = ()
-        self.stages: dict[str, dict[str, Any]] = {}
+    query: str = ""
+    top_k: int = MAX_TOP_K
+    mode: Mode = "hybrid"
+    started: float = field(default_factory=time.perf_counter)
+    unknown_identifiers: tuple[str, ...] = ()
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""
@@ -133,8 +127,8 @@ def check_request(query: str, top_k: int, mode: str) -> None:
     if not query.strip():
         raise InvalidRequestError("query must not be empty", field="query")
     if len(query) > MAX_QUERY_LENGTH:
-        most = f"at most {MAX_QUERY_LENGTH} characters"
-        raise InvalidRequestError(f"query must have {most}", field="query")
+        message = f"query must have at most {MAX_QUERY_LENGTH} characters"
+        raise InvalidRequestError(message, field="query")
     if not 1 <= top_k <= MAX_TOP_K:
         raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
     if mode not in ("hybrid", "semantic", "keyword"):
@@ -145,6 +139,19 @@ def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, each read when it is due."""
     for place in candidates.best_places().tolist():
         yield _hit(index, candidates, place)
+
+
+def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
+    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    found = [math.nan if lane is None else float(lane[place]) for lane in lanes]
+    scores = LaneScores(*[None if math.isnan(one) else round(one, SCORE_DIGITS) for one in found])
+    lane_ranks = candidates.semantic_ranks, candidates.keyword_ranks
+    ranks = LaneRanks(*[int(lane[place]) or None for lane in lane_ranks])
+    factors = ((name, float(values[place])) for name, values in candidates.boosts.items())
+    boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
+    more = float(candidates.scores[place]), scores, ranks, boosts
+    number = int(candidates.chunks[place])
+    return index.read_chunk(number, lambda stored: Hit.from_json(stored, *more))
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
@@ -220,49 +227,18 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
 
     The first `count` that are left name those left out before the last of them.
     """
-    copies: dict[_Text, list[Hit]] = {}
+    copies: dict[bytes, list[Hit]] = {}
     for hit in hits:
-        copies.setdefault(_Text(hit.text), []).append(hit)
+        copies.setdefault(_without_spaces(hit.text), []).append(hit)
         if len(copies) == count:
             break
     for first, *others in copies.values():
         yield replace(first, near_duplicates=tuple(hit.id for hit in others)) if others else first
     for hit in hits:
-        if copies.setdefault(_Text(hit.text), [hit])[0] is hit:
+        if copies.setdefault(_without_spaces(hit.text), [hit])[0] is hit:
             yield hit
 
 
-class _Text:
-    """A text as a key that is equal whatever the white space."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        # Splitting whole texts took a third of a search's time; few agree in these words.
-        self._hash = hash((*text.split(None, 4)[:4], *text.rsplit(None, 3)[-3:]))
-
-    @cached_property
-    def words(self) -> list[str]:
-        return self.text.split()
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Text) and self.words == other.words
-
-
-def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
-    lanes = candidates.semantic, candidates.keyword, candidates.rerank
-    scores = LaneScores(*[_lane_score(lane, place) for lane in lanes])
-    both = candidates.semantic_ranks, candidates.keyword_ranks
-    ranks = LaneRanks(*[int(lane[place]) or None for lane in both])
-    factors = ((name, float(values[place])) for name, values in candidates.boosts.items())
-    boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
-    more = float(candidates.scores[place]), scores, ranks, boosts
-    number = int(candidates.chunks[place])
-    return index.read_chunk(number, lambda stored: Hit.from_json(stored, *more))
-
-
-def _lane_score(scores: NDArray[np.float64] | None, place: int) -> float | None:
-    score = math.nan if scores is None else float(scores[place])
-    return None if math.isnan(score) else round(score, SCORE_DIGITS)
+def _without_spaces(text: str) -> bytes:
+    # A fifth of the time of splitting it.
+    return text.encode(errors="replace").translate(None, b" \t\n\r")

@@ -85,7 +85,7 @@ def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownRespon
     """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
     words = QueryWords(response.query, tokenizer)
     hits = tuple(_show(hit, words) for hit in response.hits)
-    return ShownResponse(*_of_response(response)[:-1], hits)
+    return ShownResponse(*(*_of_response(response)[:-1], hits))
 
 
 class QueryWords:
@@ -152,8 +152,9 @@ def _show(hit: Hit, words: QueryWords) -> ShownHit:
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
     snippet += f" {GOES_ON}" if is_cut else ""
-    found = [words.find(shown) for shown in (snippet, hit.title, *hit.section)]
-    return ShownHit(*_of_hit(hit), snippet, Highlights(found[0], found[1], found[2:]), shown_code)
+    section = [words.find(heading) for heading in hit.section]
+    highlights = Highlights(words.find(snippet), words.find(hit.title), section)
+    return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
 
 
 def _end_of_word(text: str, start: int, end: int) -> int:
