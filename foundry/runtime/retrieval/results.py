@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
+
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
