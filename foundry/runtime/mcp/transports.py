@@ -1,19 +1,15 @@
 """MCP over HTTP, and over standard input and output for a client that starts its own server.
 
 Over HTTP one POST has one JSON answer, and nothing is kept between requests. The SDK takes longer
-to import than the rest of the server and needs as much memory again, so the first request for MCP
-imports it: a server that is only searched never pays for it.
-
-Over standard input, the SDK's own transport would drop what is still being answered when input
-ends, say nothing about lines that are not messages, and hang in a thread that waits for input when
-it should stop.
+to import than the rest of the server, so the first request for MCP imports it. Over standard input,
+its own transport would drop what is still being answered when input ends, and say nothing about
+lines that are not messages.
 """
 
 import asyncio
 import os
 import signal
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,7 +20,7 @@ from pydantic_core import from_json, to_json
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..index.errors import ServerError
@@ -39,28 +35,15 @@ INVALID_REQUEST = -32600
 HEADER_MISMATCH = -32020
 
 FINISHING_SECONDS = 10.0  # For requests over standard input, after it has ended.
-_POLL_SECONDS = 0.01
 
 
 def mcp_routes(
     search: AsyncSearch, version: str, find_passage: FindPassage | None = None
 ) -> list[Route]:
-    """Return the endpoint of protocol versions 2024-11-05 to 2026-07-28, stateless in all of them.
-
-    GET and DELETE are for sessions, of which there are none, and get 405.
-    """
+    """Return the endpoint of all protocol versions; there are no sessions, so GET gets 405."""
     endpoint = McpEndpoint(search, version, find_passage)
     # Both paths answer, because a redirect would be built from the Host header.
-    return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
-
-
-class McpRoute(Route):
-    """A route that metrics can name, as they can FastAPI's own."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route, and what to add to its scope."""
-        match, added = super().matches(scope)
-        return match, {**added, "route": self}
+    return [Route(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
 
 
 @dataclass
@@ -74,9 +57,6 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        # The parser of requests leaves white space at the end of a header, which is no part of it
-        # (RFC 9110, section 5.5), and the SDK compares the whole.
-        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         request = Request(scope, receive)
         body = await request.body()
         try:
@@ -85,15 +65,13 @@ class McpEndpoint:
         except MessageError as error:
             await Response(error.reply, 400, media_type="application/json")(scope, receive, send)
             return
-
         unread: list[Message] = [{"type": "http.request", "body": body}]
 
         async def receive_again() -> Message:
             return unread.pop() if unread else await receive()
 
         if self._sdk is None:
-            # In a thread, so that searches go on meanwhile. Simultaneous first requests each make a
-            # server, which is cheap: only the import takes time, and it happens once.
+            # In a thread, so that searches go on meanwhile.
             self._sdk = await asyncio.to_thread(self._load_sdk)
         await self._sdk(scope, receive_again, send)
 
@@ -104,13 +82,11 @@ class McpEndpoint:
         from .server import create_server
 
         server = create_server(self.search, self.version, self.find_passage)
-        # `web.middleware` has checked Host and Origin: the SDK's lists know neither upper case nor
-        # the address that a connection came in on.
+        # `web.middleware` has checked Host and Origin, and knows more names of this server.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            # A manager lives for one request: nothing has to be started before the first or closed
-            # after the last, and no request can reach what another one left.
+            # A manager lives for one request, which cannot reach what another one left.
             manager = StreamableHTTPSessionManager(
                 server,
                 json_response=True,
@@ -134,11 +110,7 @@ class MessageError(Exception):
 
 
 def parse_message(text: bytes) -> dict[str, Any]:
-    """Parse one message; raises MessageError unless it is an object whose id is possible.
-
-    The SDK never answers a message without a possible id, which it takes for a notification, nor,
-    over standard input, what is not a message.
-    """
+    """Parse one message; raises MessageError unless it is an object whose id is possible."""
     try:
         message = from_json(text, allow_inf_nan=False)
     except ValueError as error:
@@ -151,10 +123,7 @@ def parse_message(text: bytes) -> dict[str, Any]:
 
 
 def check_version(message: dict[str, Any], header: str | None) -> None:
-    """Raise MessageError if a message names another version than its header.
-
-    The SDK looks at the header alone, and would answer by the rules of an older version.
-    """
+    """Raise MessageError if a message names another version than the header the SDK goes by."""
     match message:
         case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": version}}}:
             if version != header:
@@ -165,9 +134,8 @@ def check_version(message: dict[str, Any], header: str | None) -> None:
 def serve_stdio(
     search: Callable[..., SearchResponse], version: str, find_passage: FindPassage | None = None
 ) -> None:
-    """Answer until standard input ends or nobody reads standard output any more.
+    """Answer until standard input ends; what else is printed goes to standard error.
 
-    Only messages reach standard output: anything else that is printed goes to standard error.
     Raises IndexUnusableError, and ServerError if there is no input or output.
     """
     if sys.stdin is None or sys.stdout is None:
@@ -183,55 +151,42 @@ def serve_stdio(
     server = create_server(partial(run_in_threadpool, search), version, find_passage)
 
     async def serve() -> None:
-        lines: Any = _Lines(output, settings().max_body_bytes)
+        lines: Any = _Lines(output)
         async with stdio_server(stdin=lines, stdout=lines) as (messages, answers):
             await server.run(messages, answers, server.create_initialization_options())
 
     # Nothing needs to be finished, and the SDK turns an interrupt into another error.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        asyncio.run(serve())
-    except* BrokenPipeError:
-        pass
+    asyncio.run(serve())
 
 
 class _Lines:
-    """Standard input as an iterator of messages, and the file that answers are written to.
+    """Standard input as an iterator of messages, and the file that answers are written to."""
 
-    A line that is not a message, or has more than `max_bytes`, is answered here.
-    """
-
-    def __init__(self, output: int, max_bytes: int) -> None:
+    def __init__(self, output: int) -> None:
         self._output = output
-        self._max_bytes = max_bytes
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue(maxsize=16)
         self._unanswered: set[str] = set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield the messages; ends when input has ended and all requests are answered."""
-        loop = asyncio.get_running_loop()
-        # A thread, because not every kind of input can be waited for, and a daemon, because a read
-        # cannot be interrupted.
-        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
-        while line := await self._lines.get():
-            try:
-                if len(line) > self._max_bytes + 1:
-                    too_long = f"A message may have {self._max_bytes} bytes."
-                    raise MessageError(INVALID_REQUEST, too_long)
-                if not line.strip():
+        with open(0, "rb", closefd=False) as file:
+            while line := await asyncio.to_thread(file.readline):
+                try:
+                    message = parse_message(line) if line.strip() else {}
+                except MessageError as error:
+                    self._write(error.reply + b"\n")
                     continue
-                match parse_message(line):
+                match message:
                     case {"method": "notifications/cancelled", "params": {"requestId": cancelled}}:
                         self._unanswered.discard(str(cancelled))
                     case {"method": _, "id": asked}:
                         self._unanswered.add(str(asked))
-            except MessageError as error:
-                self._write(error.reply + b"\n")
-                continue
-            yield line.decode()
-        deadline = loop.time() + FINISHING_SECONDS
-        while self._unanswered and loop.time() < deadline:
-            await asyncio.sleep(_POLL_SECONDS)
+                if message:
+                    yield line.decode()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FINISHING_SECONDS):
+                while self._unanswered:
+                    await asyncio.sleep(0.01)
 
     async def write(self, line: str) -> None:
         """Write one answer, or another message of the server."""
@@ -242,18 +197,9 @@ class _Lines:
         """Do nothing: `write` does not buffer."""
 
     def _write(self, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._output, rest) :]
-
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        # The file is not sys.stdin, whose lock the interpreter would wait for at exit. Once the
-        # event loop has ended, which is a RuntimeError, nobody listens any more.
-        with suppress(RuntimeError), open(0, "rb", closefd=False) as file:
-            line, goes_on = b"\n", False
+        try:
             while line:
-                line = file.readline(self._max_bytes + 2)
-                # Of a line that is too long, only the beginning is kept.
-                if not goes_on or not line:
-                    asyncio.run_coroutine_threadsafe(self._lines.put(line), loop).result()
-                goes_on = not line.endswith(b"\n")
+                line = line[os.write(self._output, line) :]
+        except BrokenPipeError:
+            # Nobody reads any more, and the thread that waits for input cannot be interrupted.
+            os._exit(0)
