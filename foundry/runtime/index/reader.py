@@ -42,14 +42,12 @@ class Index:
         encoder: QueryEncoder | None = None,
     ) -> None:
         """Map the records and filters of `files`. Raises IndexUnusableError."""
-        layout, manifest = files.layout, files.manifest
-        chunks, documents = manifest.chunks, manifest.documents
-        self.layout = layout
-        self.manifest = manifest
+        self.layout = layout = files.layout
+        self.manifest = manifest = files.manifest
         self.version = manifest.version
-        self.chunk_count = chunks
-        self.document_count = documents
-        self._files = files
+        self.chunk_count = chunks = manifest.chunks
+        self.document_count = documents = manifest.documents
+        self.verify = files.verify
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
@@ -65,16 +63,9 @@ class Index:
 
     @classmethod
     def open(cls, directory: Path, *, parts: Iterable[Callable[[IndexFiles], Any]]) -> "Index":
-        """Open an index with what `parts` make of its files: lanes, and the encoder of queries.
-
-        Raises IndexUnusableError.
-        """
+        """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
         files = IndexFiles.open(directory)
         return cls(files, *(open_part(files) for open_part in parts))
-
-    def verify(self) -> list[str]:
-        """Compare every file with its hash in the manifest; return the findings."""
-        return self._files.verify()
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
@@ -172,10 +163,7 @@ class RecordLines:
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """The state of the served index: `damage` names the files that differ from their hashes.
-
-    `problem` says what else is wrong, and names no file of this machine.
-    """
+    """The state of the served index: damaged files, or a problem for clients to see."""
 
     verified: bool = False
     problem: str | None = None
@@ -183,10 +171,7 @@ class ServedState:
 
 
 class Served:
-    """The index that a process answers from, which `open_index` opens: one version to each caller.
-
-    Large files are hashed while it is served already; once one proves damaged, nothing is answered.
-    """
+    """The index that a process answers from; nothing is answered once a file proves damaged."""
 
     open_index: Callable[[Path], Index]
     view: Callable[[Index], Index] | None = None  # What callers get of the index.
@@ -200,10 +185,7 @@ class Served:
     def load(
         self, index_dir: str | os.PathLike[str] | None = None, *, verify: bool = True
     ) -> Index:
-        """Answer from an index from now on, by default that of INDEX_DIR or of this package.
-
-        Raises IndexUnusableError, and changes nothing then.
-        """
+        """Serve an index, by default that of INDEX_DIR or of this package, or raise."""
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
         with self._lock:

@@ -13,10 +13,7 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
 
 
 class Record:
-    """Base of dataclasses that a server answers with.
-
-    JSON has each field under its name or `alias`, unless it holds its default or has `exclude`.
-    """
+    """Base of answers, whose JSON leaves out defaults and the fields that have `exclude`."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -79,7 +76,6 @@ class ChunkRecord(Record):
 
     def titled_section(self) -> list[str]:
         """Return the title and the section, to be shown in one line."""
-        # Most documents carry their title as their first heading as well.
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
 
@@ -140,10 +136,7 @@ class SourceList(Record):
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks that follow each other, without their overlaps.
-
-    A gap, mostly white space, becomes at most two line breaks, or a space.
-    """
+    """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
     end = line = -1
     for chunk in chunks:
         position = chunk.position

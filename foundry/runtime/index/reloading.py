@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from .errors import IndexUnusableError
@@ -20,21 +21,20 @@ def follow(
 ) -> threading.Event:
     """Verify the served index, then serve each that is published, until the event is set.
 
-    A thread hashes all of a new version, which also brings it into the page cache, before one
-    assignment makes it the served one. `count` is called with `ok` or `refused`. While the index is
-    damaged or the last one was refused, a file that is replaced counts as published.
+    `count` is called with `ok` or `refused`. While the index is damaged or the last one was
+    refused, a file that is replaced counts as published.
     """
     stop = threading.Event()
-    pointer, files = _pointer(served.directory), _files(served.directory)
+    seen = _stamps(served.directory)
 
     def watch() -> None:
-        nonlocal pointer, files
+        nonlocal seen
         served.verify()
         while not stop.wait(poll_seconds):
-            state, found = served.state, _pointer(served.directory)
-            is_mended = bool(state.damage or state.problem) and _files(served.directory) != files
-            if found != pointer or is_mended:
-                pointer, files = found, _files(served.directory)
+            found = _stamps(served.directory)
+            is_wrong = served.state.damage or served.state.problem
+            if found[:2] != seen[:2] or (is_wrong and found != seen):
+                seen = found
                 count("ok" if _reload(served) else "refused")
 
     threading.Thread(target=watch, name="reloader", daemon=True).start()
@@ -56,17 +56,12 @@ def _reload(served: Served) -> bool:
     return True
 
 
-def _pointer(directory: Path) -> object:
-    """Return what changes when a version is published, or an index without versions replaced."""
-    return [_stamp(directory / name) for name in ("CURRENT", "manifest.json")]
-
-
-def _files(directory: Path) -> object:
-    """Return what changes when any file of the published version is replaced."""
-    try:
-        return [(path, _stamp(path)) for path in sorted(resolve_version(directory).rglob("*"))]
-    except (OSError, IndexUnusableError) as error:
-        return type(error)
+def _stamps(directory: Path) -> list[object]:
+    """Return what changes when CURRENT, the manifest or any file of the version is replaced."""
+    paths = [directory / "CURRENT", directory / "manifest.json"]
+    with suppress(OSError, IndexUnusableError):
+        paths += sorted(resolve_version(directory).rglob("*"))
+    return [(path, _stamp(path)) for path in paths]
 
 
 def _stamp(path: Path) -> object:
