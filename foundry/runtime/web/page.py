@@ -1,9 +1,7 @@
 """What people and agents read: pages for browsers, and the documents as Markdown.
 
-A page holds no data and is open to all. It arrives in one response: a file of `page/` with the
-style sheets and scripts that it names. Its Content-Security-Policy (CSP, level 3) names each of
-them by hash, so that nothing else runs, nothing is loaded from elsewhere, and no text can become
-markup.
+A page holds no data, is open to all and arrives in one response. Its Content-Security-Policy names
+each script and style sheet by hash, so that nothing else runs and no text can become markup.
 """
 
 import re
@@ -18,6 +16,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -35,13 +34,11 @@ PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
-MAX_VALUES = 50
-"""Values of a filter to choose from; where there are more, they are typed."""
+MAX_VALUES = 50  # Of a filter to choose from; where there are more, they are typed.
+MAX_LISTED = 1_000
+PIECES_PER_BLOCK = 64  # Of a stream: each block is a turn of a thread.
 
 MARKDOWN = "text/markdown"
-MAX_LISTED = 1_000
-PIECES_PER_BLOCK = 64
-"""Pieces of a stream that are sent together: each block is a turn of a thread."""
 
 # `data:` is for the icon in the address bar.
 _POLICY = (
@@ -106,10 +103,7 @@ class DocumentPassages(Record):
 
 
 def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
-    """Return the pages, and GET /about and GET /chunks, which they fetch.
-
-    Raises ConfigurationError if a file of a page is unreadable.
-    """
+    """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter(responses=PROBLEM_RESPONSES)
     page = Page.read("document.html")
     names = {"/": "search.html", "/docs": "docs.html"} | ({"/chat": "chat.html"} if chat else {})
@@ -124,7 +118,11 @@ def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
     )
     async def document_text(document_id: str, request: Request) -> Response:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
-        return await page.response() if is_page(request.scope) else markdown_of(document_id)
+        if is_page(request.scope):
+            return await page.response()
+        index = current_index()
+        record = require_document(index, document_id, document_id.removesuffix(".md"))
+        return _stream(read_document(index, record))
 
     @routes.get("/about", include_in_schema=False)
     async def about() -> JsonResponse:
@@ -169,24 +167,15 @@ def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Return whether the response to a request is a page, and so holds no data.
-
-    Under /d/ it is one for clients that accept HTML and do not prefer Markdown by naming it.
-    """
-    if scope["method"] != "GET":
-        return False
-    path: str = scope["path"]
-    if path.startswith("/d/"):
-        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept").lower()
-        return b"text/html" in accepted and b"text/markdown" not in accepted
-    return path in PAGE_PATHS
+    """Return whether a response is a page: under /d/, where HTML is accepted, not Markdown."""
+    accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
+    is_browser = "text/html" in accepted and MARKDOWN not in accepted
+    is_document = scope["path"].startswith("/d/") and is_browser
+    return scope["method"] == "GET" and (is_document or scope["path"] in PAGE_PATHS)
 
 
-agent_routes = APIRouter(
-    tags=["agents"],
-    default_response_class=Response,
-    responses={**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}},
-)
+_content = {**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}}
+agent_routes = APIRouter(tags=["agents"], default_response_class=Response, responses=_content)
 
 
 @agent_routes.get("/llms.txt")
@@ -201,13 +190,6 @@ def llms_full() -> Response:
     return _stream(_everything(current_index()))
 
 
-def markdown_of(document_id: str) -> Response:
-    """Return a document as Markdown; its id may end in `.md`. Raises HTTPException 404."""
-    index = current_index()
-    record = require_document(index, document_id, document_id.removesuffix(".md"))
-    return _stream(read_document(index, record))
-
-
 def _stream(pieces: Iterator[str]) -> Response:
     def blocks() -> Iterator[str]:
         while block := list(islice(pieces, PIECES_PER_BLOCK)):
@@ -219,10 +201,9 @@ def _stream(pieces: Iterator[str]) -> Response:
 
 def _overview(index: Index) -> Iterator[str]:
     chosen, address = settings(), public_url()
-    yield f"# {_line(chosen.title)}\n\n"
-    if chosen.description.strip():
-        yield f"> {_line(chosen.description)}\n\n"
+    about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
     yield (
+        f"# {_line(chosen.title)}\n\n{about}"
         f"{index.document_count} documents in {index.chunk_count} passages."
         f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
         " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
@@ -230,9 +211,8 @@ def _overview(index: Index) -> Iterator[str]:
     for record in index.documents(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
         yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
-    yield from _rest(index)
     yield (
-        "\n## Optional\n\n"
+        f"{_rest(index)}\n## Optional\n\n"
         f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
         f"- [OpenAPI document]({address}/openapi.json): every endpoint of this server\n"
     )
@@ -245,14 +225,15 @@ def _everything(index: Index) -> Iterator[str]:
         yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
         yield from read_document(index, record)
         yield "\n"
-    yield from _rest(index)
+    yield _rest(index)
 
 
-def _rest(index: Index) -> Iterator[str]:
+def _rest(index: Index) -> str:
     if (rest := index.document_count - MAX_LISTED) > 0:
-        yield f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
+        return f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
+    return ""
 
 
 def _line(text: str) -> str:
-    # On one line, without markup.
+    """Return a text on one line, without markup."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
