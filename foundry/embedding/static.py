@@ -70,7 +70,7 @@ class StaticEmbedder:
         vectors = np.zeros((len(texts), self._encoder.description.dimensions), dtype=np.float32)
         pieces: list[NDArray[np.uint32]] = []
         for row, heading, text in zip(vectors, headings, texts, strict=True):
-            words = self._encoder.cut(text)
+            words = self._encoder.pieces.cut(text)
             pieces.append(np.array(sorted(self._pieces_of(words)), dtype=np.uint32))
             body = self._encoder.encode_words(words)
             above = self._encoder.encode(heading)
@@ -107,7 +107,7 @@ class StaticEmbedder:
         self._frequencies += frequencies
         self._texts += texts
         for text in gone:
-            self._frequencies[list(self._pieces_of(self._encoder.cut(text)))] -= 1
+            self._frequencies[list(self._pieces_of(self._encoder.pieces.cut(text)))] -= 1
             self._texts -= 1
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:

@@ -23,7 +23,6 @@ Filters: TypeAlias = Mapping[str, object]
 UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
 MAX_FILTER_VALUES = 256  # Of one filter of a request.
 
-_SEPARATOR = "\x1f"
 _AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -114,13 +113,11 @@ class FilterColumns:
         return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
 
     def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
-        having_all = np.ones(len(self.modified), dtype=np.bool_)
-        for tag in tags:
-            having = np.zeros(len(self.modified), dtype=np.bool_)
-            if tag in self._tags:
-                start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
-                having[self._tag_chunks[start:end]] = True
-            having_all &= having
+        counts = np.zeros(len(self.modified), dtype=np.uint16)
+        for tag in filter(self._tags.__contains__, tags):
+            start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
+            counts[self._tag_chunks[start:end]] += 1
+        having_all: NDArray[np.bool_] = counts == len(tags)
         return having_all
 
 
@@ -191,4 +188,4 @@ class ValueTable:
 
 def encode_value(field: str, value: str) -> bytes:
     """Return the key of a value: `field U+001F value`."""
-    return f"{field}{_SEPARATOR}{value}".encode("utf-8", "replace")
+    return f"{field}\x1f{value}".encode("utf-8", "replace")

@@ -6,7 +6,7 @@ its lines. Offsets count characters (code points). A snippet is text, which may 
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from html import unescape
@@ -18,13 +18,15 @@ from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
 from .tokens import SPACELESS, WORD, Tokenizer
 
-MAX_CHARACTERS = 300  # Of a snippet that is cut; those that are a little longer are not.
-MAX_UNCUT_CHARACTERS = 400
+MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # What is a little longer is not cut.
 MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
 BEGINNINGS = ("\n", ". ", "\u3002")  # Of what can be read by itself.
 
 Span: TypeAlias = tuple[int, int]
 """The first character, and the one after the last."""
+
+FindWords: TypeAlias = Callable[[str], list[Span]]
+"""Finds words in a text, in order and apart from each other."""
 
 # Of files in which `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
@@ -83,36 +85,32 @@ _of_hit = attrgetter(*[each.name for each in fields(Hit)])
 
 def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownResponse:
     """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
-    words = QueryWords(response.query, tokenizer)
-    hits = tuple(_show(hit, words) for hit in response.hits)
+    find = word_finder(response.query, tokenizer)
+    hits = tuple(_show(hit, find) for hit in response.hits)
     return ShownResponse(*(*_of_response(response)[:-1], hits))
 
 
-class QueryWords:
-    """Finds words that have a term in common with a query."""
+def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
+    """Return what finds the words of a text that have a term in common with a query."""
+    terms, whole = set[str](), set[str]()
+    for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
+        if SPACELESS.match(token.text):
+            whole.update(token.terms)
+        elif WORD.fullmatch(token.text):
+            terms.update(token.terms)
+        else:
+            whole.add(token.text.lower())
+            # The numbers in `PII-2024-0042` are others elsewhere.
+            terms.update(filterfalse(str.isdigit, token.terms))
+    # Half of each term, since a stem may end otherwise than its words do.
+    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
+    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
+    is_wanted = cache(lambda word: not terms.isdisjoint(tokenizer.token(word).terms))
 
-    def __init__(self, query: str, tokenizer: Tokenizer) -> None:
-        terms: set[str] = set()
-        whole: set[str] = set()
-        for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-            if SPACELESS.match(token.text):
-                whole.update(token.terms)
-            elif WORD.fullmatch(token.text):
-                terms.update(token.terms)
-            else:
-                whole.add(token.text.lower())
-                # The numbers in `PII-2024-0042` are others elsewhere.
-                terms.update(filterfalse(str.isdigit, token.terms))
-        # Half of each term, since a stem may end otherwise than its words do.
-        beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
-        self._wants = cache(lambda word: not terms.isdisjoint(tokenizer.token(word).terms))
-        self._needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
-
-    def find(self, text: str) -> list[Span]:
-        """Return where words stand in a text, in order and apart from each other."""
+    def find(text: str) -> list[Span]:
         # Of all letters this one alone has a lower case of two characters.
         lower, found = text.replace("\u0130", "I").lower(), []
-        for needle, is_beginning in self._needles.items():
+        for needle, is_beginning in needles.items():
             start = lower.find(needle)
             while start >= 0:
                 end = start + len(needle)
@@ -120,7 +118,7 @@ class QueryWords:
                     found.append((start, end))
                 elif start and lower[start - 1].isalnum():
                     pass
-                elif (word := WORD.match(text, start)) and self._wants(word[0]):
+                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
                     end = word.end()
                     found.append((start, end))
                 start = lower.find(needle, end)
@@ -128,10 +126,12 @@ class QueryWords:
         end = 0
         return [each for each in found if each[0] >= end and (end := each[1])]
 
+    return find
 
-def _show(hit: Hit, words: QueryWords) -> ShownHit:
+
+def _show(hit: Hit, find: FindWords) -> ShownHit:
     text = hit.text[:MAX_READ_CHARACTERS]
-    start = _choose_start(text, words) if len(text) > MAX_UNCUT_CHARACTERS else 0
+    start = _choose_start(text, find(text)) if len(text) > MAX_UNCUT_CHARACTERS else 0
     # Markup takes room as well.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
@@ -143,17 +143,15 @@ def _show(hit: Hit, words: QueryWords) -> ShownHit:
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
     snippet, code = f"{GOES_ON} " if start else "", []
     for piece, is_code in pieces:
-        before = len(snippet)
+        code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
         snippet += f"{piece}\n"
-        code += [(before, len(snippet) - 1)] if is_code else []
     is_cut = end < len(hit.text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
     snippet += f" {GOES_ON}" if is_cut else ""
-    section = [words.find(heading) for heading in hit.section]
-    highlights = Highlights(words.find(snippet), words.find(hit.title), section)
+    highlights = Highlights(find(snippet), find(hit.title), [*map(find, hit.section)])
     return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
 
 
@@ -165,9 +163,9 @@ def _end_of_word(text: str, start: int, end: int) -> int:
     return cut if cut > 0 else end
 
 
-def _choose_start(text: str, words: QueryWords) -> int:
-    """Return where to begin so that as many words of the query as possible are near."""
-    found = [first for first, _ in words.find(text)] or [0]
+def _choose_start(text: str, words: Sequence[Span]) -> int:
+    """Return where to begin so that as many of the found words as possible are near."""
+    found = [first for first, _ in words] or [0]
     ends = [bisect_left(found, first + MAX_CHARACTERS * 2 // 3) for first in found]
     most = max(range(len(found)), key=lambda number: ends[number] - number)
     start = min(found[most], len(text) - MAX_CHARACTERS)

@@ -212,15 +212,11 @@ class Tokenizer:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
             return []
-        return [folded if _DIGIT.search(folded) else self._stem(folded)]
-
-    def _stem(self, word: str) -> str:
-        if self._stemmer is None:
-            return word
-        if self.language == "english":
-            word = american(word)
+        if self._stemmer is None or _DIGIT.search(folded):
+            return [folded]
+        word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
-            return str(self._stemmer.stemWord(word))
+            return [str(self._stemmer.stemWord(word))]
 
 
 def _bigrams(run: str) -> Token:
