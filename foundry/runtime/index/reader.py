@@ -47,7 +47,7 @@ class Index:
         self.version = manifest.version
         self.chunk_count = chunks = manifest.chunks
         self.document_count = documents = manifest.documents
-        self.verify = files.verify
+        self._files = files
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
@@ -66,6 +66,10 @@ class Index:
         """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
         files = IndexFiles.open(directory)
         return cls(files, *(open_part(files) for open_part in parts))
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest; return the findings."""
+        return self._files.verify()
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
