@@ -26,7 +26,6 @@ exit codes:
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
-MAX_TITLE_CHARACTERS = 100
 INDENT = " " * 5
 
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -51,11 +50,7 @@ def run(
     serve_mcp: Callable[[], None] | None = None,
     more: Sequence[AddCommand] = (),
 ) -> int:
-    """Run one command and return its exit code; the only place where errors are printed.
-
-    `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given, and
-    `more` add commands and options of their own.
-    """
+    """Run one command and return its exit code; the only place where errors are printed."""
     try:
         chosen = _parser(name, version, more, mcp=serve_mcp is not None).parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -67,12 +62,11 @@ def run(
         elif chosen.command == "mcp" and serve_mcp:
             serve_mcp()
         else:
-            answer: Answer = chosen.answer(chosen, search)
-            value, text, code = answer
+            value, text, code = chosen.answer(chosen, search)
             sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
             # A reader that has gone is noticed here, and not when the interpreter ends.
             sys.stdout.flush()
-            return code
+            return int(code)
         return 0
     except BrokenPipeError:
         # Nobody reads the output any more, and flushing it at exit would fail again.
@@ -110,13 +104,17 @@ def _parser(
 
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
-    for add_command in (_add_search, *more, _add_verify):
+    _add_search(commands.add_parser("search", help="print the best passages for a query"))
+    for add_command in more:
         add_command(commands)
+    checked = "check the files of the index, and that it answers known queries"
+    verify = commands.add_parser("verify", help=checked)
+    verify.set_defaults(answer=_verify)
+    verify.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
 
-def _add_search(commands: Any) -> None:
-    parser = commands.add_parser("search", help="print the best passages for a query")
+def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(answer=_search)
     add = parser.add_argument
     add("query", metavar="QUERY")
@@ -159,16 +157,11 @@ def printable(text: str) -> str:
 
 
 def format_response(response: ShownResponse, *, explain: bool = False) -> str:
-    """Return a paragraph for each hit: rank, score and place, its address, its snippet.
-
-    `explain` adds the mode and the reason, what stages did, and where each score comes from.
-    """
-    paragraphs = ["\n".join(map(printable, _describe_search(response, explain)))]
-    for rank, hit in enumerate(response.hits, start=1):
-        paragraphs.append("\n".join(_describe_hit(rank, hit, explain)))
-    return "\n\n".join(
-        filter(None, paragraphs if response.hits else [*paragraphs, "Nothing found."])
-    )
+    """Return a paragraph for each hit, and where its score comes from if `explain`."""
+    paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
+    paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
+    text = "\n\n".join(filter(None, map("\n".join, paragraphs)))
+    return text if response.hits else f"{text}\n\nNothing found.".lstrip()
 
 
 def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
@@ -178,9 +171,8 @@ def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
         yield f"Searched by keywords only ({response.reason})."
     if response.match == "none" and response.hits:
         yield "Nothing in these documents matches well; the nearest passages are:"
-    if unknown := response.unknown_identifiers:
-        verb = "is" if len(unknown) == 1 else "are"
-        yield f"{', '.join(unknown)} {verb} nowhere in these documents."
+    for name in response.unknown_identifiers:
+        yield f"{name} is nowhere in these documents."
     for stage, details in response.stages.items():
         if "notice" in details:
             yield details["notice"]
@@ -189,31 +181,22 @@ def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
 
 
 def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
-    title = textwrap.shorten(
-        " > ".join(hit.titled_section()), MAX_TITLE_CHARACTERS, placeholder=" ..."
-    )
+    title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
     yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
     yield INDENT + printable(hit.url or hit.path)
     if explain:
         ranks = hit.ranks.to_json()
-        scores = [
+        parts = [
             f"{lane} {'-' if score is None else f'{score:.4f}'}"
             + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
             for lane, score in hit.scores.to_json().items()
         ]
         boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
-        yield INDENT + ", ".join([*scores, *boosts])
+        yield INDENT + ", ".join([*parts, *boosts])
     for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
     for place in hit.also_at:
         yield f"{INDENT}also at {printable(place.url or place.path)}"
-
-
-def _add_verify(commands: Any) -> None:
-    checked = "check the files of the index, and that it answers known queries"
-    parser = commands.add_parser("verify", help=checked)
-    parser.set_defaults(answer=_verify)
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
