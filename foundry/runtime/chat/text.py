@@ -10,6 +10,7 @@ A model may write what a hostile document told it. So, piece by piece and code i
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, zip_longest
 
@@ -30,14 +31,12 @@ _NO_END = re.compile(
     r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
     re.IGNORECASE,
 )
-_LONGEST_ABBREVIATION = 8
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
 _CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
 _TABLE = re.compile(
     r"^[ \t]*(\|.*)\n[ \t]*\|(?=[^\n]*-)[ \t|:-]++$((?:\n[ \t]*\|.*)*)", re.MULTILINE
 )
-_CELL_END = re.compile(r"(?<!\\)\|")
 _HEADING_OR_RULE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
 )
@@ -51,13 +50,8 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
-_GROUP = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
-_SPAN = re.compile(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?")
-_GROWING_GROUP = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
-
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
-_AFTER_ADDRESS = ".,;:!?)]}>'\"*_~`"
 _BEGUN = "|".join(
     re.escape(opening[:length])
     for opening in ("https://", "http://", "ftp://", "www.")
@@ -68,11 +62,7 @@ _GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$
 
 
 def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the offsets at which a new sentence begins within `text[start:end]`, in order.
-
-    Not after an abbreviation, an initial or an item's number, not before a word in lower case, and
-    not within a span of code.
-    """
+    """Yield the offsets at which a new sentence begins within `text[start:end]`, in order."""
     spans = _CODE_SPAN.finditer(text, start, end)
     code = next(spans, None)
     for match in _END.finditer(text, start, end):
@@ -86,24 +76,20 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     if match["stop"] is None or match[0].count("\n") > 1:
         return False
-    before = max(start, match.start() - _LONGEST_ABBREVIATION)
+    before = max(start, match.start() - 8)  # The longest abbreviation, and what is before it.
     is_abbreviation = _NO_END.search(text, before, match.start()) is not None
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences, list items and table rows of Markdown, as plain text of bounded length.
-
-    Headings and code blocks are left out; a row names the columns of its values. A number in square
-    brackets gets round ones, so that nothing looks like a citation.
-    """
+    """Yield the sentences, list items and table rows of Markdown as plain text, each cut."""
     text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text))
     for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
         if block.lstrip().startswith("|"):
             block = ", ".join(filter(None, _cells(block)))
         plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
-        plain = _EMPHASIS.sub(r"\2", plain)
-        plain = _NUMBER.sub(r"(\1)", plain)
+        # A number in square brackets would look like a citation.
+        plain = _NUMBER.sub(r"(\1)", _EMPHASIS.sub(r"\2", plain))
         for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
             sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
             if len(sentence) >= MIN_SENTENCE:
@@ -111,20 +97,16 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _name_columns(table: re.Match[str]) -> str:
-    names, rows = _cells(table[1]), [_cells(line) for line in table[2].split("\n") if line.strip()]
-    return "\n".join(
-        "\n"
-        + "; ".join(
-            f"{name}: {value}" if name else value
-            for name, value in zip_longest(names, row, fillvalue="")
-            if value
-        )
-        for row in rows
-    )
+    text, names = "", _cells(table[1])
+    for row in filter(str.strip, table[2].split("\n")):
+        pairs = zip_longest(names, _cells(row), fillvalue="")
+        named = (f"{name}: {value}" if name else value for name, value in pairs if value)
+        text += "\n\n" + "; ".join(named)
+    return text
 
 
 def _cells(line: str) -> list[str]:
-    cells = _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))
+    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
     return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
@@ -132,18 +114,18 @@ def shorten(text: str, limit: int) -> str:
     """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
     if len(text) <= limit:
         return text
-    mark = " ..."
-    cut = text[: max(0, limit - len(mark))]
-    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + mark
+    cut = text[: max(0, limit - len(" ..."))]
+    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + " ..."
 
 
-class _Filter:
+class _Filter(ABC):
     """Passes a streamed text on, but holds back an end that the next piece may change."""
 
     _growing: re.Pattern[str]
+    _held = ""
 
-    def __init__(self) -> None:
-        self._held = ""
+    @abstractmethod
+    def _pass(self, text: str) -> str: ...
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what can be passed on."""
@@ -155,36 +137,34 @@ class _Filter:
 
     def finish(self) -> str:
         """Return what was held back until the end of the text."""
-        rest, self._held = self._held, ""
-        return self._pass(rest).rstrip(" \t")
-
-    def _pass(self, text: str) -> str:
-        raise NotImplementedError
+        return self._pass(self._held).rstrip(" \t")
 
 
 class CitationFilter(_Filter):
-    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`.
+    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`."""
 
-    A number of four digits or more, such as a year, is no citation.
-    """
-
-    _growing = _GROWING_GROUP
+    # A number of four digits or more, such as a year, is no citation.
+    _group = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
+    _growing = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
 
     def __init__(self, passage_count: int) -> None:
-        super().__init__()
         self.cited: list[int] = []
         self._passage_count = passage_count
 
     def _pass(self, text: str) -> str:
-        return _GROUP.sub(self._check, text)
+        return self._group.sub(self._check, text)
 
     def _check(self, group: re.Match[str]) -> str:
-        spans = [(int(first), int(last or first)) for first, last in _SPAN.findall(group[0])]
-        numbers = dict.fromkeys(n for first, last in spans for n in range(first, last + 1))
-        known = [number for number in numbers if 1 <= number <= self._passage_count]
-        self.cited += [number for number in known if number not in self.cited]
+        spans = re.findall(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?", group[0])
+        numbers = dict.fromkeys(
+            number
+            for first, last in spans
+            for number in range(int(first), int(last or first) + 1)
+            if 1 <= number <= self._passage_count
+        )
+        self.cited += [number for number in numbers if number not in self.cited]
         space = group[0].partition("[")[0]
-        return space + "".join(f"[{number}]" for number in known) if known else ""
+        return space + "".join(f"[{number}]" for number in numbers) if numbers else ""
 
 
 class MarkupFilter(_Filter):
@@ -193,7 +173,6 @@ class MarkupFilter(_Filter):
     _growing = _GROWING_MARK
 
     def __init__(self, passages: Iterable[str]) -> None:
-        super().__init__()
         addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
         self._known = {ending for address in addresses for ending in _endings(address)}
 
@@ -213,5 +192,5 @@ def disarm(text: str, passages: Iterable[str] = ()) -> str:
 
 
 def _endings(address: str) -> tuple[str, str]:
-    """Return an address with and without the marks after it, which may end it or the sentence."""
-    return address, address.rstrip(_AFTER_ADDRESS)
+    # Marks after an address may end it or the sentence.
+    return address, address.rstrip(".,;:!?)]}>'\"*_~`")
