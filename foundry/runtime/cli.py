@@ -32,12 +32,8 @@ _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 """What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions."""
 
 Search = Callable[..., SearchResponse]
-
-Answer = tuple[object, str, int]
-"""The answer of a command as JSON and as text, and its exit code."""
-
-AddCommand = Callable[[Any], None]
-"""Adds a command to subparsers, its function as the default of `answer`, or options to one."""
+Answer = tuple[object, str, int]  # Of a command: as JSON, as text, and the exit code.
+AddCommand = Callable[[Any], None]  # Adds to subparsers; `answer` defaults to the function.
 
 
 def run(

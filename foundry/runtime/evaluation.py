@@ -25,10 +25,7 @@ FIGURES = Path(__file__).parent / "figures.json"
 Grades = Mapping[str, float]
 """Documents by id, path or the id of a chunk; those graded 0 or less are not relevant."""
 
-_HINT = (
-    'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]},'
-    ' or with grades {"path": 2}'
-)
+_HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
@@ -62,7 +59,7 @@ def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
 
 
 def read_questions(file: Path) -> list[tuple[str, Grades]]:
-    """Read lines of `_HINT`'s form. Raises ConfigurationError, naming the line."""
+    """Read lines as in `_HINT`, or `{name: grade}` as `relevant`. Raises ConfigurationError."""
     questions: list[tuple[str, Grades]] = []
     place = str(file)
     try:

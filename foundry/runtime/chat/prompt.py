@@ -1,8 +1,6 @@
 """Makes of the passages that were found the prompt for a language model, or else extracts.
 
-A prompt is the numbered passages, the conversation and the rules of an answer; it holds no setting,
-token or address of this server. Extracts are the sentences that say most about a question: a
-sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
+A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
 index, times how well its passage ranked.
 """
 
@@ -21,10 +19,8 @@ PASSAGES_CHARACTERS = 16_000
 HISTORY_CHARACTERS = 8_000
 MIN_PASSAGE_CHARACTERS = 200
 EXCERPT_CHARACTERS = 400
-
 MAX_SENTENCES = 4
 MIN_SHARE_OF_BEST = 0.45
-
 # Terms in the headings above a sentence count less; passages mostly say first what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 
@@ -85,6 +81,11 @@ class NumberedPassage:
     hit: Hit
     text: str
 
+    @property
+    def addressed(self) -> str:
+        """The text and the URL, whose addresses an answer may repeat."""
+        return f"{self.text}\n{self.source.url}"
+
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     """Number the hits from 1, best first, as long as there is room; the last may be cut."""
@@ -109,19 +110,15 @@ def answer_messages(
     unknown: Sequence[str] = (),
     wishes: str = "",
 ) -> list[Message]:
-    """Return the messages that ask for an answer to the last turn.
-
-    The owner's `instructions` are the system's, the caller's `wishes` are only the user's.
-    """
+    """Return the messages for an answer; the owner instructs the system, callers only wish."""
     fence = draw_fence()
     system = _INSTRUCTIONS.format(fence=fence) + (f"\n{instructions}" if instructions else "")
     asked = ""
-    if earlier := _recent(turns[:-1]):
-        asked = f"{_quote(earlier, fence)}\n{fence} end of the conversation before the question\n\n"
+    if earlier := _quote(turns[:-1], fence):
+        asked = f"{earlier}\n{fence} end of the conversation before the question\n\n"
     for passage in passages:
-        asked += (
-            f"{fence} passage {passage.source.number}: {heading_of(passage.hit)}\n{passage.text}\n"
-        )
+        heading = heading_of(passage.hit)
+        asked += f"{fence} passage {passage.source.number}: {heading}\n{passage.text}\n"
     asked += f"{fence} end of the passages\n\n"
     if unknown:
         asked += _UNKNOWN.format(", ".join(unknown))
@@ -135,24 +132,21 @@ def condense_messages(turns: Sequence[Turn]) -> list[Message]:
     """Return the messages that ask for the last question, made independent of earlier turns."""
     fence = draw_fence()
     system = _CONDENSE.format(fence=fence)
-    said = f"{_quote((*_recent(turns[:-1]), turns[-1]), fence)}\n{fence} end of the conversation"
+    said = f"{_quote(turns, fence)}\n{fence} end of the conversation"
     return [{"role": "system", "content": system}, {"role": "user", "content": said}]
 
 
 def _quote(turns: Sequence[Turn], fence: str) -> str:
-    return "\n".join(f"{fence} {turn.role}\n{turn.content}" for turn in turns)
-
-
-def _recent(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns that there is room for; the oldest of them may be cut."""
-    kept: list[Turn] = []
+    """Quote the newest turns that there is room for; the oldest of them may be cut."""
+    quoted: list[str] = []
     left = HISTORY_CHARACTERS
     for turn in reversed(turns):
         if left < min(MIN_PASSAGE_CHARACTERS, len(turn.content)):
             break
-        kept.insert(0, Turn(turn.role, shorten(turn.content, left)))
-        left -= len(kept[0].content)
-    return kept
+        content = shorten(turn.content, left)
+        quoted.insert(0, f"{fence} {turn.role}\n{content}")
+        left -= len(content)
+    return "\n".join(quoted)
 
 
 def extract(
@@ -164,10 +158,10 @@ def extract(
         return set(index.tokenizer.terms(text))
 
     weights = term_weights(index, terms_of(question))
-    total = sum(weights.values()) or 1.0
 
     def coverage(terms: set[str]) -> float:
-        return sum(weight for term, weight in weights.items() if term in terms) / total
+        held = sum(weight for term, weight in weights.items() if term in terms)
+        return held / (sum(weights.values()) or 1.0)
 
     found: dict[str, tuple[float, NumberedPassage, set[str]]] = {}
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
@@ -179,13 +173,11 @@ def extract(
             own, whole = coverage(terms), coverage(terms | heading)
             worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
             found.setdefault(text, (rank * worth, passage, terms))
-    chosen: list[str] = []
+    chosen: set[str] = set()
     said: set[str] = set()
-    best_first = sorted(found, key=lambda text: found[text][0], reverse=True)
-    for text in best_first:
-        worth, _, terms = found[text]
-        is_worth = worth >= MIN_SHARE_OF_BEST * found[best_first[0]][0]
-        if is_worth and len(chosen) < MAX_SENTENCES and not terms <= said:
-            chosen.append(text)
+    least = MIN_SHARE_OF_BEST * max((worth for worth, _, _ in found.values()), default=0.0)
+    for text, (worth, _, terms) in sorted(found.items(), key=lambda item: -item[1][0]):
+        if worth >= least and len(chosen) < MAX_SENTENCES and not terms <= said:
+            chosen.add(text)
             said |= terms
     return [(passage, text) for text, (_, passage, _) in found.items() if text in chosen]
