@@ -23,7 +23,7 @@ from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import JsonResponse, JsonRoute, Problems
 from foundry.runtime.web.middleware import Middleware
-from foundry.runtime.web.observing import MONITORING, metrics_routes
+from foundry.runtime.web.observing import metrics_routes, observe_request
 from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.requests import SearchRequest
 
@@ -87,7 +87,7 @@ def create_app():
         policy=AccessPolicy(frozenset(), ()),
         limits=limits,
         max_body_bytes=262144,
-        observer=MONITORING,
+        observe=observe_request,
         queues={"/chat": "chat"},
     )
     return app
@@ -98,8 +98,7 @@ web_serving.serve(
     "127.0.0.1",
     0,
     workers=options["workers"],
-    observer=MONITORING,
-    follow=lambda served, count: None,
+    follow=lambda served: None,
 )
 """
 HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -11,7 +11,6 @@ import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 
 from foundry.runtime.web.connections import Connections
-from foundry.runtime.web.middleware import Observer
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +196,7 @@ class Unread:
 
 
 def test_what_nobody_reads_takes_32_mib_at_most() -> None:
-    state = Connections(1000, Observer())
+    state = Connections(1000)
     connections: list[Any] = [Unread() for _ in range(100)]
     for connection in connections:
         state.keep_unread(connection, 1 << 20)

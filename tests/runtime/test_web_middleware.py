@@ -14,7 +14,7 @@ from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import Problem, Problems
-from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Observer
+from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 
 LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
 TOKEN = "t" * 32
@@ -142,12 +142,6 @@ def test_a_refused_host_is_named_with_the_remedy() -> None:
     assert client.request(with_host("docs.example.com", accept="application/json")) == 421
     assert b"adding docs.example.com to ALLOWED_HOSTS" in client.body
     assert client.headers[b"content-type"] == b"application/problem+json"
-    assert client.request(with_host("docs.example.com", accept="text/html, */*")) == 421
-    assert b"<p>" in client.body and b"adding docs.example.com to ALLOWED_HOSTS" in client.body
-    assert client.headers[b"content-type"].startswith(b"text/html")
-    assert client.headers[b"content-security-policy"] == b"default-src 'none'"
-    assert client.request(with_host("<b>.example", accept="text/html")) == 421
-    assert b"<b>" not in client.body
 
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
@@ -362,25 +356,8 @@ def test_application_gets_a_body_whole(
     middleware = in_front_of(application)
     start, body = run(middleware, method, [*with_host("localhost"), *fields])
     assert start["status"] == 201
-    assert body["body"] == (b"" if method == "HEAD" else b"answer")
-
-
-@pytest.mark.parametrize("pieces", [1, 2, 3])
-def test_head_ends_with_the_first_piece(pieces: int) -> None:
-    taken = []
-
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        for number in range(1, pieces):
-            taken.append(number)
-            await send({"type": "http.response.body", "body": b"piece", "more_body": True})
-        await send({"type": "http.response.body", "body": b"last"})
-        taken.append("whole")
-
-    middleware = in_front_of(application)
-    _, *rest = run(middleware, "HEAD", with_host("localhost"))
-    assert rest == [{"type": "http.response.body", "body": b"", "more_body": False}]
-    assert taken == (["whole"] if pieces == 1 else [1])
+    # The server leaves out the body of a response to HEAD.
+    assert body["body"] == b"answer"
 
 
 @pytest.mark.parametrize("started", [False, True])
@@ -428,17 +405,6 @@ def test_what_is_no_request_passes() -> None:
     assert seen == [{"type": "lifespan"}]
 
 
-class Kinds(Observer):
-    """Remembers what requests waited for."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def working(self, kind: str, change: int) -> None:
-        if change > 0:
-            self.seen.append(kind)
-
-
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -456,14 +422,20 @@ class Kinds(Observer):
         ("/mcpx", "search"),
     ],
 )
-def test_kinds_of_work(path: str, kind: str | None) -> None:
+def test_kinds_of_work(path: str, kind: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     queues = {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
 
     def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
-        observer = Kinds()
+        taken: list[Slots] = []
+
+        async def take(self: Slots) -> None:
+            taken.append(self)
+            await self._free.acquire()
+
+        monkeypatch.setattr(Slots, "take", take)
         limits = Limits(9, 9, 9, requests_per_minute=0, chats=9, mcp_calls=9)
         policy = AccessPolicy(frozenset(), ())
-        options: Any = {"limits": limits, "observer": observer, "queues": queues}
+        options: Any = {"limits": limits, "queues": queues}
         answer = Middleware(echo, policy=policy, max_body_bytes=4, **options)
         head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
 
@@ -474,7 +446,7 @@ def test_kinds_of_work(path: str, kind: str | None) -> None:
             pass
 
         asyncio.run(answer({"type": "http", **head}, receive, ignore))
-        return observer.seen
+        return [kind for slots in taken for kind, own in answer._slots.items() if own is slots]
 
     assert kinds_of("POST", queues) == [kind] * (kind is not None)
     assert kinds_of("GET", queues) == ["search"] * (kind is not None)

@@ -13,7 +13,7 @@ from foundry.runtime.retrieval.candidates import stage
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.middleware import Middleware
-from foundry.runtime.web.observing import MONITORING, TELEMETRY, observe_search
+from foundry.runtime.web.observing import TELEMETRY, observe_request, observe_search
 
 @stage("keyword")
 def work():
@@ -29,7 +29,7 @@ async def search():
 policy = AccessPolicy(frozenset(), ())
 limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
 app.add_middleware(
-    Middleware, policy=policy, limits=limits, max_body_bytes=9, observer=MONITORING
+    Middleware, policy=policy, limits=limits, max_body_bytes=9, observe=observe_request
 )
 
 if sys.argv[1] == "sdk":
@@ -49,7 +49,7 @@ else:
     scope = {"type": "http", "method": "GET", "scheme": "http", "path": "/", "headers": []}
     begun = time.process_time()
     for _ in range(10_000):
-        with MONITORING.request(scope, "1"):
+        with observe_request(scope, "1"):
             pass
     print((time.process_time() - begun) / 10_000)
     print("opentelemetry.sdk" in sys.modules)

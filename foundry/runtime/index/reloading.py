@@ -17,7 +17,9 @@ _logger = logging.getLogger(__name__)
 
 
 def follow(
-    served: Served, count: Callable[[str], object], poll_seconds: float = POLL_SECONDS
+    served: Served,
+    count: Callable[[str], object] = lambda _result: None,
+    poll_seconds: float = POLL_SECONDS,
 ) -> threading.Event:
     """Verify the served index, then serve each that is published, until the event is set.
 

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from .json import Problem
-from .middleware import SECURITY_HEADERS, Observer
+from .middleware import SECURITY_HEADERS
 
 HEAD_SECONDS = 10.0
 MAX_HEAD_BYTES = 65_536
@@ -35,10 +35,9 @@ _logger = logging.getLogger(__name__)
 class Connections(ServerState):
     """The state that connections share: which are idle, and how many bytes each has unread."""
 
-    def __init__(self, max_connections: int, observer: Observer) -> None:
+    def __init__(self, max_connections: int) -> None:
         super().__init__()
         self.max_connections = max_connections
-        self.observer = observer
         self.idle: dict[BoundedHttpProtocol, None] = {}
         self.unread: dict[BoundedHttpProtocol, int] = {}
         self.draining = False
@@ -146,7 +145,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         fields = [b"%b: %b\r\n" % field for field in (*response.raw_headers, *SECURITY_HEADERS)]
         self.transport.write(b"".join([STATUS_LINE[status], *fields, b"\r\n", response.body]))
         self.transport.close()
-        self._shared.observer.refused(status)
         client = self.client[0] if self.client else None
         _logger.info("connection refused", extra={"fields": {"status": status, "client": client}})
 
@@ -154,8 +152,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 class Server(uvicorn.Server):
     """Serves an application on listening sockets until SIGTERM or SIGINT."""
 
-    def __init__(self, app: ASGIApp, max_connections: int, observer: Observer) -> None:
-        self._connections = Connections(_limit_connections(max_connections), observer)
+    def __init__(self, app: ASGIApp, max_connections: int) -> None:
+        self._connections = Connections(_limit_connections(max_connections))
         config = uvicorn.Config(
             app,
             http=BoundedHttpProtocol,

@@ -4,12 +4,13 @@ import asyncio
 import math
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
@@ -22,7 +23,6 @@ MAX_BODY_MESSAGES = 4096
 """A body that arrives byte by byte costs far more time than one of its length."""
 
 WAIT_SECONDS = 1.0
-MAX_WAITING = 1024
 
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -44,26 +44,8 @@ class Outcome:
     route: str = "none"
 
 
-class Observer:
-    """Is told what happens to requests; this one takes no notice."""
-
-    @contextmanager
-    def request(self, scope: Scope, request_id: str) -> Iterator[Outcome]:
-        """Surround a request; the outcome is complete when it ends."""
-        del scope, request_id
-        yield Outcome()
-
-    def working(self, kind: str, change: int) -> None:
-        """Take notice that one more or one less (`change`) request of a kind is worked on."""
-
-    def refused(self, status: int) -> None:
-        """Take notice of a connection that was refused before a request."""
-
-    def reloaded(self, result: str) -> None:
-        """Take notice of a new index: `ok`, or `refused` because it is unusable."""
-
-    def worker_ended(self, pid: int) -> None:
-        """Take notice that a worker process has ended."""
+Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
+"""Surrounds a request with an id; the outcome is complete when it ends."""
 
 
 class Middleware:
@@ -82,7 +64,7 @@ class Middleware:
         limits: Limits,
         max_body_bytes: int,
         problems: Problems | None = None,
-        observer: Observer | None = None,
+        observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
         queues: Mapping[str, str] | None = None,
         authorise: Callable[[Caller], bool] | None = None,
     ) -> None:
@@ -90,14 +72,12 @@ class Middleware:
         self._policy = policy
         self._max_body_bytes = max_body_bytes
         self._problems = problems or Problems()
-        self._observer = observer or Observer()
+        self._observe = observe
         self._queues = queues or {}
         self._authorise = authorise
         counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
-        self._slots = {
-            kind: Slots(kind, count, self._observer) for kind, count in counts.items() if count
-        }
-        self._streams = Slots("stream", limits.streams, self._observer)
+        self._slots = {kind: Slots(count) for kind, count in counts.items() if count}
+        self._streams = Slots(limits.streams)
         rates = {"search": limits.requests_per_minute, "chat": limits.chat_requests_per_minute}
         self._rates = {kind: RateLimit(rate) for kind, rate in rates.items() if rate}
 
@@ -109,11 +89,11 @@ class Middleware:
         request_id = dict(scope["headers"]).get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
-        with self._observer.request(scope, request_id.decode()) as outcome:
-            answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
+        with self._observe(scope, request_id.decode()) as outcome:
+            answer = _Answer(send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
-            except _DoneError:
+            except ClientDisconnect:
                 pass
             except Exception as error:
                 if answer.has_begun:
@@ -129,7 +109,7 @@ class Middleware:
             caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
             if not self._authorise(caller):
                 raise HTTPException(403, "This caller may not pass.")
-        receive = await self._receive_body(dict(scope["headers"]), receive)
+        receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
             queue = self._queues.get(scope["path"]) if scope["method"] == "POST" else None
@@ -138,33 +118,31 @@ class Middleware:
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams
-        inner = {**scope, "method": "GET"} if answer.is_head else scope
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             await self._app(inner, receive, answer.send)
         finally:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
-    async def _receive_body(self, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+    async def _receive_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return what delivers the body to the application, whole."""
-        length, most = int(headers.get(b"content-length", 0)), self._max_body_bytes
+        headers, most = dict(scope["headers"]), self._max_body_bytes
+        length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
             return receive
-        body, pieces, is_more = bytearray(), 0, True
+        detail = f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
+        if length > most:
+            raise HTTPException(413, detail)
+        body, pieces = bytearray(), 0
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                while is_more and pieces < MAX_BODY_MESSAGES and max(length, len(body)) <= most:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise _DoneError
-                    body += message.get("body", b"")
-                    is_more = message.get("more_body", False)
-                    pieces += 1
+                async for piece in Request(scope, receive).stream():
+                    body += piece
+                    pieces += bool(piece)
+                    if len(body) > most or pieces > MAX_BODY_MESSAGES:
+                        raise HTTPException(413, detail)
         except TimeoutError:
             raise HTTPException(408, f"The body took longer than {BODY_SECONDS:.0f} s.") from None
-        if is_more or len(body) > most:
-            raise HTTPException(
-                413, f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
-            )
         whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def receive_whole() -> Message:
@@ -180,28 +158,19 @@ class Middleware:
 
 
 class Slots:
-    """Lets `count` requests work at a time, and up to MAX_WAITING more wait in order of arrival."""
+    """Lets `count` requests work at a time; others wait for WAIT_SECONDS, in order of arrival."""
 
-    def __init__(self, kind: str, count: int, observer: Observer) -> None:
-        self._kind = kind
+    def __init__(self, count: int) -> None:
         self._free = asyncio.Semaphore(count)
-        self._waiting = 0
-        self._observer = observer
-        observer.working(kind, 0)
 
     async def take(self) -> None:
         """Take a slot, to be given back once. Raises HTTPException 503."""
-        if self._waiting >= MAX_WAITING:
-            raise _busy()
-        self._waiting += 1
         try:
             async with asyncio.timeout(WAIT_SECONDS if self._free.locked() else None):
                 await self._free.acquire()
         except TimeoutError:
-            raise _busy() from None
-        finally:
-            self._waiting -= 1
-        self._observer.working(self._kind, 1)
+            detail = "The server has more requests than it can answer now; try again later."
+            raise HTTPException(503, detail, {"Retry-After": "1"}) from None
 
     def give_back(self) -> None:
         """Hand the slot on, in the next round of the event loop.
@@ -209,17 +178,7 @@ class Slots:
         A search never waits for anything, so without that pause all that have arrived would be
         answered before the loop looked at its sockets again, health checks among them.
         """
-        self._observer.working(self._kind, -1)
         asyncio.get_running_loop().call_soon(self._free.release)
-
-
-def _busy() -> HTTPException:
-    detail = "The server has more requests than it can answer now; try again later."
-    return HTTPException(503, detail, {"Retry-After": "1"})
-
-
-class _DoneError(Exception):
-    """There is nothing more to do: the request was HEAD, or its client has left."""
 
 
 @dataclass(slots=True)
@@ -230,7 +189,6 @@ class _Answer:
     search needs. A body in pieces then takes a slot of `streams`, if there are any for it.
     """
 
-    is_head: bool
     send_on: Send
     request_id: bytes
     outcome: Outcome
@@ -254,21 +212,16 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.head = message
             return
-        is_more = message.get("more_body", False)
         if not self.has_begun:
             if self.streams is not None:
                 self.give_back()
-                if is_more and not self.is_head:
+                if message.get("more_body", False):
                     await self.take(self.streams)
             self.has_begun = True
             self.outcome.status = self.head["status"]
             await self.send_on({**self.head, "headers": self._headers()})
-        if self.is_head:
-            message = {"type": "http.response.body", "body": b"", "more_body": False}
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)
-        if self.is_head and is_more:
-            raise _DoneError
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
         present = {name for name, _ in self.head["headers"]}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 import prometheus_client as prometheus
@@ -14,13 +14,13 @@ from fastapi import APIRouter, Response
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
 from prometheus_client.metrics import MetricWrapperBase
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
 from ..retrieval.candidates import observe_stages
 from ..retrieval.results import SearchResponse
 from .access import OPEN_PATHS
-from .middleware import Observer, Outcome
+from .middleware import Outcome
 from .process import COUNTS_VARIABLE
 
 REGISTRY = prometheus.CollectorRegistry()
@@ -28,29 +28,30 @@ BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 
 # If an SDK of OpenTelemetry is set up, it gets a span for each request.
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
+Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
 # They would double the number of series.
 prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-Metric = TypeVar("Metric", bound=MetricWrapperBase)
-
-
-def _labelled(
-    kind: Callable[..., Metric], name: str, meaning: str, *labels: str
-) -> Callable[..., Metric]:
+def _labelled(metric: Metric) -> Callable[..., Metric]:
     # Cached, because looking labels up takes 10 microseconds of every search.
-    return cache(kind(name, meaning, labels, registry=REGISTRY).labels)
+    return cache(metric.labels)
 
 
-_counter = partial(_labelled, prometheus.Counter)
-_histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
-_gauge = partial(_labelled, partial(prometheus.Gauge, multiprocess_mode="livesum"))
+def _counter(name: str, meaning: str, *labels: str) -> Callable[..., prometheus.Counter]:
+    return _labelled(prometheus.Counter(name, meaning, labels, registry=REGISTRY))
+
+
+def _histogram(name: str, meaning: str, label: str) -> Callable[..., prometheus.Histogram]:
+    metric = prometheus.Histogram(
+        name, meaning, [label], registry=REGISTRY, buckets=BUCKETS_SECONDS
+    )
+    return _labelled(metric)
+
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-CONNECTIONS_REFUSED = _counter("http_connections_refused", "Refused before a request.", "status")
-REQUESTS_WORKING = _gauge("http_requests_working", "Requests being worked on.", "kind")
 SEARCHES = _counter("searches", "Searches.", "mode", "reason", "degraded")
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
@@ -77,7 +78,7 @@ _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
     """Count and time a search and its stages; log its result, and its query if LOG_QUERIES is 1."""
     log_queries = os.environ.get("LOG_QUERIES") == "1"
-    observe_stages(_observe_stage)
+    observe_stages(lambda name, begun, ended: STAGE_SECONDS(name).observe((ended - begun) / 1e9))
 
     @wraps(search)
     def observed(query: str, *arguments: Any, **options: Any) -> SearchResponse:
@@ -94,59 +95,38 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
     return observed
 
 
-class _Monitoring(Observer):
-    """Counts, traces and logs requests."""
-
-    @contextmanager
-    def request(self, scope: Scope, request_id: str) -> Iterator[Outcome]:
-        """Count, trace and log a request once it has been answered."""
-        begun = time.perf_counter()
-        outcome = Outcome()
-        found: dict[str, object] = {}
-        _found.set(found)
-        span = trace.get_current_span()
-        if span.is_recording():
-            # FastAPI sets it, and it may hold what somebody searches for.
-            span.set_attribute("url.query", "")
-        try:
-            yield outcome
-        finally:
-            seconds = time.perf_counter() - begun
-            REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
-            REQUEST_SECONDS(outcome.route).observe(seconds)
-            client = scope.get("client")
-            fields = {
-                "method": scope["method"],
-                "route": outcome.route,
-                "status": outcome.status,
-                "duration_ms": round(seconds * 1000, 3),
-                "bytes": outcome.sent_bytes,
-                "request_id": request_id,
-                "client": client[0] if client else None,
-                **found,
-            }
-            level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
-            _logger.log(level, "request", extra={"fields": fields})
-
-    def working(self, kind: str, change: int) -> None:
-        """Show how many requests of each kind are worked on."""
-        REQUESTS_WORKING(kind).inc(change)
-
-    def refused(self, status: int) -> None:
-        """Count connections that were refused."""
-        CONNECTIONS_REFUSED(status).inc()
-
-    def reloaded(self, result: str) -> None:
-        """Count new indexes."""
-        INDEX_RELOADS(result).inc()
-
-    def worker_ended(self, pid: int) -> None:
-        """Take its gauges out of the sums; its counts stay."""
-        mark_process_dead(pid)  # type: ignore[no-untyped-call]
+@contextmanager
+def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
+    """Count, trace and log a request once it has been answered."""
+    begun = time.perf_counter()
+    outcome = Outcome()
+    found: dict[str, object] = {}
+    _found.set(found)
+    span = trace.get_current_span()
+    if span.is_recording():
+        # FastAPI sets it, and it may hold what somebody searches for.
+        span.set_attribute("url.query", "")
+    try:
+        yield outcome
+    finally:
+        seconds = time.perf_counter() - begun
+        REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
+        REQUEST_SECONDS(outcome.route).observe(seconds)
+        client = scope.get("client")
+        fields = {
+            "method": scope["method"],
+            "route": outcome.route,
+            "status": outcome.status,
+            "duration_ms": round(seconds * 1000, 3),
+            "bytes": outcome.sent_bytes,
+            "request_id": request_id,
+            "client": client[0] if client else None,
+            **found,
+        }
+        level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
+        _logger.log(level, "request", extra={"fields": fields})
 
 
-MONITORING = _Monitoring()
-
-
-def _observe_stage(name: str, begun: int, ended: int) -> None:
-    STAGE_SECONDS(name).observe((ended - begun) / 1e9)
+def count_reload(result: str) -> None:
+    """Count a new index: `ok`, or `refused` because it is unusable."""
+    INDEX_RELOADS(result).inc()

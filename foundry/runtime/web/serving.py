@@ -16,14 +16,11 @@ from ..index.errors import ConfigurationError, ServerError
 from ..index.reader import Served, load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
+from .citations import announce
 from .connections import Server
-from .middleware import Observer
 from .process import configure_logging, loading
 
 MAX_WORKERS = 256
-
-Follow = Callable[[Served, Callable[[str], None]], object]
-"""Verifies the served index in a thread, and may replace it by newer ones."""
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
@@ -39,13 +36,11 @@ def serve(
     *,
     workers: int = 1,
     insecure_no_auth: bool = False,
-    observer: Observer | None = None,
-    announce: Callable[[str, int], None] | None = None,
-    follow: Follow | None = None,
+    follow: Callable[[Served], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
-    `announce` is told the address and the port; `follow` replaces the index by newer ones.
+    `follow` verifies the index in a thread, and may replace it by newer ones.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
@@ -68,38 +63,34 @@ def serve(
         app = create_app()
     with _listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        if announce is not None:
-            announce(address, port)
+        announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
-        observer = observer or Observer()
-        run = partial(_run, app, listener, observer, follow or _verify)
+        run = partial(_run, app, listener, follow or _verify)
         if workers == 1:
             run()
         else:
-            _run_workers(run, listener, workers, observer)
+            _run_workers(run, listener, workers)
     _logger.info("stopped")
 
 
-def _run(app: FastAPI, listener: socket.socket, observer: Observer, follow: Follow) -> None:
-    server = Server(app, settings().limits.connections, observer)
+def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
+    server = Server(app, settings().limits.connections)
     # Uvicorn raises the signal that stopped it again, which must not end this process.
     for number in _STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
     # Not before: a thread does not survive the fork that makes a worker.
-    follow(served, observer.reloaded)
+    follow(served)
     server.run(sockets=[listener])
 
 
-def _verify(index: Served, _reloaded: object) -> None:
+def _verify(index: Served) -> None:
     threading.Thread(target=index.verify, name="verify", daemon=True).start()
 
 
-def _run_workers(
-    run: Callable[[], None], listener: socket.socket, count: int, observer: Observer
-) -> None:
+def _run_workers(run: Callable[[], None], listener: socket.socket, count: int) -> None:
     """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
 
     They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
@@ -122,7 +113,6 @@ def _run_workers(
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 workers.remove(pid)
-                observer.worker_ended(pid)
             if ended and not is_stopping:
                 fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
                 _logger.error("a worker died", extra={"fields": fields})
