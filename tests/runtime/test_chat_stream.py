@@ -48,7 +48,7 @@ class Events:
 
 async def serve(client: Client, events: AsyncGenerator[bytes, None]) -> None:
     async with asyncio.timeout(20):
-        await EventStream(events)({}, client.receive, client.send)
+        await EventStream(events)({"type": "http"}, client.receive, client.send)
 
 
 def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> None:
