@@ -1,21 +1,20 @@
 """/v1/models and /v1/chat/completions, for OpenAI's clients."""
 
-import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
-from starlette.types import Receive
 
 from ..index.errors import InvalidRequestError
+from ..web.disconnection import while_connected
 from ..web.event_stream import EventStream
 from ..web.json import JsonResponse, JsonRoute, Problem
 from ..web.requests import WHOLE
@@ -47,7 +46,6 @@ _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
 }
 """Parameters that would change the answer, with the values besides null that would not."""
 
-Result = TypeVar("Result")
 Text = Annotated[str, StringConstraints(max_length=MAX_TURN_CHARACTERS)]
 Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
@@ -159,28 +157,10 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
         if completion.stream:
             is_counted = (completion.stream_options or {}).get("include_usage") is True
             return EventStream(_stream(events, head, is_counted=is_counted))
-        whole = await _while_connected(request.receive, _collect(events, head))
+        whole = await while_connected(request.receive, _collect(events, head))
         return Response() if whole is None else JsonResponse(whole)
 
     return routes
-
-
-async def _while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
-    """Do the work; if the client leaves first, cancel it and return None."""
-    working = asyncio.create_task(work)
-    watching = asyncio.create_task(_disconnection(receive))
-    try:
-        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
-    finally:
-        for task in (working, watching):
-            task.cancel()
-        await asyncio.wait({working, watching})
-
-
-async def _disconnection(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def openai_problem(problem: Problem) -> Response:
