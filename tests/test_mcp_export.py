@@ -285,6 +285,12 @@ def test_there_are_no_sessions_and_no_streams(address: str, method: str) -> None
         assert send(address, b"", method, path, MCP_Protocol_Version=VERSION)[0] == 405
 
 
+def test_metrics_name_the_endpoint(address: str) -> None:
+    assert send(address, LIST)[0] == 200
+    with urllib.request.urlopen(f"{address}/metrics", timeout=30) as reply:
+        assert b'http_requests_total{method="POST",route="/mcp",status="200"}' in reply.read()
+
+
 @pytest.mark.parametrize(
     ("asked", "agreed"),
     [

@@ -20,7 +20,7 @@ from pydantic_core import from_json, to_json
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..index.errors import ServerError
@@ -43,7 +43,16 @@ def mcp_routes(
     """Return the endpoint of all protocol versions; there are no sessions, so GET gets 405."""
     endpoint = McpEndpoint(search, version, find_passage)
     # Both paths answer, because a redirect would be built from the Host header.
-    return [Route(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
+    return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
+
+
+class McpRoute(Route):
+    """A route that metrics can name, as they can FastAPI's own."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for this route, and what to add to its scope."""
+        match, added = super().matches(scope)
+        return match, {**added, "route": self}
 
 
 @dataclass
