@@ -139,7 +139,7 @@ def _observe(server: Any, queries: list[str]) -> dict[str, dict[str, float]]:
     ):
         setattr(search, function, stages.stage(name)(getattr(search, function)))
     times: dict[str, list[float]] = {}
-    stages.observe_stages(
+    stages.observers.append(
         lambda name, begun, ended: times.setdefault(name, []).append((ended - begun) / 1e6)
     )
     for query in queries:

@@ -19,13 +19,8 @@ SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are orde
 Observer = Callable[[str, int, int], None]
 """Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
 
-_observers: list[Observer] = []
-
-
-def observe_stages(observer: Observer) -> None:
-    """Tell `observer` of every stage from now on, in whichever thread it ran."""
-    if observer not in _observers:
-        _observers.append(observer)
+observers: list[Observer] = []
+"""Told of every stage, in whichever thread it runs."""
 
 
 @contextmanager
@@ -35,7 +30,7 @@ def stage(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        for observer in _observers:
+        for observer in observers:
             observer(name, begun, time.perf_counter_ns())
 
 

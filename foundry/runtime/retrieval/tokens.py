@@ -146,17 +146,15 @@ class Tokenizer:
             return query, self.tokenize(query)
         normal = unicodedata.normalize("NFKC", query)
         beginning = normal[:MAX_QUERY_CHARACTERS]
-        tokens: list[Token] = []
-        found: set[str] = set()
+        tokens, found = list[Token](), set[str]()
         for match in _TOKEN.finditer(beginning):
             # A run is cut within, as there may be nothing else.
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
             token = _bigrams(text) if match["run"] else self.token(text)
-            new = found.union(token.terms)
-            if len(new) > MAX_QUERY_TERMS:
+            found.update(token.terms)
+            if len(found) > MAX_QUERY_TERMS:
                 return normal[: match.start()], tokens
             tokens.append(token)
-            found = new
             if text != match[0]:
                 return normal[: match.start() + len(text)], tokens
         return (query if beginning == normal else beginning), tokens

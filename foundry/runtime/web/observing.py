@@ -17,7 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
-from ..retrieval.candidates import observe_stages
+from ..retrieval.candidates import observers
 from ..retrieval.results import SearchResponse
 from .access import OPEN_PATHS
 from .middleware import Outcome
@@ -72,7 +72,7 @@ _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
     """Count and time a search and its stages; log its result, and its query if LOG_QUERIES is 1."""
     log_queries = os.environ.get("LOG_QUERIES") == "1"
-    observe_stages(lambda name, begun, ended: STAGE_SECONDS(name).observe((ended - begun) / 1e9))
+    observers.append(lambda name, begun, ended: STAGE_SECONDS(name).observe((ended - begun) / 1e9))
 
     @wraps(search)
     def observed(query: str, *arguments: Any, **options: Any) -> SearchResponse:
