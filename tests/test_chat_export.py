@@ -781,7 +781,8 @@ def test_obedient_model_does_no_more_than_talk(export: Path) -> None:
         assert elsewhere.calls == []
         call = obedient.calls[0]
     shown = text_of(events)
-    assert "! [x] (http://127.0.0.1:9/leak?d=secret) < img src=x onerror=alert(1)>" in shown
+    assert "! [x] (http://127.0.0.1:9/leak?d=secret)" in shown
+    assert "<img" not in shown
     assert "[77]" not in shown
     assert events[-1][1]["cited"][0]["number"] == 1
     assert call.headers["authorization"] == f"Bearer {CANARIES['LLM_API_KEY']}"

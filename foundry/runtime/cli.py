@@ -28,9 +28,8 @@ exit codes:
 
 INDENT = " " * 5
 
+# What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions."""
-
 Search = Callable[..., SearchResponse]
 Answer = tuple[object, str, int]  # Of a command: as JSON, as text, and the exit code.
 AddCommand = Callable[[Any], None]  # Adds to subparsers; `answer` defaults to the function.
@@ -117,7 +116,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
-    add("--tag", action="append", help="only with this tag; repeatable")
+    add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
     add("--modified-after", metavar="DATE", help="only modified then or later")
     add("--modified-before", metavar="DATE", help="only modified earlier")
     fields = "only with this path, media_type or column of metadata; repeatable"
@@ -128,13 +127,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
-    wanted = {
-        "source": chosen.source,
-        "tags": chosen.tag,
-        "modified_after": chosen.modified_after,
-        "modified_before": chosen.modified_before,
-        **read_pairs(chosen.filter or ()),
-    }
+    names = ("source", "tags", "modified_after", "modified_before")
+    wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
     found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
     response = with_snippets(found, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0

@@ -19,11 +19,10 @@ from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
-FIGURES = Path(__file__).parent / "figures.json"
-"""The report on the questions when the server was exported."""
+FIGURES = Path(__file__).parent / "figures.json"  # Of these questions, at the export.
 
+# Documents by id, path or the id of a chunk; those graded 0 or less are not relevant.
 Grades = Mapping[str, float]
-"""Documents by id, path or the id of a chunk; those graded 0 or less are not relevant."""
 
 _HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 

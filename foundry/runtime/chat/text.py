@@ -1,12 +1,8 @@
 """The text of answers: sentences taken out of passages, and what a model writes made safe.
 
-A model may write what a hostile document told it. So, piece by piece and code included:
-
-- a citation of a passage that does not exist is left out;
-- a space parts `](`, `![`, `]:` and `<` before a tag or an address, so that links, images, their
-  definitions, HTML and autolinks stay text (CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6);
-- an address that no passage has becomes `https[:]//evil[.]example`, since many clients link bare
-  ones (GitHub Flavored Markdown 0.29, section 6.9). Hosts without a scheme or `www.` are left.
+A model may write what a hostile document told it. So citations of no passage are left out, a space
+parts the marks of links, images and HTML (CommonMark 0.31, sections 4.6, 4.7, 6.3 to 6.6), and an
+address that no passage has becomes `https[:]//evil[.]example`, since many clients link bare ones.
 """
 
 import re
@@ -52,11 +48,7 @@ _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
-_BEGUN = "|".join(
-    re.escape(opening[:length])
-    for opening in ("https://", "http://", "ftp://", "www.")
-    for length in range(len(opening) - 1, 0, -1)
-)
+_BEGUN = "h|ht|htt|https?|https?:/?|f|ft|ftp|ftp:/?|w|ww|www"
 _GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
 _GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
 
