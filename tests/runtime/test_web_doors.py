@@ -146,7 +146,7 @@ def search() -> Search:
 @pytest.fixture
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
-    monkeypatch.setattr(web_requests, "current_index", FakeIndex)
+    monkeypatch.setattr(web_requests, "schema_index", FakeIndex)
     monkeypatch.setattr(web_routes, "served", SimpleNamespace(state=ServedState(verified=True)))
     yield make_client(search)
 

@@ -15,7 +15,7 @@ from raw_http import Server, get, statuses
 
 from foundry.runtime.retrieval.results import SearchResponse
 from foundry.runtime.web.observing import observe_search
-from foundry.runtime.web.process import DescriptorHandler, JsonFormatter, configure_logging
+from foundry.runtime.web.process import JsonHandler, configure_logging
 
 
 def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:
@@ -29,7 +29,7 @@ def record(message: str, *arguments: object, **options: Any) -> logging.LogRecor
 @given(text=st.text(), field=st.text())
 def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> None:
     made = record("%s", text, fields={"route": field})
-    line = JsonFormatter().format(made)
+    line = JsonHandler(1).format(made)
     assert line.isascii() and line.isprintable()
     parsed = json.loads(line)
     assert (parsed["message"], parsed["route"]) == (text, field)
@@ -42,7 +42,7 @@ def test_a_log_that_cannot_be_written_is_no_error(kind: str) -> None:
     else:
         reader, descriptor = os.pipe()
         os.close(reader)
-    handler = DescriptorHandler(descriptor)
+    handler = JsonHandler(descriptor)
     for _ in range(3):
         handler.emit(record("lost"))
     os.close(descriptor)

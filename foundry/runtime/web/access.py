@@ -34,11 +34,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Which hosts the server answers for, and the SHA-256 of each token that opens it.
-
-    A host is listed as `name` (any port) or `name:port`. Without tokens all requests may enter;
-    with them, those for OPEN_PATHS and those that `is_open` need none.
-    """
+    """Hosts, each `name` or `name:port`, and the SHA-256 of each token; none opens to everybody."""
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]

@@ -1,8 +1,4 @@
-"""Server-sent events, for as long as the client is connected.
-
-FastAPI's own begin with status 200 at once. These wait for the first event, so that a request which
-cannot be answered gets its proper status.
-"""
+"""Server-sent events that, unlike FastAPI's, begin with the first one, so that errors show."""
 
 import asyncio
 from collections.abc import AsyncGenerator

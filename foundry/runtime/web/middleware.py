@@ -112,8 +112,8 @@ class Middleware:
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
-            queue = self._queues.get(scope["path"]) if scope["method"] == "POST" else None
-            kind = queue or "search"
+            queues = self._queues if scope["method"] == "POST" else {}
+            kind = queues.get(scope["path"], "search")
             self._check_rate(kind, scope)
             await answer.take(self._slots[kind])
             # A chat works until its response ends.

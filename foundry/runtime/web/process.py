@@ -53,8 +53,17 @@ def share_counts(workers: int) -> None:
     os.environ[COUNTS_VARIABLE] = folder.name
 
 
-class JsonFormatter(logging.Formatter):
-    """One JSON object in ASCII: nothing that clients send can begin a line or colour a terminal."""
+class JsonHandler(logging.Handler):
+    """Writes JSON in ASCII: nothing that clients send can begin a line or colour a terminal.
+
+    It writes what a file descriptor takes at once: a slow reader costs lines, not requests.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, without its end."""
@@ -67,19 +76,8 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = logging.Formatter().formatException(record.exc_info)
         return json.dumps(line, default=str, separators=(",", ":"))
-
-
-class DescriptorHandler(logging.Handler):
-    """Writes what a file descriptor takes at once: a slow reader costs lines, not requests."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__()
-        self.setFormatter(JsonFormatter())
-        self._descriptor = descriptor
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLOUT)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, if it can be written now."""
@@ -98,6 +96,6 @@ def configure_logging() -> None:
     handler: logging.Handler = logging.NullHandler()
     # Standard error may have been closed before this process began.
     with suppress(AttributeError, OSError, ValueError):
-        handler = DescriptorHandler(sys.stderr.fileno())
+        handler = JsonHandler(sys.stderr.fileno())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     logging.captureWarnings(True)

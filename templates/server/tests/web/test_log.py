@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.web.process import DescriptorHandler, JsonFormatter, configure_logging
+from foundry.runtime.web.process import JsonHandler, configure_logging
 
 
 def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:
@@ -21,7 +21,7 @@ def record(message: str, *arguments: object, **options: Any) -> logging.LogRecor
 
 
 def test_a_line_has_time_level_logger_message_and_fields() -> None:
-    line = JsonFormatter().format(record("said %d", 1, fields={"status": 200}))
+    line = JsonHandler(1).format(record("said %d", 1, fields={"status": 200}))
     assert line == (
         '{"time":"2023-11-14T22:13:20.500Z","level":"info","logger":"server",'
         '"message":"said 1","status":200}'
@@ -33,14 +33,14 @@ def test_a_traceback_is_a_field() -> None:
         raise RuntimeError("broken\nin two")
     except RuntimeError:
         made = record("failed", exc_info=sys.exc_info())
-    line = JsonFormatter().format(made)
+    line = JsonHandler(1).format(made)
     assert "\n" not in line
     assert "RuntimeError: broken\nin two" in json.loads(line)["exception"]
 
 
 def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
     reader, writer = os.pipe()
-    handler = DescriptorHandler(writer)
+    handler = JsonHandler(writer)
     # Ten times what a pipe holds.
     for number in range(5000):
         handler.emit(record("line %d %s", number, "x" * 80))
