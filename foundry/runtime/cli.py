@@ -99,19 +99,9 @@ def _parser(
 
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
-    _add_search(commands.add_parser("search", help="print the best passages for a query"))
-    for add_command in more:
-        add_command(commands)
-    checked = "check the files of the index, and that it answers known queries"
-    verify = commands.add_parser("verify", help=checked)
-    verify.set_defaults(answer=_verify)
-    verify.add_argument("--json", action="store_true", help="print the findings as JSON")
-    return parser
-
-
-def _add_search(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(answer=_search)
-    add = parser.add_argument
+    searching = commands.add_parser("search", help="print the best passages for a query")
+    searching.set_defaults(answer=_search)
+    add = searching.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
     add("--mode", choices=MODES, default="hybrid")
@@ -121,9 +111,17 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     add("--modified-before", metavar="DATE", help="only modified earlier")
     fields = "only with this path, media_type or column of metadata; repeatable"
     add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
-    output = parser.add_mutually_exclusive_group()
+    output = searching.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print what POST /search answers")
     output.add_argument("--explain", action="store_true", help="print where each score comes from")
+
+    for add_command in more:
+        add_command(commands)
+    checked = "check the files of the index, and that it answers known queries"
+    verify = commands.add_parser("verify", help=checked)
+    verify.set_defaults(answer=_verify)
+    verify.add_argument("--json", action="store_true", help="print the findings as JSON")
+    return parser
 
 
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:

@@ -113,10 +113,7 @@ class Chat:
         max_tokens: int | None = None,
         **options: float | None,
     ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events that answer the last turn. Raises InvalidRequestError before the first.
-
-        The caller's `wishes` concern the form of the answer, `options` are the model's.
-        """
+        """Yield the events of an answer to the last turn. Raises InvalidRequestError at first."""
         if kind_of(turns, current_index(), self.language) == "acknowledgement":
             yield Sources(None, "none", None, None, None, False, None, [], {}, [])
             yield Delta("You are welcome. Ask whatever else you want to know.")

@@ -20,6 +20,7 @@ from ..retrieval.tokens import ENGLISH_STOP_WORDS
 from ..web.requests import WHOLE, FilterValues, RequestModel
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
+ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 MAX_TURNS = 64
 MAX_TURN_CHARACTERS = 16_000
@@ -50,10 +51,7 @@ class ChatTurn(RequestModel):
 
     role: Literal["user", "assistant"]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
-    cited: Annotated[
-        tuple[Annotated[str, StringConstraints(min_length=1, max_length=4_096)], ...],
-        Field(max_length=20),
-    ] = ()
+    cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
 
     def turn(self) -> Turn:
         """Return the turn, with the headings of those chunks that still exist."""

@@ -26,7 +26,6 @@ from ..retrieval.settings import ADDRESS
 if TYPE_CHECKING:
     import httpx2
 
-DAY_SECONDS = 86_400
 MAX_ERROR_BYTES = 16_384
 MAX_EVENT_BYTES = 65_536
 BYTES_PER_TOKEN = 1_024  # Generous: an event for one token takes some 200 to 400 bytes.
@@ -38,10 +37,7 @@ _REFUSAL = re.compile(
 # Some endpoints refuse these; they can be left out, or have another name.
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
 
-_HINT = (
-    "a language model needs LLM_BASE_URL, such as https://api.example.com/v1 (no user, query or"
-    " fragment), LLM_MODEL and mostly LLM_API_KEY; without all LLM_* answers are extracts"
-)
+_HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
 _PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch": "is unusable"}
 
 _logger = logging.getLogger(__name__)
@@ -90,7 +86,7 @@ def take_call(daily_calls: int | None) -> bool:
     """Count a call of this process; False if the day, by UTC, has no more. None is no limit."""
     with _counting:
         # A clock that is set back begins no new day.
-        day = max(int(time.time() // DAY_SECONDS), *_calls, 0)
+        day = max(int(time.time() // 86_400), *_calls, 0)
         _calls[day] += 1
         return daily_calls is None or _calls[day] <= daily_calls
 
