@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from foundry.runtime.chat.prompt import NumberedPassage, SourceOfAnswer, extract
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -18,7 +17,7 @@ INDEX: Any = SimpleNamespace(
 
 
 def passage(number: int, title: str, text: str, score: float = 0.5) -> NumberedPassage:
-    chunk = ChunkRecord(
+    hit = Hit(
         id=f"c{number}",
         document_id="d",
         title=title,
@@ -31,8 +30,11 @@ def passage(number: int, title: str, text: str, score: float = 0.5) -> NumberedP
         tags=[],
         modified=None,
         also_at=[],
+        score=score,
+        scores=LaneScores(None, None),
+        ranks=LaneRanks(None, None),
+        boosts={},
     )
-    hit = Hit(*astuple(chunk), score, LaneScores(None, None), LaneRanks(None, None), {})
     source = SourceOfAnswer(number, hit.id, title, "/d/d", "d", [], "a.md", {}, text, score)
     return NumberedPassage(source, hit, text)
 

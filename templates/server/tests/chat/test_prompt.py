@@ -1,23 +1,19 @@
 """Passages and prompts: what fits, what is fenced, and whose words are whose."""
 
-from dataclasses import astuple
-
-from foundry.runtime.chat.conversation import Turn
+from foundry.runtime.chat.conversation import Turn, heading_of
 from foundry.runtime.chat.prompt import (
     HISTORY_CHARACTERS,
     PASSAGES_CHARACTERS,
     answer_messages,
     condense_messages,
-    heading_of,
     number_passages,
-    shorten,
 )
-from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.chat.text import shorten
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 
 def hit(text: str, number: int = 0) -> Hit:
-    chunk = ChunkRecord(
+    return Hit(
         id=f"c{number}",
         document_id="d1",
         title="The\nGuide",
@@ -30,8 +26,11 @@ def hit(text: str, number: int = 0) -> Hit:
         tags=[],
         modified=None,
         also_at=[],
+        score=0.5,
+        scores=LaneScores(0.6, None),
+        ranks=LaneRanks(1, None),
+        boosts={},
     )
-    return Hit(*astuple(chunk), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
 
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:

@@ -35,9 +35,14 @@ def show(
     return shown
 
 
+def snippet_of(shown: ShownHit) -> str:
+    assert shown.snippet is not None
+    return shown.snippet
+
+
 def marked(shown: ShownHit) -> list[str]:
     assert shown.highlights
-    return [shown.snippet[start:end] for start, end in shown.highlights.snippet]
+    return [snippet_of(shown)[start:end] for start, end in shown.highlights.snippet]
 
 
 @pytest.mark.parametrize(
@@ -66,41 +71,41 @@ def marked(shown: ShownHit) -> list[str]:
     ],
 )
 def test_markup_is_taken_out(text: str, snippet: str) -> None:
-    assert show("nothing", text).snippet == snippet
+    assert snippet_of(show("nothing", text)) == snippet
 
 
 def test_headings_that_are_shown_above_are_left_out() -> None:
     shown = show("set up", "# Guide\n\n## `Set` up\n\nDo it.", section=["Guide", "Set up"])
-    assert shown.snippet == "Do it."
+    assert snippet_of(shown) == "Do it."
     assert shown.highlights and shown.highlights.section == [[], [(0, 3), (4, 6)]]
 
 
 def test_code_keeps_its_lines_and_marks() -> None:
     shown = show("run", "Do:\n\n```sh\n# run it\n  ./run **all** <x>\n```\nThen **go**.")
-    assert shown.snippet == "Do:\n# run it\n  ./run **all** <x>\nThen go."
+    assert snippet_of(shown) == "Do:\n# run it\n  ./run **all** <x>\nThen go."
     ((start, end),) = shown.snippet_code
-    assert shown.snippet[start:end] == "# run it\n  ./run **all** <x>"
+    assert snippet_of(shown)[start:end] == "# run it\n  ./run **all** <x>"
     whole = show("answer", "# The answer\n__all__ = [x<y>(z)]\n", path="src/a.py")
-    assert whole.snippet == "# The answer\n__all__ = [x<y>(z)]"
-    assert whole.snippet_code == ((0, len(whole.snippet)),)
+    assert snippet_of(whole) == "# The answer\n__all__ = [x<y>(z)]"
+    assert whole.snippet_code == ((0, len(snippet_of(whole))),)
 
 
 def test_a_window_that_begins_within_code_stays_code() -> None:
     lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))
     shown = show("needle", f"Text.\n\n```\n{lines}\nneedle = **1**\n```\nEnd.")
-    assert "needle = **1**" in shown.snippet
+    assert "needle = **1**" in snippet_of(shown)
     start, end = shown.snippet_code[0]
-    assert "needle = **1**" in shown.snippet[start:end]
+    assert "needle = **1**" in snippet_of(shown)[start:end]
 
 
 def test_the_window_has_the_most_words() -> None:
     text = f"A lamp. {LOREM * 6}The lamp burns for ten hours. {LOREM * 6}"
     shown = show("how many hours does a lamp burn", text)
-    assert shown.snippet.startswith("\u2026 The lamp burns for ten hours.")
-    assert shown.snippet.endswith(" \u2026")
-    assert len(shown.snippet) <= MAX_UNCUT_CHARACTERS
+    assert snippet_of(shown).startswith("\u2026 The lamp burns for ten hours.")
+    assert snippet_of(shown).endswith(" \u2026")
+    assert len(snippet_of(shown)) <= MAX_UNCUT_CHARACTERS
     assert marked(shown) == ["lamp", "burns", "hours"]
-    assert not show("lamp", "The lamp.").snippet.endswith("\u2026")
+    assert not snippet_of(show("lamp", "The lamp.")).endswith("\u2026")
 
 
 @pytest.mark.parametrize(
