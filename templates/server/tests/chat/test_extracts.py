@@ -1,6 +1,5 @@
 """Which sentences answer a question where no language model does."""
 
-from dataclasses import astuple
 from types import SimpleNamespace
 from typing import Any
 
