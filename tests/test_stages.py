@@ -165,15 +165,19 @@ def test_every_door_gives_the_same(
 
     app = importlib.import_module(f"{server.__name__}.app").create_app()
     client = TestClient(app, base_url="http://127.0.0.1:8000")
-    body = {"query": query} | ({} if wanted is None else {"filters": wanted})
+    body: dict[str, Any] = {"query": query, "snippets": False} | (
+        {} if wanted is None else {"filters": wanted}
+    )
     assert without_time(client.post("/search", json=body).json()) == expected
 
     parameters: list[tuple[str, str | int | float | bool | None]] = [("q", query)]
+    parameters.append(("snippets", False))
     for name, value in (wanted or {}).items():
         values = [value] if isinstance(value, str) else value
         parameters += [("filter", f"{name}={entry}") for entry in values]
     assert without_time(client.get("/search", params=parameters).json()) == expected
 
+    del body["snippets"]
     call = {"name": "search", "arguments": body}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     accepted = {"Accept": "application/json, text/event-stream"}

@@ -149,13 +149,13 @@ def test_damage_of_any_file_is_found(exported: Path, tmp_path: Path) -> None:
 
 def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "served.py"
+    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "reader.py"
     kept = one.read_bytes()
     one.write_bytes(two.read_bytes())
     two.write_bytes(kept)
     said = findings(copy)
     assert "notes/index/errors.py: changed" in said
-    assert "notes/index/served.py: changed" in said
+    assert "notes/index/reader.py: changed" in said
 
 
 @pytest.mark.slow
@@ -204,13 +204,13 @@ def test_edit_that_the_list_agrees_with_is_named_all_the_same(
 
 def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    path, sums = copy / "notes" / "web" / "problems.py", copy / "SHA256SUMS"
+    path, sums = copy / "notes" / "web" / "json.py", copy / "SHA256SUMS"
     old = hash_file(path)
     path.write_bytes(path.read_bytes() + b"import not_installed_here\n")
     sums.write_text(sums.read_text().replace(old, hash_file(path)))
     result = CliRunner().invoke(main, ["verify", str(copy)])
     assert result.exit_code == 0, result.output
-    assert "edited by its owner: notes/web/problems.py\n" in result.output
+    assert "edited by its owner: notes/web/json.py\n" in result.output
     assert "not started, because not installed here: not_installed_here\n" in result.output
 
 
@@ -324,12 +324,12 @@ def plant_bytecode(source: Path, text: str, mode: str) -> Path:
 @pytest.mark.parametrize("mode", ["time and size", "hash", "no check"])
 def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    source = copy / "notes" / "index" / "served.py"
+    source = copy / "notes" / "index" / "reader.py"
     ran = tmp_path / "ran"
     text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
     planted = plant_bytecode(source, text, mode)
     name = planted.relative_to(copy).as_posix()
-    finding = f"{name}: bytecode that does not come of served.py; delete it"
+    finding = f"{name}: bytecode that does not come of reader.py; delete it"
     assert finding in findings(copy)
     assert not ran.exists()
     # Whoever starts the server without looking is answered by what was planted.
@@ -347,7 +347,7 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
     # Nor is what Python does not take, because its module has changed since.
     planted = plant_bytecode(
-        copy / "notes" / "index" / "served.py", "raise SystemExit", "time and size"
+        copy / "notes" / "index" / "reader.py", "raise SystemExit", "time and size"
     )
     planted.write_bytes(planted.read_bytes()[:8] + bytes(8) + planted.read_bytes()[16:])
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
@@ -459,7 +459,7 @@ def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path
         ({"tokenizer_version": 99}, "built with tokenizer 99"),
         ({"dense": None}, "has no vectors"),
         ({"surprise": 1}, "manifest.json: unreadable"),
-        ({"files": {"x": {}}}, "manifest.json: unreadable"),
+        ({"files": {"x": {}}}, "x: missing"),
         ({"known_items": [1]}, "manifest.json: unreadable"),
         ({"chunks": 3}, "expected"),
         ({"documents": 0}, "expected"),

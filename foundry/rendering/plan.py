@@ -145,7 +145,9 @@ def template_values(
         "port": config.server.port,
         **{name: name in config.server.interfaces for name in INTERFACES},
         "queues": [
-            queue for each in config.server.interfaces.values() for queue in each.queues.items()
+            Snippet(f'"{path}": "{queue}",')
+            for each in config.server.interfaces.values()
+            for path, queue in each.queues.items()
         ],
         **_from_features(config, query_encoder),
         "short_title": _shorten(config.title),

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from foundry.readers import read
 from foundry.readers.decoding import normalise
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument
 
 
@@ -60,7 +62,10 @@ def test_elements_that_a_page_hides_are_counted() -> None:
 
 
 def test_a_format_of_worker_processes_counts_as_well() -> None:
-    found = document("a.rtf", rb"{\rtf1\ansi Pumps in\u8203?visible here.}")
+    raw = RawDocument("docs", "a.rtf", "a.rtf", rb"{\rtf1\ansi Pumps in\u8203?visible here.}")
+    with Sandbox() as sandbox:
+        found = read_apart(raw, sandbox)
+    assert isinstance(found, Document)
     assert "invisible" in found.reading.text
     assert [entry.kind for entry in found.reading.hidden] == ["zero-width characters"]
 

@@ -49,10 +49,10 @@ def test_what_is_near_to_the_best_gains() -> None:
     assert found.scores == pytest.approx(expected, abs=1e-6)
 
 
-def test_equal_scores_are_told_apart_by_id() -> None:
-    # Chunk 2 has the smaller id, so it is the best, and chunk 1 is across to it.
+def test_of_equal_scores_the_first_in_the_index_is_the_best() -> None:
+    # Chunk 1 is the best, chunk 0 is near to it, and chunk 2 across.
     found = boost_feedback(candidates([0.1, 0.8, 0.8]), SmallIndex(), gain=1.0)  # type: ignore[arg-type]
-    assert found.boosts["feedback"] == pytest.approx([1.0, 1.0, 2.0])
+    assert found.boosts["feedback"] == pytest.approx([2.0, 2.0, 1.0], abs=1e-6)
 
 
 def test_nothing_found_stays_nothing() -> None:

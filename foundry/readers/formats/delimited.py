@@ -8,6 +8,7 @@ from foundry.readers.contract import Reader
 from foundry.records import Reading
 
 MAX_ROWS = 1_000_000
+MAX_CELL_CHARS = 131_072  # More is a quote without its partner, not a cell.
 _DELIMITERS = ",;\t|"
 
 
@@ -23,7 +24,7 @@ def read(text: str) -> Reading:
         for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True):
             if any(cell.strip() for cell in row):
                 rows.append(row)
-            if len(rows) > MAX_ROWS:
+            if len(rows) > MAX_ROWS or max(map(len, row), default=0) > MAX_CELL_CHARS:
                 return Reading(text=text)
     except csv.Error:
         return Reading(text=text)
