@@ -94,7 +94,9 @@ class Middleware:
             try:
                 await self._serve(scope, receive, answer)
             except ClientDisconnect:
-                pass
+                if answer.refusal is not None:
+                    response = self._problems.response(scope, answer.refusal)
+                    await response(scope, receive, answer.send)
             except Exception as error:
                 if answer.has_begun:
                     raise
@@ -198,6 +200,7 @@ class _Answer:
     # What is left of a body that was not read must not be taken for a request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
+    refusal: HTTPException | None = None
 
     async def take(self, slots: Slots) -> None:
         await slots.take()
@@ -216,7 +219,12 @@ class _Answer:
             if self.streams is not None:
                 self.give_back()
                 if message.get("more_body", False):
-                    await self.take(self.streams)
+                    try:
+                        await self.take(self.streams)
+                    except HTTPException as refusal:
+                        # FastAPI takes the response for begun, and would make this a failure.
+                        self.refusal = refusal
+                        raise ClientDisconnect from None
             self.has_begun = True
             self.outcome.status = self.head["status"]
             await self.send_on({**self.head, "headers": self._headers()})
