@@ -4,17 +4,15 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
-from .mcp.http import mcp_routes
+from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
-from .web.llms import agent_routes
+from .web.json import Problems
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_search
-from .web.page import is_page, page_routes
-from .web.problems import Problems
-from .web.requests import in_event_loop
-from .web.routes import content_routes, health_routes, search_routes
+from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.page import agent_routes, is_page, page_routes
+from .web.routes import content_routes, health_routes, in_event_loop, search_routes
 
 
 def create_app() -> FastAPI:
@@ -54,6 +52,11 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         problems=problems,
+        observe=observe_request,
+        queues={
+            "/mcp": "mcp",
+            "/mcp/": "mcp",
+        },
         authorise=HOOKS.authorise,
     )
     return app

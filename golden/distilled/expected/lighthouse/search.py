@@ -1,25 +1,22 @@
-"""How this server searches: every step of it, in order, and how it opens an index."""
+"""How this server searches: every step of it, in order."""
 
-from pathlib import Path
+from functools import partial
 
-from .index.layout import IndexFiles
-from .index.reader import Index
-from .index.served import current_index, served
+from .index.reader import Index, current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
-from .retrieval.fusion_linear import fuse_linear
-from .retrieval.hybrid import complete_lanes, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
 from .retrieval.keyword_lane import KeywordLane
-from .retrieval.match import compare_with_terms
 from .retrieval.results import (
     Journal,
     Mode,
     Reason,
     SearchResponse,
     check_request,
+    compare_with_terms,
     merge_equal_texts,
     rank_hits,
     respond,
@@ -38,7 +35,7 @@ def search_hybrid(
     Raises InvalidRequestError for a request that no search can answer.
     """
     check_request(query, top_k, mode)
-    journal = Journal()
+    journal = Journal(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
 
@@ -54,44 +51,27 @@ def search_hybrid(
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
-    used: Mode
     reason: Reason
     if mode == "keyword":
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "requested"
+        candidates, reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "identifier"
+        candidates, reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "no_vectors"
+        candidates, reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
-            candidates, used, reason = Candidates.by_meaning(semantic), "semantic", "requested"
+            candidates, reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(
                 index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
             )
             candidates = fuse_linear(candidates, *weights())
-            used, reason = "hybrid", "default"
+            reason = "default"
 
-    hits = rank_hits(index, candidates, top_k)
+    hits = rank_hits(index, candidates)
     hits = merge_equal_texts(hits, count=top_k)
-    return respond(
-        index,
-        query,
-        top_k,
-        journal,
-        candidates,
-        hits,
-        mode=used,
-        reason=reason,
-        degraded=reason == "no_vectors",
-    )
+    return respond(index, journal, candidates, hits, reason)
 
 
-def open_index(directory: Path) -> Index:
-    """Open what searches read of an index. Raises IndexUnusableError."""
-    files = IndexFiles.open(directory)
-    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
-
-
-served.open_index = open_index
+served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))

@@ -85,7 +85,7 @@ def test_answer_cites_what_search_finds(client: TestClient) -> None:
     found = search_hybrid(QUESTION, 3).to_json()["results"]
     passages = [(passage["id"], passage["score"]) for passage in sources["sources"]]
     assert passages == [(hit["id"], hit["score"]) for hit in found[: len(passages)]]
-    assert done["mode"] == "extractive"
+    assert (done["mode"], done["truncated"]) == ("extractive", False)
     text = "".join(data["text"] for _, data in deltas)
     numbers = {int(number) for number in re.findall(r"\[([0-9]+)\]", text)}
     assert numbers == {citation["number"] for citation in done["cited"]}
@@ -201,6 +201,25 @@ def test_what_is_searched_for_depends_on_what_was_said(
     _, sources, done = ask(client, [*earlier, {"role": "user", "content": said}])
     assert (sources["query"] and sources["query_from"]) == query_from
     assert (done["reason"] == "acknowledgement") == (query_from is None)
+
+
+def test_message_that_only_adds_a_word_goes_on_with_the_question(client: TestClient) -> None:
+    chunks = load().chunks_of(load().documents(limit=1)[0])
+    words = [word for chunk in chunks for word in re.findall(r"\b[a-z]{4,}\b", chunk.text)]
+    if not words:
+        pytest.skip("this needs a word in Latin letters")
+    earlier = [*MESSAGES, {"role": "assistant", "content": "Yes."}]
+    _, sources, _ = ask(client, [*earlier, {"role": "user", "content": f"And {words[-1]}?"}])
+    assert sources["query_from"] == "conversation"
+    assert sources["query"].startswith(QUESTION.split()[0])
+    assert words[-1] in sources["query"]
+
+
+def test_question_that_finds_nothing_is_answered_by_saying_so(client: TestClient) -> None:
+    text, sources, done = ask(client, [{"role": "user", "content": "?!"}])
+    assert sources["sources"] == done["cited"] == []
+    assert text.startswith("Nothing was found")
+    assert (done["mode"], done["reason"]) == ("extractive", "nothing_found")
 
 
 def test_nothing_that_callers_send_is_a_prompt_or_a_model(client: TestClient) -> None:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from workshop import __version__, load, search_hybrid
 from workshop.app import create_app
 from workshop.mcp.server import create_server
-from workshop.web.requests import in_event_loop
+from workshop.web.routes import in_event_loop
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]

@@ -1,19 +1,21 @@
-"""The command line: the options of each command, and the exit code of each error."""
+"""The command line: the options of each command, what it prints, the exit code of each error."""
 
 import argparse
 import io
+import json
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from .evaluation import QUESTIONS, compare, describe, evaluate
 from .index.errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.served import current_index
-from .printing import format_json, format_response
+from .index.reader import current_index
 from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import settings
+from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
 
 MODES = ("hybrid", "semantic", "keyword")
 
@@ -24,10 +26,13 @@ exit codes:
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
-Search = Callable[..., SearchResponse]
+INDENT = " " * 5
 
-Answer = tuple[object, str, int]
-"""The answer of a command as JSON and as text, and its exit code."""
+# What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions.
+_COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+Search = Callable[..., SearchResponse]
+Answer = tuple[object, str, int]  # Of a command: as JSON, as text, and the exit code.
+AddCommand = Callable[[Any], None]  # Adds to subparsers; `answer` defaults to the function.
 
 
 def run(
@@ -38,13 +43,11 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
+    more: Sequence[AddCommand] = (),
 ) -> int:
-    """Run one command and return its exit code; the only place where errors are printed.
-
-    `serve` is called as `web.serving.serve`; there is a command `mcp` if `serve_mcp` is given.
-    """
+    """Run one command and return its exit code; the only place where errors are printed."""
     try:
-        chosen = _parser(name, version, mcp=serve_mcp is not None).parse_args(arguments)
+        chosen = _parser(name, version, more, mcp=serve_mcp is not None).parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
@@ -54,12 +57,11 @@ def run(
         elif chosen.command == "mcp" and serve_mcp:
             serve_mcp()
         else:
-            commands = {"search": _search, "eval": _evaluate, "verify": _verify}
-            value, text, code = commands[chosen.command](chosen, search)
+            value, text, code = chosen.answer(chosen, search)
             sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
             # A reader that has gone is noticed here, and not when the interpreter ends.
             sys.stdout.flush()
-            return code
+            return int(code)
         return 0
     except BrokenPipeError:
         # Nobody reads the output any more, and flushing it at exit would fail again.
@@ -80,7 +82,9 @@ def run(
         return 1
 
 
-def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
+def _parser(
+    name: str, version: str, more: Iterable[AddCommand], *, mcp: bool
+) -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog=name, epilog=EXIT_CODES, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"{name} {version}")
@@ -96,12 +100,13 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
     searching = commands.add_parser("search", help="print the best passages for a query")
+    searching.set_defaults(answer=_search)
     add = searching.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
-    add("--tag", action="append", help="only with this tag; repeatable")
+    add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
     add("--modified-after", metavar="DATE", help="only modified then or later")
     add("--modified-before", metavar="DATE", help="only modified earlier")
     fields = "only with this path, media_type or column of metadata; repeatable"
@@ -110,40 +115,76 @@ def _parser(name: str, version: str, *, mcp: bool) -> argparse.ArgumentParser:
     output.add_argument("--json", action="store_true", help="print what POST /search answers")
     output.add_argument("--explain", action="store_true", help="print where each score comes from")
 
-    add = commands.add_parser("eval", help="ask the questions of this server").add_argument
-    add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
-    add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
-    below = "how far a mean may be below the recorded one (%(default)s)"
-    add("--tolerance", type=float, default=0.01, metavar="T", help=below)
-    add("--json", action="store_true", help="print everything as JSON")
-
+    for add_command in more:
+        add_command(commands)
     checked = "check the files of the index, and that it answers known queries"
-    add = commands.add_parser("verify", help=checked).add_argument
-    add("--json", action="store_true", help="print the findings as JSON")
+    verify = commands.add_parser("verify", help=checked)
+    verify.set_defaults(answer=_verify)
+    verify.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
 
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
-    wanted = {
-        "source": chosen.source,
-        "tags": chosen.tag,
-        "modified_after": chosen.modified_after,
-        "modified_before": chosen.modified_before,
-        **read_pairs(chosen.filter or ()),
-    }
-    response = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    names = ("source", "tags", "modified_after", "modified_before")
+    wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
+    found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    response = with_snippets(found, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
 
-def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
-    index = current_index()
-    if newest := index.filters.newest_date():
-        # Where age counts, it is counted from here: figures must not change with the calendar.
-        os.environ.setdefault("REFERENCE_DATE", newest)
-    modes = chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword"))
-    report = evaluate(search, index, chosen.questions, dict.fromkeys(modes))
-    report["recorded"], report["failures"] = compare(report, chosen.tolerance)
-    return report, describe(report), 1 if report["failures"] else 0
+def format_json(value: object, *, indent: int | None = None) -> str:
+    """Return a value as JSON, in which characters that a terminal would obey are escapes."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def printable(text: str) -> str:
+    """Return a text in one line without control characters, which a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def format_response(response: ShownResponse, *, explain: bool = False) -> str:
+    """Return a paragraph for each hit, and where its score comes from if `explain`."""
+    paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
+    paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
+    text = "\n\n".join(filter(None, map("\n".join, paragraphs)))
+    return text if response.hits else f"{text}\n\nNothing found.".lstrip()
+
+
+def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
+    if explain:
+        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
+    elif response.degraded:
+        yield f"Searched by keywords only ({response.reason})."
+    if response.match == "none" and response.hits:
+        yield "Nothing in these documents matches well; the nearest passages are:"
+    for name in response.unknown_identifiers:
+        yield f"{name} is nowhere in these documents."
+    for stage, details in response.stages.items():
+        if "notice" in details:
+            yield details["notice"]
+        if explain or "failed" in details or (stage == "minimum_score" and not response.hits):
+            yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
+
+
+def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
+    title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
+    yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
+    yield INDENT + printable(hit.url or hit.path)
+    if explain:
+        ranks = hit.ranks.to_json()
+        parts = [
+            f"{lane} {'-' if score is None else f'{score:.4f}'}"
+            + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
+            for lane, score in hit.scores.to_json().items()
+        ]
+        boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
+        yield INDENT + ", ".join([*parts, *boosts])
+    for line in map(printable, (hit.snippet or "").splitlines()):
+        yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
+    for place in hit.also_at:
+        yield f"{INDENT}also at {printable(place.url or place.path)}"
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:

@@ -1,43 +1,40 @@
 """Asks questions whose answers are known, and compares the figures with those of the export.
 
-Documents are judged, each once, in the order of the hits. Metrics are those of trec_eval (Manning,
-Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8).
+Documents are judged, each once, in the order of the hits, by the metrics of trec_eval.
 """
 
+import argparse
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .cli import MODES, Answer, Search
 from .index.errors import ConfigurationError
-from .index.reader import Index
+from .index.reader import Index, current_index
 from .retrieval.results import MAX_TOP_K, SearchResponse
 from .retrieval.settings import reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
-FIGURES = Path(__file__).parent / "figures.json"
-"""The report on the questions when the server was exported."""
+FIGURES = Path(__file__).parent / "figures.json"  # Of these questions, at the export.
 
+# Documents by id, path or the id of a chunk; those graded 0 or less are not relevant.
 Grades = Mapping[str, float]
-"""Documents by id, path or the id of a chunk; those graded 0 or less are not relevant."""
 
 _HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return the discounted gain of the first `depth` documents, divided by the best possible.
+    """Return the discounted gain of the first `depth` documents, divided by the best possible."""
 
-    The gain is the grade, the discount log2(rank + 1) (Jarvelin and Kekalainen 2002).
-    """
-    found = (max(0.0, grades.get(name, 0.0)) for name in ranked[:depth])
-    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:depth]
-    return _gain(found) / _gain(best) if best else 0.0
+    def gain(values: Iterable[float]) -> float:
+        return sum(max(0.0, grade) / math.log2(rank + 1) for rank, grade in enumerate(values, 1))
 
-
-def _gain(grades: Iterable[float]) -> float:
-    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+    best = gain(sorted(grades.values(), reverse=True)[:depth])
+    return gain(grades.get(name, 0.0) for name in ranked[:depth]) / best if best else 0.0
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
@@ -55,19 +52,13 @@ def reciprocal_rank(ranked: Sequence[str], grades: Grades, depth: int) -> float:
 def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
     """Return every metric, 0 to 1, of names of documents, best first and each once."""
     first = reciprocal_rank(ranked, grades, 10)
-    return {
-        "nDCG@10": ndcg(ranked, grades, 10),
-        "recall@10": recall(ranked, grades, 10),
-        "MRR@10": first,
-        **{f"hit@{depth}": float(first >= 1 / depth) for depth in (1, 3)},
-    }
+    hits = {f"hit@{depth}": float(first >= 1 / depth) for depth in (1, 3)}
+    found = {"nDCG@10": ndcg(ranked, grades, 10), "recall@10": recall(ranked, grades, 10)}
+    return {**found, "MRR@10": first, **hits}
 
 
 def read_questions(file: Path) -> list[tuple[str, Grades]]:
-    """Read lines of `{"query": ..., "relevant": [name, ...] or {name: grade, ...}}`.
-
-    Raises ConfigurationError, naming the line.
-    """
+    """Read lines as in `_HINT`, or `{name: grade}` as `relevant`. Raises ConfigurationError."""
     questions: list[tuple[str, Grades]] = []
     place = str(file)
     try:
@@ -92,10 +83,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
 
 
 def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
-    """Return the metrics of a response, 0 to 1, and whether it was degraded.
-
-    A hit counts for its document, then for the documents of the hits that it stands for.
-    """
+    """Return the metrics of a response, and whether it was degraded, counting near-duplicates."""
     grades = {
         chunk.document_id if (chunk := index.find_chunk(name)) else name: grade
         for name, grade in relevant.items()
@@ -107,31 +95,6 @@ def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str,
             names += [name for place in record.also_at for name in (place.document_id, place.path)]
             found[next((name for name in names if name in grades), record.document_id)] = None
     return {**measure(list(found), grades), "degraded": float(response.degraded)}
-
-
-def evaluate(
-    search: Callable[..., SearchResponse], index: Index, file: Path, modes: Iterable[str]
-) -> dict[str, Any]:
-    """Ask the questions of a file in each mode; return the means, and what they are of."""
-    questions = read_questions(file)
-    metrics = {}
-    for mode in modes:
-        values = [
-            judge(index, search(query, MAX_TOP_K, mode=mode), relevant)
-            for query, relevant in questions
-        ]
-        metrics[mode] = {
-            name: round(math.fsum(each[name] for each in values) / len(values), 6)
-            for name in values[0]
-        }
-    return {
-        "index_version": index.version,
-        "documents": index.document_count,
-        "chunks": index.chunk_count,
-        "questions": len(questions),
-        "questions_sha256": hashlib.sha256(json.dumps(questions).encode()).hexdigest(),
-        "metrics": metrics,
-    }
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
@@ -155,3 +118,42 @@ def describe(report: Mapping[str, Any]) -> str:
     for mode, means in report["metrics"].items():
         lines.append(f"{mode:8}" + "".join(f"  {name} {mean:.4f}" for name, mean in means.items()))
     return "\n".join([*lines, report["recorded"], *map("FAILED: {}".format, report["failures"])])
+
+
+def add_eval(commands: Any) -> None:
+    """Add the command `eval`."""
+    parser = commands.add_parser("eval", help="ask the questions of this server")
+    parser.set_defaults(answer=_evaluate)
+    add = parser.add_argument
+    add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
+    add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
+    below = "how far a mean may be below the recorded one (%(default)s)"
+    add("--tolerance", type=float, default=0.01, metavar="T", help=below)
+    add("--json", action="store_true", help="print everything as JSON")
+
+
+def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
+    index, questions = current_index(), read_questions(chosen.questions)
+    if newest := index.filters.newest_date():
+        # Where age counts, it is counted from here: figures must not change with the calendar.
+        os.environ.setdefault("REFERENCE_DATE", newest)
+    metrics = {}
+    for mode in chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword")):
+        values = [
+            judge(index, search(query, MAX_TOP_K, mode=mode), relevant)
+            for query, relevant in questions
+        ]
+        metrics[mode] = {
+            name: round(math.fsum(each[name] for each in values) / len(values), 6)
+            for name in values[0]
+        }
+    report = {
+        "index_version": index.version,
+        "documents": index.document_count,
+        "chunks": index.chunk_count,
+        "questions": len(questions),
+        "questions_sha256": hashlib.sha256(json.dumps(questions).encode()).hexdigest(),
+        "metrics": metrics,
+    }
+    report["recorded"], report["failures"] = compare(report, chosen.tolerance)
+    return report, describe(report), 1 if report["failures"] else 0

@@ -7,15 +7,15 @@ from starlette.concurrency import run_in_threadpool
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
-from .mcp.http import mcp_routes
+from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
+from .retrieval.stages.cross_encoder import warm_if_wanted
 from .retrieval.stages.parents import find_passage
-from .retrieval.stages.rerank import warm_if_wanted
 from .web.access import AccessPolicy
+from .web.json import Problems
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_search
-from .web.problems import Problems
+from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.routes import content_routes, health_routes, search_routes
 
 
@@ -56,6 +56,11 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         problems=problems,
+        observe=observe_request,
+        queues={
+            "/mcp": "mcp",
+            "/mcp/": "mcp",
+        },
         authorise=HOOKS.authorise,
     )
     return app

@@ -12,7 +12,7 @@ from lighthouse import __version__, load, search_hybrid
 from lighthouse.app import create_app
 from lighthouse.mcp.server import create_server
 from lighthouse.retrieval.stages.parents import find_passage
-from lighthouse.web.requests import in_event_loop
+from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]

@@ -3,7 +3,7 @@
 import sys
 
 from . import __version__
-from .web.process import loading, shared_counts
+from .web.process import loading, share_counts
 
 
 def main() -> int:
@@ -11,18 +11,28 @@ def main() -> int:
     with loading():
         from . import search_hybrid
         from .cli import run
+        from .evaluation import add_eval
 
-    return run("houseplants", __version__, search_hybrid, _serve)
+    return run("houseplants", __version__, search_hybrid, _serve, more=[add_eval])
 
 
 def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
     # Imported when needed: the web framework takes longer to load than a search takes in all.
-    with shared_counts(workers):
-        with loading():
-            from .app import create_app
-            from .web.serving import serve
+    share_counts(workers)
+    with loading():
+        from .app import create_app
+        from .index.reloading import follow
+        from .web.observing import count_reload
+        from .web.serving import serve
 
-        serve(create_app, host, port, workers=workers, insecure_no_auth=insecure_no_auth)
+    serve(
+        create_app,
+        host,
+        port,
+        workers=workers,
+        insecure_no_auth=insecure_no_auth,
+        follow=lambda served: follow(served, count_reload),
+    )
 
 
 if __name__ == "__main__":

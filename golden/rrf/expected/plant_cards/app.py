@@ -7,11 +7,10 @@ from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
+from .web.json import Problems
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_search
-from .web.problems import Problems
-from .web.requests import in_event_loop
-from .web.routes import content_routes, health_routes, search_routes
+from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.routes import content_routes, health_routes, in_event_loop, search_routes
 
 
 def create_app() -> FastAPI:
@@ -48,6 +47,7 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         problems=problems,
+        observe=observe_request,
         authorise=HOOKS.authorise,
     )
     return app

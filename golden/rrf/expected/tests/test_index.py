@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 
 from plant_cards import load
 from plant_cards.index.errors import IndexUnusableError
+from plant_cards.index.reader import served
 
 INDEX = load()
 FILES = sorted(INDEX.manifest.files)
@@ -87,6 +88,20 @@ def test_index_that_cannot_be_used_does_not_replace_the_one_before(
         load(copied)
     assert client.get("/readyz").json() == before
     assert client.get("/sources").status_code == 200
+
+
+def test_index_that_proves_damaged_answers_nothing(
+    client: TestClient, copied: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    load(copied, verify=False)
+    (copied / FILES[0]).write_bytes(b"!")
+    served.verify()
+    for path in ("/readyz", "/sources"):
+        refused = client.get(path)
+        assert refused.status_code == 503
+        assert FILES[0] in refused.json()["detail"]
+        assert str(copied) not in refused.text
+    assert f"the index is damaged: {FILES[0]}" in caplog.text
 
 
 @contextmanager

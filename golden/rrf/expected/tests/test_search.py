@@ -22,6 +22,7 @@ from plant_cards.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from plant_cards.retrieval.snippets import with_snippets
 from plant_cards.search import search_hybrid as search_without_hooks
 
 INDEX = load()
@@ -41,12 +42,17 @@ def test_results_are_ordered_and_unique(mode: Mode) -> None:
         response = search_hybrid(document.title, 5, mode=mode)
         ids = [hit.id for hit in response.hits]
         scores = [hit.score for hit in response.hits]
-        assert len(ids) == len(set(ids)) <= 5
+        copies = [name for hit in response.hits for name in hit.near_duplicates]
+        assert len([*ids, *copies]) == len({*ids, *copies})
+        assert len(ids) <= 5
+        ranks = [rank for hit in response.hits for rank in (hit.ranks.semantic, hit.ranks.keyword)]
+        assert all(rank is None or rank >= 1 for rank in ranks)
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
         # Milliseconds: no search ends within ten microseconds.
         assert response.took_ms > 0.01
         assert response.mode == mode or response.reason != "requested"
+        assert response.degraded == (response.reason in ("no_vectors", "embedder_unavailable"))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -190,6 +196,11 @@ def test_identifier_that_is_nowhere_is_named() -> None:
         assert search_hybrid(query, mode="keyword").hits == ()
 
 
+def test_quantity_in_a_sentence_is_no_identifier() -> None:
+    assert search_hybrid("it cost 98765.43 yesterday").unknown_identifiers == ()
+    assert search_hybrid("98765.43").unknown_identifiers == ("98765.43",)
+
+
 def test_identifier_is_looked_up_as_it_is_written() -> None:
     chunks = [chunk for document in DOCUMENTS for chunk in INDEX.chunks_of(document, limit=20)]
     names = {
@@ -221,8 +232,8 @@ def ask_command_line(*options: str, **variables: str) -> Any:
 def test_command_line_answers_as_python_does() -> None:
     path = DOCUMENTS[-1].path
     answer = ask_command_line("--top-k", "3", "--filter", f"path={path}")
-    filters = {"path": path}
-    wanted = search_hybrid(DOCUMENTS[0].title, 3, filters=filters).to_json()
+    found = search_hybrid(DOCUMENTS[0].title, 3, filters={"path": path})
+    wanted = with_snippets(found, INDEX.tokenizer).to_json()
     assert {**answer, "took_ms": 0} == {**wanted, "took_ms": 0}
 
 

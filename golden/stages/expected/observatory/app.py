@@ -3,22 +3,20 @@
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
-from .chat.answer import Chat
+from .chat.answer import Chat, chat_routes
 from .chat.openai import openai_problem, openai_routes
-from .chat.routes import chat_routes
 from .custom import HOOKS
-from .mcp.http import mcp_routes
-from .model.settings import ModelSettings
+from .mcp.transports import mcp_routes
+from .model.client import ModelSettings
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
-from .web.llms import agent_routes
+from .web.json import Problems
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_search
-from .web.page import is_page, page_routes
-from .web.problems import Problems
-from .web.requests import in_event_loop
-from .web.routes import content_routes, health_routes, search_routes
+from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.page import agent_routes, is_page, page_routes
+from .web.routes import content_routes, health_routes, in_event_loop, search_routes
+from .web.suggest import suggest_routes
 
 
 def create_app() -> FastAPI:
@@ -44,6 +42,7 @@ def create_app() -> FastAPI:
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(search_routes(search))
+    app.include_router(suggest_routes)
     chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat))
     app.include_router(openai_routes(chat, chosen.name))
@@ -51,7 +50,7 @@ def create_app() -> FastAPI:
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
-    app.include_router(page_routes(chat=True))
+    app.include_router(page_routes(chat=True, suggestions=True))
     app.include_router(agent_routes)
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)
@@ -61,6 +60,13 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         problems=problems,
+        observe=observe_request,
+        queues={
+            "/mcp": "mcp",
+            "/mcp/": "mcp",
+            "/chat": "chat",
+            "/v1/chat/completions": "chat",
+        },
         authorise=HOOKS.authorise,
     )
     return app

@@ -1,31 +1,29 @@
-"""How this server searches: every step of it, in order, and how it opens an index."""
+"""How this server searches: every step of it, in order."""
 
-from pathlib import Path
+from functools import partial
 
-from .index.layout import IndexFiles
-from .index.reader import Index
-from .index.served import current_index, served
+from .index.reader import Index, current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
-from .retrieval.fusion_linear import fuse_linear
-from .retrieval.hybrid import complete_lanes, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
 from .retrieval.keyword_lane import KeywordLane
-from .retrieval.match import compare_with_terms
 from .retrieval.results import (
     Journal,
     Mode,
     Reason,
     SearchResponse,
     check_request,
+    compare_with_terms,
     rank_hits,
     respond,
 )
 from .retrieval.settings import settings
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
+from .retrieval.stages.correction import correct_query
 from .retrieval.stages.document_cap import cap_documents
 from .retrieval.stages.expansion import expand_query
 from .retrieval.stages.feedback import boost_feedback
@@ -33,7 +31,9 @@ from .retrieval.stages.heuristics import rerank_heuristically
 from .retrieval.stages.links import add_linked
 from .retrieval.stages.minimum_score import require_lane_score, require_score
 from .retrieval.stages.near_duplicates import merge_near_duplicates
+from .retrieval.stages.operators import apply_operators, read_operators
 from .retrieval.stages.recency import boost_by_tiers, today
+from .retrieval.stages.synonyms import add_synonyms
 from .retrieval.tokens import query_terms
 
 
@@ -49,38 +49,43 @@ def search_hybrid(
     Raises InvalidRequestError for a request that no search can answer.
     """
     check_request(query, top_k, mode)
-    journal = Journal()
+    journal = Journal(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
+    plain = query
+    operators = read_operators(index, plain, journal)
+    plain = operators.text
+    plain = correct_query(index, plain, patterns, journal)
 
-    searched, tokens = index.tokenizer.tokenize_query(query)
-    if searched != query:
+    searched, tokens = index.tokenizer.tokenize_query(plain)
+    if searched != plain:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
+    searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     allowed = index.filters.select(filters)
-    unknown = find_unknown_identifiers(index, query, tokens, patterns)
+    allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
+    unknown = find_unknown_identifiers(index, plain, tokens, patterns)
     journal.unknown_identifiers = unknown
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
-    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
-    used: Mode
+    is_identifier = not unknown and is_identifier_query(plain, tokens, patterns)
     reason: Reason
     if mode == "keyword":
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "requested"
+        candidates, reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "identifier"
+        candidates, reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, used, reason = Candidates.by_keyword(keyword), "keyword", "no_vectors"
+        candidates, reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
         vector = expand_query(
             index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
         )
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
-            candidates, used, reason = Candidates.by_meaning(semantic), "semantic", "requested"
+            candidates, reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(
                 index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
@@ -97,7 +102,7 @@ def search_hybrid(
             )
             candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
             candidates = boost_feedback(candidates, index, gain=0.3)
-            used, reason = "hybrid", "default"
+            reason = "default"
 
     candidates = boost_anchors(candidates, index.keyword_lane, tokens, patterns, factor=1.1)
     candidates = boost_by_tiers(
@@ -109,28 +114,12 @@ def search_hybrid(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    hits = rank_hits(index, candidates, top_k)
+    hits = rank_hits(index, candidates)
     hits = merge_near_duplicates(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
     )
     hits = cap_documents(hits, journal, most=2)
-    return respond(
-        index,
-        query,
-        top_k,
-        journal,
-        candidates,
-        hits,
-        mode=used,
-        reason=reason,
-        degraded=reason == "no_vectors",
-    )
+    return respond(index, journal, candidates, hits, reason)
 
 
-def open_index(directory: Path) -> Index:
-    """Open what searches read of an index. Raises IndexUnusableError."""
-    files = IndexFiles.open(directory)
-    return Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
-
-
-served.open_index = open_index
+served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))

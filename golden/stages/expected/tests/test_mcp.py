@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from observatory import __version__, load, search_hybrid
 from observatory.app import create_app
 from observatory.mcp.server import create_server
-from observatory.web.requests import in_event_loop
+from observatory.web.routes import in_event_loop
 
 INDEX = load()
 DOCUMENT = INDEX.documents(limit=1)[0]

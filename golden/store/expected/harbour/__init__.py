@@ -3,7 +3,7 @@
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .index.served import load
+    from .index.reader import load
     from .retrieval.results import Hit, SearchResponse
     from .search import search_hybrid
 
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .custom import HOOKS
-    from .index.served import load
+    from .index.reader import load
     from .retrieval.hooks import with_hooks
     from .retrieval.results import Hit, SearchResponse
     from .search import search_hybrid

@@ -10,9 +10,9 @@ from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
+from .web.json import Problems
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_search
-from .web.problems import Problems
+from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.routes import content_routes, health_routes, search_routes
 from .web.store import describe_engine
 
@@ -52,6 +52,7 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         problems=problems,
+        observe=observe_request,
         authorise=HOOKS.authorise,
     )
     return app

@@ -1,15 +1,20 @@
 """The HTTP application, in process: every endpoint answers, and refusals say why."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import quote
 
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from harbour import load, search_hybrid
+from harbour import app, load, search_hybrid
 from harbour.app import create_app
 from harbour.index.errors import ConfigurationError
+from harbour.retrieval.hooks import Hooks
 from harbour.retrieval.settings import settings
+from harbour.retrieval.snippets import with_snippets
+from harbour.web import middleware
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()
@@ -20,12 +25,25 @@ OTHER_TOKEN = "another-token-of-32-characters-or-more"
 
 
 def test_every_endpoint_finds_the_same(client: TestClient) -> None:
-    wanted = search_hybrid(DOCUMENT.title, 3).to_json()
+    found = search_hybrid(DOCUMENT.title, 3)
+    wanted = with_snippets(found, INDEX.tokenizer).to_json()
     posted = client.post("/search", json={"query": DOCUMENT.title, "top_k": 3})
     got = client.get("/search", params={"q": DOCUMENT.title, "top_k": 3})
     for response in (posted, got):
         assert response.status_code == 200
         assert {**response.json(), "took_ms": 0} == {**wanted, "took_ms": 0}
+
+
+def test_snippets_can_be_left_out(client: TestClient) -> None:
+    wanted = search_hybrid(DOCUMENT.title, 3).to_json()
+    response = client.post("/search", json={"query": DOCUMENT.title, "top_k": 3, "snippets": False})
+    assert {**response.json(), "took_ms": 0} == {**wanted, "took_ms": 0}
+
+
+def test_ten_results_are_given_unless_another_number_is_asked_for(client: TestClient) -> None:
+    wanted = search_hybrid(DOCUMENT.title, 10).to_json()["results"]
+    response = client.post("/search", json={"query": DOCUMENT.title, "snippets": False})
+    assert response.json()["results"] == wanted
 
 
 def test_contents_can_be_read(client: TestClient) -> None:
@@ -167,6 +185,36 @@ def test_body_is_limited_whether_it_says_its_length_or_not(client: TestClient) -
         assert (response.status_code, response.json()["status"]) == (413, 413)
 
 
+def test_every_response_has_an_id(client: TestClient) -> None:
+    ids = [
+        client.get("/healthz", headers={"X-Request-ID": sent}).headers["x-request-id"]
+        for sent in ("from-a-proxy.1", "two words", "two words")
+    ]
+    assert ids[0] == "from-a-proxy.1"
+    assert len({*ids, "two words"}) == 4
+
+
+def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.05)
+
+    async def send_half() -> AsyncIterator[bytes]:
+        yield b'{"query": '
+        await asyncio.sleep(60)
+
+    async def ask() -> int:
+        transport = httpx2.ASGITransport(create_app())
+        async with httpx2.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+            return (await client.post("/search", content=send_half())).status_code
+
+    assert asyncio.run(ask()) == 408
+
+
+@pytest.mark.parametrize(("count", "status"), [(80, 200), (101, 431)])
+def test_header_fields_are_limited(client: TestClient, count: int, status: int) -> None:
+    headers = {f"x-{number}": "a" for number in range(count)}
+    assert client.get("/healthz", headers=headers).status_code == status
+
+
 @pytest.mark.parametrize(
     ("host", "status"),
     [
@@ -224,7 +272,7 @@ def test_token_opens_the_endpoints(monkeypatch: pytest.MonkeyPatch, sent: str, s
     monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
     client = TestClient(create_app(), base_url=ADDRESS)
     headers = {"Authorization": sent}
-    for path in ("/sources", "/search?q=a", "/metrics", "/openapi.json"):
+    for path in ("/sources", "/search?q=a", "/openapi.json", "/metrics"):
         response = client.get(path, headers=headers)
         assert response.status_code == status
         assert ("www-authenticate" in response.headers) == (status == 401)
@@ -251,13 +299,23 @@ def test_impossible_environment_is_refused(
     assert refusal.value.hint
 
 
+def test_hook_decides_who_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks = Hooks(authorise=lambda caller: caller.headers.get("x-team") == "mine")
+    monkeypatch.setattr(app, "HOOKS", hooks)
+    client = TestClient(app.create_app(), base_url=ADDRESS)
+    codes = [client.get("/sources", headers={"X-Team": team}).status_code for team in ("mine", "")]
+    assert codes == [200, 403]
+    assert client.get("/healthz").status_code == 200
+
+
 def test_client_above_its_rate_is_told_to_wait(limited: Callable[..., TestClient]) -> None:
     client = limited(requests_per_minute=3)
     answers = [client.get("/search", params={"q": "a"}) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
     assert client.get("/sources").status_code == 429
-    assert [client.get(path).status_code for path in ("/healthz", "/metrics")] == [200, 200]
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/metrics").status_code == 200
     unlimited = limited(requests_per_minute=0)
     assert {unlimited.get("/sources").status_code for _ in range(100)} == {200}
 
@@ -287,3 +345,15 @@ def test_requests_are_counted(client: TestClient, path: str, route: str) -> None
     before = counted()
     client.get(path)
     assert counted() == before + 1
+
+
+def test_requests_are_logged_without_what_they_ask(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    client.get("/search", params={"q": "a-secret"})
+    (line,) = [vars(record) for record in caplog.records if record.message == "request"]
+    said = line["fields"]
+    assert (said["method"], said["route"], said["status"]) == ("GET", "/search", 200)
+    assert 0.01 < said["duration_ms"] < 60_000
+    assert "a-secret" not in str(line)

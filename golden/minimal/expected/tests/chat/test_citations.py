@@ -2,7 +2,7 @@
 
 import pytest
 
-from workshop.chat.safe_text import CitationFilter
+from workshop.chat.text import CitationFilter
 
 
 def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:

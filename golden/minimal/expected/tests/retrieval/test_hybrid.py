@@ -1,12 +1,14 @@
-"""The weights of the lanes: those of a file, and what the environment says instead."""
+"""Hybrid search: the weights of both lanes, and the sums that they make, worked out by hand."""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from workshop.index.errors import ConfigurationError
-from workshop.retrieval.hybrid import weights
+from workshop.retrieval.candidates import Candidates
+from workshop.retrieval.hybrid import fuse_linear, weights
 
 
 @pytest.fixture
@@ -61,3 +63,25 @@ def test_impossible_weights_are_refused(
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=message):
         weights(weighted)
+
+
+def candidates() -> Candidates:
+    return Candidates(
+        chunks=np.array([4, 7, 9]),
+        semantic=np.array([0.8, 0.5, 0.0]),
+        keyword=np.array([0.0, 0.5, 1.0]),
+        semantic_ranks=np.array([3, 1, 0]),
+        keyword_ranks=np.array([0, 9, 1]),
+        scores=np.zeros(3),
+    )
+
+
+def test_linear() -> None:
+    fused = fuse_linear(candidates(), 0.7, 0.3)
+    assert fused.scores == pytest.approx([0.56, 0.7 * 0.5 + 0.3 * 0.5, 0.3])
+
+
+def test_linear_weights_need_not_sum_to_one() -> None:
+    assert fuse_linear(candidates(), 7, 3).scores == pytest.approx(
+        fuse_linear(candidates(), 0.7, 0.3).scores
+    )

@@ -1,9 +1,11 @@
 """What the environment may set, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from workshop.index.errors import ConfigurationError
-from workshop.retrieval.settings import read_address, read_number
+from workshop.retrieval.settings import read_address, read_number, settings
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,10 @@ def test_address(monkeypatch: pytest.MonkeyPatch, written: str, address: str | N
             read_address("PUBLIC_URL")
     else:
         assert read_address("PUBLIC_URL") == address
+
+
+def test_port_that_there_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{}")
+    monkeypatch.setenv("PORT", "65536")
+    with pytest.raises(ConfigurationError, match="PORT must be a whole number from 0 to 65535"):
+        settings(tmp_path / "settings.json")

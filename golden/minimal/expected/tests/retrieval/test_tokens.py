@@ -67,6 +67,10 @@ def test_spellings_are_those_of_english_alone() -> None:
         ("catalogue", "catalog"),
         ("catalogues", "catalogs"),
         ("organise", "organize"),
+        ("analysed", "analyzed"),
+        ("defence", "defense"),
+        ("fuelled", "fueled"),
+        ("programmes", "programs"),
     ],
 )
 def test_british_spellings_are_found_by_american_ones(british: str, american: str) -> None:
@@ -95,3 +99,25 @@ def test_devanagari_words_keep_their_vowel_signs() -> None:
 def test_a_question_asks_for_the_heading_that_it_names(query: str, term: str | None) -> None:
     assert heading_term(english.tokenize(query)) == term
     assert term is None or term in query_terms(english.tokenize(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("seal " * 500, "seal " * 399 + "seal"),
+        (
+            " ".join(f"word{number}" for number in range(99)),
+            " ".join(f"word{n}" for n in range(63)),
+        ),
+        ("\u6c34\u6cf5" * 2, "\u6c34\u6cf5" * 2),
+    ],
+)
+def test_beginning_of_a_long_query_counts(query: str, searched: str) -> None:
+    assert english.tokenize_query(query)[0].strip() == searched
+
+
+def test_script_without_spaces_is_cut_within() -> None:
+    run = "".join(map(chr, range(0x4E00, 0x4E00 + 200)))
+    searched, (token,) = english.tokenize_query(run)
+    assert searched == run[:65]
+    assert len(token.terms) == 64

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workshop.web.limits import RateLimit
+from workshop.web.access import RateLimit
 
 
 class Clock:

@@ -1,39 +1,38 @@
-"""Answers a question from what a search finds: by a language model, else by extracts."""
+"""POST /chat: answers a question from what a search finds, by a language model or by extracts."""
 
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar, Literal
 
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from fastapi.sse import format_sse_event
+from pydantic_core import to_json
+
+from ..index.reader import current_index
 from ..index.records import Record
-from ..index.served import current_index
-from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError
-from ..model.settings import ModelSettings
+from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
-from ..retrieval.match import Match
-from ..retrieval.results import Mode, Reason
+from ..retrieval.results import Match, Mode, Reason
+from ..web.event_stream import EventStream
+from ..web.json import PROBLEM_RESPONSES, JsonRoute
 from ..web.requests import AsyncSearch
-from .conversation import ENGLISH, LanguageWords, Turn, is_readable, kind_of, query_of
-from .extract import extract
+from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (
     CitedPassage,
     NumberedPassage,
     SourceOfAnswer,
     answer_messages,
     condense_messages,
+    extract,
     number_passages,
 )
-from .safe_text import CitationFilter, MarkupFilter, disarm
+from .text import CitationFilter, MarkupFilter, disarm
 
-CONDENSE_SECONDS = 4.0
-CONDENSE_TOKENS = 128
-MAX_CONDENSED_CHARACTERS = 500
-
-NOTHING_FOUND = "Nothing was found in the documents about this."
-NOT_MENTIONED = "The documents do not mention {}."
-ACKNOWLEDGED = "You are welcome. Ask whatever else you want to know."
+CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 128, 500
 
 _logger = logging.getLogger(__name__)
 
@@ -45,15 +44,12 @@ QueryOrigin = Literal["question", "conversation", "model", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Sources(Record):
-    """First: the passages that the answer may cite, and how POST /search finds the same.
-
-    A message that asks nothing has no query. `query_notice` says why the model did not word it.
-    """
+    """First: the passages that the answer may cite, and how POST /search finds the same."""
 
     event: ClassVar = "sources"
-    query: str | None
+    query: str | None  # None of a message that asks nothing.
     query_from: QueryOrigin
-    query_notice: str | None
+    query_notice: str | None  # Why the model did not word the query.
     mode: Mode | None
     reason: Reason | None
     degraded: bool
@@ -95,20 +91,16 @@ class Failed(Record):
 ChatEvent = Sources | Delta | Done | Failed
 
 
+@dataclass
 class Chat:
-    """Answers questions; all requests of a process share one, in one event loop."""
+    """Answers questions as the owner instructs; all requests share one, in one event loop."""
 
-    def __init__(
-        self,
-        search: AsyncSearch,
-        settings: ModelSettings | None,
-        instructions: str,
-        language: LanguageWords = ENGLISH,
-    ) -> None:
-        """Answer from `search`, by the model of `settings` if given, as the owner instructs."""
-        self._search = search
-        self._instructions = instructions
-        self._language = language
+    search: AsyncSearch
+    settings: InitVar[ModelSettings | None]
+    instructions: str
+    language: LanguageWords = ENGLISH
+
+    def __post_init__(self, settings: ModelSettings | None) -> None:
         self._model = LanguageModel(settings) if settings else None
 
     async def answer(
@@ -121,29 +113,24 @@ class Chat:
         max_tokens: int | None = None,
         **options: float | None,
     ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events that answer the last turn; closing the generator ends the calls for it.
-
-        The caller's `wishes` concern the form of the answer, `options` are the model's. Raises
-        InvalidRequestError, before the first event, if the question cannot be searched for.
-        """
-        if kind_of(turns, current_index(), self._language) == "acknowledgement":
+        """Yield the events of an answer to the last turn. Raises InvalidRequestError at first."""
+        if kind_of(turns, current_index(), self.language) == "acknowledgement":
             yield Sources(None, "none", None, None, None, False, None, [], {}, [])
-            yield Delta(ACKNOWLEDGED)
+            yield Delta("You are welcome. Ask whatever else you want to know.")
             yield Done("extractive", "acknowledgement", None, [], False, None)
             return
         usage: Counter[str] = Counter()
         query, query_from, notice = await self._query(turns, usage)
-        search = await self._search(query, top_k, filters=filters)
+        search = await self.search(query, top_k, filters=filters)
         passages = number_passages(search.hits)
         how = (search.mode, search.reason, search.degraded, search.match)
         unknown, stages = list(search.unknown_identifiers), dict(search.stages)
         found = [passage.source for passage in passages]
         sources = Sources(search.query, query_from, notice, *how, unknown, stages, found)
         yield sources
-        reason: AnswerReason = "no_model"
-        why = "no language model is configured"
+        failure = None
         if self._model is not None and passages:
-            messages = answer_messages(turns, passages, self._instructions, unknown, wishes)
+            messages = answer_messages(turns, passages, self.instructions, unknown, wishes)
             most = self._model.settings.max_tokens
             chunks = self._model.stream(messages, min(max_tokens or most, most), **options)
             try:
@@ -153,18 +140,18 @@ class Chat:
                 return
             except ModelError as error:
                 _logger.warning("the language model %s", error)
-                reason = "budget_spent" if isinstance(error, BudgetSpentError) else "model_failed"
-                why = f"the language model {error}"
-        for event in _extracts(sources, passages, reason, why, usage):
-            yield event
+                failure = error
+        text, done = _extracts(sources, passages, failure, usage)
+        yield Delta(text)
+        yield done
 
     async def _query(
         self, turns: Sequence[Turn], usage: Counter[str]
     ) -> tuple[str, QueryOrigin, str | None]:
         """Return what to search for, who worded it, and why the model did not if it was asked."""
         text, index, notice = turns[-1].content, current_index(), None
-        is_follow_up = kind_of(turns, index, self._language) == "follow_up"
-        is_unclear = len(turns) > 1 and not is_readable(text, index, self._language)
+        is_follow_up = kind_of(turns, index, self.language) == "follow_up"
+        is_unclear = len(turns) > 1 and not is_readable(text, index, self.language)
         if self._model is not None and (is_follow_up or is_unclear):
             try:
                 messages = condense_messages(turns)
@@ -178,7 +165,7 @@ class Chat:
                 _logger.warning("the language model did not condense a question: it %s", error)
                 notice = f"The language model {error}."
         if is_follow_up:
-            return query_of(turns, index, self._language), "conversation", notice
+            return query_of(turns, index, self.language), "conversation", notice
         return text, "question", notice
 
 
@@ -189,7 +176,7 @@ async def _checked(
 ) -> AsyncGenerator[ChatEvent, None]:
     """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
     citations = CitationFilter(len(passages))
-    markup = MarkupFilter(_texts_of(passages))
+    markup = MarkupFilter(passage.addressed for passage in passages)
     has_begun = False
     try:
         async with aclosing(chunks):
@@ -208,41 +195,62 @@ async def _checked(
         return
     cited = [passages[number - 1].source.cited() for number in citations.cited]
     usage.update(chunk.usage or {})
-    yield Done(
-        "model", "default", None, cited, chunk.finish_reason == "length", dict(usage) or None
-    )
-
-
-def _texts_of(passages: Sequence[NumberedPassage]) -> list[str]:
-    """Return the texts whose addresses an answer may repeat."""
-    return [text for passage in passages for text in (passage.text, passage.source.url)]
+    is_cut = chunk.finish_reason == "length"
+    yield Done("model", "default", None, cited, is_cut, dict(usage) or None)
 
 
 def _extracts(
     sources: Sources,
     passages: Sequence[NumberedPassage],
-    reason: AnswerReason,
-    why: str,
+    failure: ModelError | None,
     usage: Counter[str],
-) -> list[ChatEvent]:
+) -> tuple[str, Done]:
     """Return an answer of the passages' own sentences, which says why it is one."""
+    reason: AnswerReason = "model_failed" if failure else "no_model"
+    if isinstance(failure, BudgetSpentError):
+        reason = "budget_spent"
+    why = f"the language model {failure}" if failure else "no language model is configured"
     extracts: list[tuple[NumberedPassage, str]] = []
-    if sources.match != "none":
+    # Sentences that resemble a question about what is unknown are about something else.
+    if sources.match != "none" and not sources.unknown_identifiers:
         extracts = extract(sources.query or "", passages, current_index())
     if sources.unknown_identifiers:
-        # Sentences that resemble the question are about something else.
-        text = notice = NOT_MENTIONED.format(", ".join(sources.unknown_identifiers))
-        reason, extracts = "nothing_found", []
+        reason = "nothing_found"
+        text = notice = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
     elif extracts:
         notice = f"Extracted from the documents; {why}."
-        known = _texts_of(passages)
+        known = [passage.addressed for passage in passages]
         said = [f"{disarm(text, known)} [{passage.source.number}]" for passage, text in extracts]
         text = "\n\n".join([*said, notice])
-    elif reason == "no_model":
-        reason, text = "nothing_found", NOTHING_FOUND
+    elif failure is None:
+        reason, text = "nothing_found", "Nothing was found in the documents about this."
         notice = "No passage is near enough to the question."
     else:
         # The passages may hold the answer all the same.
         text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
     cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
-    return [Delta(text), Done("extractive", reason, notice, cited, False, dict(usage) or None)]
+    return text, Done("extractive", reason, notice, cited, False, dict(usage) or None)
+
+
+def chat_routes(chat: Chat) -> APIRouter:
+    """Return the route of POST /chat, answered by `chat`."""
+    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
+
+    class Described(JSONResponse):
+        """Makes FastAPI describe the data of the events, which `EventStream` sends."""
+
+        media_type = EventStream.media_type
+
+    @routes.post("/chat", response_class=Described, response_model=ChatEvent)
+    async def answer_chat(request: ChatRequest) -> EventStream:
+        """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
+        turns = [turn.turn() for turn in request.messages]
+        return EventStream(_encode(chat.answer(turns, request.top_k, request.filters)))
+
+    return routes
+
+
+async def _encode(answer: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(answer) as events:
+        async for event in events:
+            yield format_sse_event(event=event.event, data_str=to_json(event.to_json()).decode())

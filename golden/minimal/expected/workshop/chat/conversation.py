@@ -1,28 +1,40 @@
-"""Tells questions, follow-ups and thank-yous apart, without a language model.
+"""Reads conversations, and tells questions, follow-ups and thank-yous apart without a model.
 
 A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
-for it to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or just adds a
-word or two ("and in Germany?").
+to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or only adds a word or
+two ("and in Germany?").
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from ..index.reader import Index
+from pydantic import Field, StringConstraints, field_validator
+from pydantic_core import PydanticCustomError
+
+from ..index.reader import Index, current_index
+from ..index.records import ChunkRecord
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
+from ..web.requests import WHOLE, FilterValues, RequestModel
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
+ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
-MAX_WORDS = 24
+MAX_TURNS = 64
+MAX_TURN_CHARACTERS = 16_000
+DEFAULT_CHAT_TOP_K = 6
+
+# No schema can say it.
+LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
+
+MAX_WORDS = 24  # Of a message that may be a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4
+MAX_FOLLOW_UPS = 4  # That a query is made of, at most.
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
-_OTHER_SCRIPT = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +46,53 @@ class Turn:
     cited: tuple[str, ...] = ()
 
 
+class ChatTurn(RequestModel):
+    """One message; `cited` are the ids of the chunks that an answer cited."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
+    cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
+
+    def turn(self) -> Turn:
+        """Return the turn, with the headings of those chunks that still exist."""
+        chunks = filter(None, map(current_index().find_chunk, self.cited))
+        return Turn(self.role, self.content, tuple(map(heading_of, chunks)))
+
+
+class ChatRequest(RequestModel):
+    """The body of POST /chat: a conversation whose last turn is the user's question."""
+
+    messages: Annotated[
+        list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=20), WHOLE] = DEFAULT_CHAT_TOP_K
+    filters: FilterValues | None = None
+
+    @field_validator("messages")
+    @classmethod
+    def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
+        if turns[-1].role != "user":
+            raise PydanticCustomError("last_turn", "the last message must be the user's")
+        return turns
+
+
+def heading_of(chunk: ChunkRecord) -> str:
+    """Return the title and the headings above a chunk, on one line."""
+    return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """Words of the documents' language and of English, in lower case.
-
-    `empty` words are grammar, or talk about the conversation ("explain that"); `expletives` are
-    pronouns that refer to nothing. Messages of `polite` words need one of `thanks` to say thanks.
-    """
+    """Words of the documents' language and of English, in lower case."""
 
     language: str
-    empty: frozenset[str]
+    empty: frozenset[str]  # Grammar, or about the conversation, as in "explain that".
     pronouns: re.Pattern[str]
-    expletives: re.Pattern[str]
+    expletives: re.Pattern[str]  # Pronouns that refer to nothing.
     clauses: re.Pattern[str]
     openings: re.Pattern[str]
     thanks: frozenset[str]
-    polite: frozenset[str]
+    polite: frozenset[str]  # Say thanks with one of `thanks` only.
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -113,15 +156,12 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
 
 def is_readable(text: str, index: Index, language: LanguageWords = ENGLISH) -> bool:
     """Return whether `kind_of` has the words of the language that a message is probably in."""
-    return index.tokenizer.language == language.language and not _OTHER_SCRIPT.search(text)
+    other_script = re.search(r"[^\W\d_A-Za-z\u00c0-\u024f]", text)
+    return index.tokenizer.language == language.language and not other_script
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:
-    """Return what to search for to answer a follow-up.
-
-    That is the question that it goes back to, the follow-ups since, and the heading of the passage
-    that the last answer cited first. If this is too long, the beginning is cut off.
-    """
+    """Return a query for a follow-up: from the question it goes back to, to what was last cited."""
     parts: list[str] = []
     for end in range(len(turns), 0, -1):
         if turns[end - 1].role != "user":
@@ -147,10 +187,8 @@ def _own_words(text: str, language: LanguageWords) -> list[str]:
 def _refers_back(text: str, language: LanguageWords) -> bool:
     text = language.expletives.sub(" ", text)
     pronoun = language.pronouns.search(text)
-    if pronoun is None:
-        return False
-    *earlier_clauses, _ = language.clauses.split(text[: pronoun.start()])
-    return not _own_words(" ".join(earlier_clauses), language)
+    earlier_clauses = language.clauses.split(text[: pronoun.start()])[:-1] if pronoun else []
+    return pronoun is not None and not _own_words(" ".join(earlier_clauses), language)
 
 
 def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:

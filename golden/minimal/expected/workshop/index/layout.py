@@ -10,18 +10,16 @@ from typing import Any
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 from .errors import IndexUnusableError
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 
 
 class IndexLayout:
-    """The files of one index under `root`.
+    """The files of one index: n chunks, m documents, v terms, p postings, d dimensions, t tags.
 
-    n chunks, m documents, v terms, p postings, d dimensions, t tags, w values of filters. Arrays
-    are NumPy files (format 1.0, little endian, no pickles); texts are UTF-8. Offsets are uint64 and
-    have one element more than what they divide, so that element i + 1 is where i ends.
+    Arrays are little-endian NumPy files, and offsets uint64: element i + 1 is where i ends.
     """
 
     def __init__(self, root: Path) -> None:
@@ -35,8 +33,7 @@ class IndexLayout:
         self.documents = root / "documents.jsonl"  # One record a line.
         self.document_offsets = root / "documents.offsets.npy"  # (m + 1,) bytes
         self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
-        # uint64 (2, m + copies): hashes of ids, numbers; a copy has that of its document.
-        self.document_ids = root / "documents.ids.npy"
+        self.document_ids = root / "documents.ids.npy"  # The same; a copy has its document's.
         self.terms = root / "terms.bin"  # The sorted vocabulary, without separators.
         self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
         self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
@@ -47,13 +44,12 @@ class IndexLayout:
         self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
         self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
         self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
-        # int64 (n,): seconds since 1970 UTC; the smallest int64 where unknown.
-        self.filter_modified = root / "filters.modified.npy"
+        self.filter_modified = root / "filters.modified.npy"  # int64 (n,): seconds since 1970
         self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
         self.filter_tag_chunks = root / "filters.tags.chunks.npy"  # uint32: chunk numbers.
         self.filter_values = root / "filters.values.bin"  # Field, U+001F, value; sorted.
-        self.filter_value_offsets = root / "filters.values.offsets.npy"  # (w + 1,) bytes
-        self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (w + 1,) places in:
+        self.filter_value_offsets = root / "filters.values.offsets.npy"  # (values + 1,)
+        self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (values + 1,)
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
         self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
@@ -71,12 +67,9 @@ class KnownItem:
 
 @dataclass(frozen=True, slots=True)
 class QueryFigures:
-    """How queries are embedded, and how well that follows the documents' model.
+    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
 
-    `encoder` is `own` (documents and queries share one table), `distilled` (a table trained after
-    the model, on the chunks and `taught` other texts) or `same` (the server asks the model). On
-    held-out texts, `agreement` is the mean cosine between encoder and model, and `overlap_at_10`
-    the mean share of their ten best chunks in common, corrected for chance.
+    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
     """
 
     encoder: str
@@ -88,11 +81,9 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
-    """How the unit vectors were made, and how deep the sketch must be read.
+    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
 
-    Exact scoring of `candidates` chunks from the sketch found `recall_at_20` of what scoring all
-    would. `probe_vector` is the rounded vector of the query `probe_text`, `background` the median
-    cosine of the best chunk to questions about other matters.
+    `background` is the median cosine of the best chunk to questions about other matters.
     """
 
     provider: str
@@ -150,16 +141,13 @@ class Manifest:
             if content["format"] != FORMAT_VERSION:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
+            # What follows is as the builder wrote it.
             if written != manifest_bytes(content):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
             del content["sha256"]
             if dense := content["dense"]:
                 dense["query"] = QueryFigures(**dense["query"])
                 content["dense"] = DenseManifest(**dense)
-            content["files"] = {
-                name: {"bytes": int(entry["bytes"]), "sha256": str(entry["sha256"])}
-                for name, entry in content["files"].items()
-            }
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
         except FileNotFoundError:
@@ -185,18 +173,12 @@ class IndexFiles:
 
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
-        """Open an index, or the version that CURRENT names; check sizes, and hashes of small files.
-
-        Raises IndexUnusableError.
-        """
+        """Open an index and check its sizes and small files. Raises IndexUnusableError."""
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
-        if manifest.tokenizer_version != TOKENIZER_VERSION:
-            found, own = manifest.tokenizer_version, TOKENIZER_VERSION
-            raise IndexUnusableError(
-                f"{layout.root}: built with tokenizer {found}, and this server has {own}",
-                hint=OTHER_VERSION_HINT,
-            )
+        if (found := manifest.tokenizer_version) != TOKENIZER_VERSION:
+            versions = f"built with tokenizer {found}, and this server has {TOKENIZER_VERSION}"
+            raise IndexUnusableError(f"{layout.root}: {versions}", hint=OTHER_VERSION_HINT)
         files = cls(layout, manifest, elsewhere)
         if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
             raise IndexUnusableError(f"{layout.root}: damaged: {'; '.join(findings)}")

@@ -13,10 +13,7 @@ def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple
 
 
 class Record:
-    """Base of dataclasses that a server answers with.
-
-    JSON has each field under its name or `alias`, unless it holds its default or has `exclude`.
-    """
+    """Base of answers, whose JSON leaves out defaults and the fields that have `exclude`."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -48,7 +45,8 @@ class Place(Record):
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as hits are not: one that is takes six times as long to make.
+@dataclass(slots=True)
 class ChunkRecord(Record):
     """A passage, verbatim, its character and line spans, and at most 10 places of copies."""
 
@@ -78,7 +76,6 @@ class ChunkRecord(Record):
 
     def titled_section(self) -> list[str]:
         """Return the title and the section, to be shown in one line."""
-        # Most documents carry their title as their first heading as well.
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
 
@@ -110,9 +107,9 @@ class DocumentRecord(DocumentAnswer):
     chunk_start: int = field(metadata={"exclude": True})
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        """Make a document of a line of the index, as `ChunkRecord.from_json` does."""
-        *values, start, end, copies = stored.values()
+    def from_json(cls, stored: dict[str, Any], start: int, end: int) -> Self:
+        """Make a document of a line of the index, as `ChunkRecord` does, and its chunks' range."""
+        *values, copies = stored.values()
         values += [[Place(**copy) for copy in copies], end - start, start]
         return cls(*values)
 
@@ -139,10 +136,7 @@ class SourceList(Record):
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks that follow each other, without their overlaps.
-
-    A gap, mostly white space, becomes at most two line breaks, or a space.
-    """
+    """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
     end = line = -1
     for chunk in chunks:
         position = chunk.position

@@ -1,8 +1,4 @@
-"""The MCP server: its tools, what they take and return, and how they answer.
-
-It speaks protocol 2026-07-28 and, after their handshake, the versions before it; the SDK tells them
-apart. Importing this module imports the SDK, which takes longer than the rest of the server.
-"""
+"""The MCP server: its tools, what they take and return, and how they answer."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,9 +14,8 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.errors import InvalidRequestError, ServerError
-from ..index.reader import Index, read_document
+from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
-from ..index.served import current_index
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import settings
 from ..web.citations import document_url
@@ -29,7 +24,6 @@ from ..web.requests import AsyncSearch, RequestModel, SearchRequest
 MAX_FETCHED_LENGTH = 100_000
 """Characters of a document that `fetch` returns: no model has room for more."""
 
-_ID = "The id of a passage, or the document_id of a whole document, as search returns them."
 _LEFT_OUT = {"exclude": True}
 
 _logger = logging.getLogger(__name__)
@@ -41,20 +35,16 @@ logging.getLogger("mcp").setLevel(logging.ERROR)
 class FetchRequest(RequestModel):
     """The arguments of fetch."""
 
-    id: Annotated[str, Field(min_length=1, max_length=4_096, description=_ID)]
+    id: Annotated[str, Field(min_length=1, max_length=4_096, description="As search returns it.")]
 
 
 class ListSourcesRequest(RequestModel):
     """The arguments of list_sources: none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FoundPassage(Hit):
-    """A passage that was found; `url` is where a reader can see it, or its path.
-
-    `near_duplicates` are the ids of passages that it stands for, `passage` is the larger one around
-    it.
-    """
+    """A passage; `url` is where to see it, `near_duplicates` are the ids of those like it."""
 
     url: str = field(metadata={"min_length": 1})
     position: dict[str, int] = field(metadata=_LEFT_OUT)
@@ -65,11 +55,9 @@ class FoundPassage(Hit):
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages(SearchResponse):
-    """What was found, best first; `mode` is the mode used, and `reason` says why.
+    """What was found, best first; `match` is `none` if no document is about the query.
 
-    `match` is how good the best one is, `none` if the documents say nothing about the query.
-    `unknown_identifiers` are those of the query that no document contains; `stages` says what
-    optional stages changed, or why they failed.
+    `unknown_identifiers` are those that no document contains; `stages` says what stages changed.
     """
 
     query: str = field(metadata=_LEFT_OUT)
@@ -88,6 +76,7 @@ class FetchedText(Record):
     metadata: dict[str, Any]
 
 
+# Name, title, description, arguments and answer.
 _TOOLS = (
     (
         "search",
@@ -100,7 +89,7 @@ _TOOLS = (
     (
         "fetch",
         "Read from {title}",
-        "Read one passage, or a whole document, verbatim, by an id that search returned.",
+        "Read one passage by its id, or a whole document by its document_id, verbatim.",
         FetchRequest,
         FetchedText,
     ),
@@ -113,16 +102,12 @@ _TOOLS = (
         SourceList,
     ),
 )
-"""Name, title, description, arguments and answer."""
 
 
 def create_server(
     search: AsyncSearch, version: str, find_passage: FindPassage | None = None
 ) -> Server[Any]:
-    """Return a server that answers from the current index and can be shared by connections.
-
-    `fetch` returns the larger passage that `find_passage` returns for a chunk, if there is one.
-    """
+    """Return a server; its `fetch` returns the passage that `find_passage` returns for a chunk."""
     chosen = settings()
     tools = [
         types.Tool(
@@ -154,18 +139,25 @@ def create_server(
     async def call_tool(_context: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
         if call.name not in answers:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {call.name}")
+        found = None
         try:
             found = (await answers[call.name](call.arguments or {})).to_json()
+            said = to_json(found).decode()
         except ValidationError as error:
-            return _refuse("; ".join(_describe_error(entry) for entry in error.errors()))
+            said = "; ".join(_describe_error(entry) for entry in error.errors())
         except InvalidRequestError as error:
-            return _refuse(f"{error.field}: {error.message}")
+            said = f"{error.field}: {error.message}"
         except HTTPException as error:
-            return _refuse(error.detail)
+            said = error.detail
         except Exception as error:
-            raise _failure(error) from None
-        text = types.TextContent(type="text", text=to_json(found).decode())
-        return types.CallToolResult(content=[text], structured_content=found)
+            # The message may name files of this machine, which only its owner may see.
+            is_known = isinstance(error, ServerError)
+            _logger.error("an MCP request failed: %s", error, exc_info=not is_known)
+            reason = error.reason if isinstance(error, ServerError) else "The server failed."
+            raise MCPError(types.INTERNAL_ERROR, reason) from None
+        # What is refused is a result too, since a model may correct its call.
+        text = types.TextContent(type="text", text=said)
+        return types.CallToolResult(content=[text], structured_content=found, is_error=not found)
 
     about = f"{chosen.title}: {chosen.description}" if chosen.description else chosen.title
     server: Server[Any] = Server(
@@ -237,21 +229,6 @@ async def _list_sources(arguments: Mapping[str, Any]) -> SourceList:
     return SourceList(current_index().sources())
 
 
-def _refuse(message: str) -> types.CallToolResult:
-    """Return a result that says what to correct, since a model may then call again."""
-    text = types.TextContent(type="text", text=message)
-    return types.CallToolResult(content=[text], is_error=True)
-
-
 def _describe_error(error: Mapping[str, Any]) -> str:
     field = ".".join(str(part) for part in error["loc"])
     return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}"
-
-
-def _failure(error: Exception) -> MCPError:
-    # The message may name files of this machine, which only its owner may see.
-    if isinstance(error, ServerError):
-        _logger.error("%s (%s)", error.message, error.hint)
-        return MCPError(types.INTERNAL_ERROR, "The index cannot be used now.")
-    _logger.error("an MCP request failed", exc_info=error)
-    return MCPError(types.INTERNAL_ERROR, "The server failed.")

@@ -1,27 +1,34 @@
-"""Asks a language model: any endpoint with OpenAI's chat completions, streamed."""
+"""Asks a language model: any endpoint with OpenAI's chat completions, streamed.
+
+The environment names the endpoint and the model, and limits what their use may cost.
+"""
 
 import asyncio
 import json
 import logging
+import os
 import re
 import secrets
+import threading
+import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from .settings import ModelSettings, take_call
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..index.errors import ConfigurationError
+from ..retrieval.settings import ADDRESS
 
 if TYPE_CHECKING:
     import httpx2
 
-CONNECT_SECONDS = 5.0
-RETRY_SECONDS = 0.5
 MAX_ERROR_BYTES = 16_384
 MAX_EVENT_BYTES = 65_536
-# Generous: an event for one token takes some 200 to 400 bytes.
-BYTES_PER_TOKEN = 1_024
+BYTES_PER_TOKEN = 1_024  # Generous: an event for one token takes some 200 to 400 bytes.
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _REFUSAL = re.compile(
@@ -30,11 +37,58 @@ _REFUSAL = re.compile(
 # Some endpoints refuse these; they can be left out, or have another name.
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
 
-_COUNTED = ("prompt_tokens", "completion_tokens")
+_HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
+_PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch": "is unusable"}
 
 _logger = logging.getLogger(__name__)
+_calls: Counter[int] = Counter()
+_counting = threading.Lock()
 
 Message = dict[str, str]
+Count = Annotated[int, Field(gt=0, lt=1_000_000_000)]
+Seconds = Annotated[float, Field(gt=0, lt=1_000_000_000)]
+
+
+class ModelSettings(BaseModel):
+    """An OpenAI-compatible endpoint and the limits of its use: each is a variable LLM_*."""
+
+    model_config = ConfigDict(frozen=True)
+
+    base_url: Annotated[str, Field(pattern=f"^(?:{ADDRESS.pattern})$")]
+    model: str
+    api_key: Annotated[str | None, Field(pattern="^[!-~]+$", repr=False)] = None
+    max_tokens: Count = 1024
+    first_token_seconds: Seconds = 30.0
+    pause_seconds: Seconds = 15.0
+    total_seconds: Seconds = 120.0
+    concurrency: Count = 8
+    daily_calls: Count | None = None
+
+    @classmethod
+    def from_environment(cls) -> "ModelSettings | None":
+        """Read the variables; None without address, model and key. Raises ConfigurationError."""
+        variables = {name: os.environ.get(f"LLM_{name.upper()}", "") for name in cls.model_fields}
+        values = {name: value.strip() for name, value in variables.items() if value.strip()}
+        if values.keys().isdisjoint({"base_url", "model", "api_key"}):
+            return None
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            # No message holds a value, which may be the key.
+            problems = [
+                f"LLM_{str(one['loc'][0]).upper()} {_PROBLEMS.get(one['type'], one['msg'].lower())}"
+                for one in error.errors(include_input=False)
+            ]
+            raise ConfigurationError("; ".join(problems), hint=_HINT) from None
+
+
+def take_call(daily_calls: int | None) -> bool:
+    """Count a call of this process; False if the day, by UTC, has no more. None is no limit."""
+    with _counting:
+        # A clock that is set back begins no new day.
+        day = max(int(time.time() // 86_400), *_calls, 0)
+        _calls[day] += 1
+        return daily_calls is None or _calls[day] <= daily_calls
 
 
 class ModelError(Exception):
@@ -71,17 +125,14 @@ class LanguageModel:
         """The HTTP client; importing it takes a tenth of a second, so it waits for a question."""
         import httpx2
 
+        key = self.settings.api_key
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        if self.settings.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.settings.api_key}"
         return httpx2.AsyncClient(
-            headers=headers,
+            headers={**headers, "Authorization": f"Bearer {key}"} if key else headers,
             # Reading has deadlines of its own, which a trickle of bytes does not move.
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+            timeout=httpx2.Timeout(None, connect=5),
             # A call beyond this number waits for a connection.
             limits=httpx2.Limits(max_connections=self.settings.concurrency),
-            # The key would go with them.
-            follow_redirects=False,
         )
 
     async def complete(
@@ -96,11 +147,7 @@ class LanguageModel:
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the reply as it comes; closing the generator closes the connection.
-
-        `options` such as `temperature` are left out if None. A reply that is too long is cut, and
-        ends with the reason `length`. Raises ModelError, also later if the reply breaks off.
-        """
+        """Yield the reply as it comes, cut if it is too long. Raises ModelError, maybe midway."""
         import httpx2
 
         if not take_call(self.settings.daily_calls):
@@ -116,7 +163,7 @@ class LanguageModel:
             "max_tokens": max_tokens,
             **{name: value for name, value in options.items() if value is not None},
         }
-        most_bytes = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
+        left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
         has_begun, finish_reason, usage = False, None, None
         async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
@@ -131,7 +178,8 @@ class LanguageModel:
                 if chunk.text:
                     has_begun = True
                     yield ModelChunk(chunk.text)
-                if response.num_bytes_downloaded > most_bytes:
+                left -= len(event.data)
+                if left < 0:
                     finish_reason = "length"
                     break
                 if has_begun:
@@ -142,36 +190,36 @@ class LanguageModel:
             raise ModelError("broke off")
         yield ModelChunk("", finish_reason or "stop", usage)
 
-    async def _send(self, parameters: Mapping[str, object], limit: float) -> "httpx2.Response":
+    async def _send(
+        self, parameters: Mapping[str, object], limit: float, *, may_retry: bool = True
+    ) -> "httpx2.Response":
         """Return a reply that has begun, at the second attempt if need be. Raises ModelError."""
         url = f"{self.settings.base_url.rstrip('/')}/chat/completions"
-        for is_last in (False, True):
-            refused, is_retried = self._refused, True
-            payload = {name: parameters[name] for name in parameters if name not in refused}
-            if "max_tokens" in refused:
-                payload["max_completion_tokens"] = parameters["max_tokens"]
-            request = self.client.build_request("POST", url, json=payload)
-            try:
-                async with _in_time(limit):
-                    response = await self.client.send(request, stream=True)
-                    if (status := response.status_code) == 200:
-                        break
-                    async with aclosing(response):
-                        error_body = await anext(response.aiter_raw(MAX_ERROR_BYTES), b"")
-                self._refused |= _refused_parameters(status, error_body, payload)
-                # A service that says when to come back is not asked before.
-                is_passing = status in _RETRIED and "retry-after" not in response.headers
-                is_retried = is_passing or self._refused > refused
-                raise ModelError(f"answered {status}")
-            except ModelError as error:
-                if is_last or not is_retried or asyncio.get_running_loop().time() >= limit:
-                    raise
-                _logger.warning("the language model %s", error)
-            await asyncio.sleep(RETRY_SECONDS)
-        if response.headers.get("content-encoding", "identity") != "identity":
-            await response.aclose()
-            raise ModelError("answered in an encoding that it was not offered")
-        return response
+        refused, is_passing = self._refused, True
+        payload = {name: parameters[name] for name in parameters if name not in refused}
+        if "max_tokens" in refused:
+            payload["max_completion_tokens"] = parameters["max_tokens"]
+        request = self.client.build_request("POST", url, json=payload)
+        try:
+            async with _in_time(limit):
+                response = await self.client.send(request, stream=True)
+                if (status := response.status_code) == 200:
+                    return response
+                async with aclosing(response):
+                    body = await anext(response.aiter_raw(MAX_ERROR_BYTES), b"")
+            said = body.decode(errors="replace").lower()
+            if status in (400, 422) and _REFUSAL.search(said):
+                self._refused |= {name for name in _OPTIONAL if name in payload and name in said}
+            # A service that says when to come back is not asked before.
+            is_passing = status in _RETRIED and "retry-after" not in response.headers
+            raise ModelError(f"answered {status}")
+        except ModelError as error:
+            is_retried = may_retry and (is_passing or self._refused > refused)
+            if not is_retried or asyncio.get_running_loop().time() >= limit:
+                raise
+            _logger.warning("the language model %s", error)
+        await asyncio.sleep(0.5)
+        return await self._send(parameters, limit, may_retry=False)
 
 
 @asynccontextmanager
@@ -190,13 +238,6 @@ async def _in_time(limit: float) -> AsyncIterator[None]:
         raise ModelError(f"broke off ({type(error).__name__})") from None
 
 
-def _refused_parameters(status: int, body: bytes, payload: Mapping[str, object]) -> set[str]:
-    """Return the optional parameters of a request that its refusal says it does not know."""
-    error = body.decode(errors="replace").lower()
-    is_refusal = status in (400, 422) and _REFUSAL.search(error)
-    return {name for name in _OPTIONAL if is_refusal and name in payload and name in error}
-
-
 def _read_event(data: str) -> ModelChunk:
     """Read one event of a streamed chat completion. Raises ModelError for anything else."""
     try:
@@ -208,8 +249,9 @@ def _read_event(data: str) -> ModelChunk:
         text = ((choice.get("delta") or {}).get("content") or "").encode(errors="replace").decode()
         reason = choice.get("finish_reason")
         used = payload.get("usage") or {}
-        usage = {name: used[name] for name in _COUNTED if type(used.get(name)) is int}
+        counts = ("prompt_tokens", "completion_tokens")
+        usage = {name: used[name] for name in counts if type(used.get(name)) is int}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise ModelError("sent what is no chat completion") from None
-    usage = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else {}
-    return ModelChunk(text, "length" if reason == "length" else reason and "stop", usage or None)
+    counted = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else None
+    return ModelChunk(text, "length" if reason == "length" else reason and "stop", counted)

@@ -31,6 +31,18 @@ const STAGES = {
     used ? `A language model put the query as ${quote(used)}.` : null,
     filters ? `It read these filters from the query: ${filtersInWords(filters)}.` : null,
   ],
+  operators: ({ phrases = [], required = [], excluded = [], filters, unread }) => [
+    phrases.length + required.length ? `Only what has ${listed([...phrases, ...required])}.` : null,
+    excluded.length ? `Nothing that has ${listed(excluded)}.` : null,
+    filters ? `Only ${filtersInWords(filters)}.` : null,
+    unread ? `${plural(unread, "passage")} with the words of a phrase were not read for it.` : null,
+  ],
+  correction: ({ corrected }) => Object.entries(corrected).map(
+    ([typed, used]) => `No document has ${quote(typed)}; ${quote(used)} was searched for.`,
+  ),
+  synonyms: ({ added }) => Object.entries(added).map(
+    ([form, others]) => `${quote(form)} was searched for as ${listed(others)}, too.`,
+  ),
   query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [
@@ -90,8 +102,9 @@ function explanationOf(answer) {
 }
 
 /** What a reader has to know before reading: what was not found, or could not be asked. */
-const noticesOf = ({ degraded, match, reason, results, unknown_identifiers: unknown }) =>
+const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifiers: unknown }) =>
   [
+    ...Object.values(stages).map(({ notice }) => notice),
     match === "none" && results.length ? "Nothing matches well; these passages are the nearest." : null,
     unknown.length
       ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,

@@ -2,16 +2,15 @@
 
 // One result of a search: what it is, where it stands, and what belongs to it.
 
-function resultNode(hit, matcher) {
+function resultNode(hit) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
-  title.append(element("bdi", {}, ...markedNodes(hit.title, matcher(hit.title))));
+  title.append(element("bdi", {}, ...markedNodes(hit.title, hit.highlights.title)));
   const tags = hit.tags.map((tag) => {
     const button = element("button", { type: "button", class: "tag", title: "Only with this tag" }, isolated(tag));
     button.addEventListener("click", () => chooseTags([...chosenTags, tag]));
     return element("li", {}, button);
   });
-  const text = withoutHeadings(hit.text, [hit.title, ...hit.section]);
-  const further = furtherNodes(hit, matcher);
+  const further = furtherNodes(hit);
   return element(
     "li", {},
     element(
@@ -19,8 +18,8 @@ function resultNode(hit, matcher) {
       element(
         "div", { class: "found" },
         element("h2", {}, title),
-        element("p", { class: "where" }, ...joinedNodes(whereParts(hit, matcher))),
-        element("p", { class: "snippet", dir: "auto" }, ...snippetNodes(plainLine(text), matcher)),
+        element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
+        element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
         further.length ? element("div", { class: "further" }, ...further) : null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
       ),
@@ -29,11 +28,14 @@ function resultNode(hit, matcher) {
   );
 }
 
-function whereParts(hit, matcher) {
-  const path = (hit.section[0] === hit.title ? hit.section.slice(1) : hit.section).join(" › ");
+function whereParts(hit) {
+  const first = hit.section[0] === hit.title ? 1 : 0;
+  const path = hit.section.slice(first).flatMap((heading, place) => [
+    place ? " › " : "", ...markedNodes(heading, hit.highlights.section[first + place]),
+  ]);
   const address = webAddress(hit.url);
   return [
-    path ? element("bdi", {}, ...markedNodes(path, matcher(path))) : null,
+    path.length ? element("bdi", {}, ...path) : null,
     partOf(hit),
     hit.path === hit.title ? null : isolated(hit.path),
     about.sources?.length > 1 ? isolated(hit.source) : null,
@@ -43,23 +45,24 @@ function whereParts(hit, matcher) {
 }
 
 /** What is shown on demand: the larger passage, what the result stands for, other places. */
-function furtherNodes(hit, matcher) {
+function furtherNodes(hit) {
   const copies = hit.near_duplicates ?? [];
   return [
-    hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit, matcher)) : null,
+    hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
     copies.length ? disclosure(plural(copies.length, "near duplicate"), () => copiesNode(copies)) : null,
     hit.also_at.length ? disclosure(`Also in ${plural(hit.also_at.length, "other place")}`, () => placesNode(hit.also_at)) : null,
   ].filter(Boolean);
 }
 
 /** The larger passage around a result, with the words of the query marked. */
-function passageNode({ passage, title, section }, matcher) {
-  const text = withoutHeadings(passage.text, [title, ...section]);
+function passageNode(hit) {
+  const mark = makeMarker(hit);
+  const text = withoutHeadings(hit.passage.text, [hit.title, ...hit.section]);
   const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(text));
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) texts.push(walker.currentNode);
-  for (const text of texts) text.replaceWith(...markedNodes(text.data, matcher(text.data)));
+  for (const text of texts) text.replaceWith(...mark(text.data));
   return node;
 }
 

@@ -5,7 +5,6 @@ const STEP = 10;
 const MAX_RESULTS = 100;
 
 let about = {};
-let stopWords = new Set();
 let wanted = STEP;
 let running = null;
 let timer = null;
@@ -113,31 +112,41 @@ function showAnswer(answer) {
     : nothingFound(answer, isFiltered);
   const because = answer.reason === "identifier" ? REASONS.identifier : null;
   say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
-  const offers = count ? [] : offersOf(isFiltered);
+  const offers = [...originalOf(answer), ...(count ? [] : offersOf(isFiltered))];
   byId("offers").hidden = offers.length === 0;
   byId("offers").replaceChildren(...offers);
   showExplanation(answer);
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
-    const matcher = makeMatcher(answer.query, stopWords);
     const place = focusedPlace();
-    results.replaceChildren(...answer.results.map((hit) => resultNode(hit, matcher)));
+    results.replaceChildren(...answer.results.map(resultNode));
     if (place >= 0) focusResult(place);
   }
   shown = key;
   byId("more").hidden = count < wanted || wanted >= MAX_RESULTS;
 }
 
+function offer(text, take) {
+  const button = element("button", { type: "button" }, text);
+  button.addEventListener("click", () => {
+    take();
+    query.focus();
+  });
+  return button;
+}
+
+/** The query as it was typed, where another one was searched for. */
+function originalOf({ stages }) {
+  const original = stages.correction?.original;
+  const search = () => {
+    query.value = original;
+    searchNow();
+  };
+  return original ? [offer(`Search instead for: ${original}`, search)] : [];
+}
+
 /** What may find something where this search found nothing. */
 function offersOf(isFiltered) {
-  const offer = (text, take) => {
-    const button = element("button", { type: "button" }, text);
-    button.addEventListener("click", () => {
-      take();
-      query.focus();
-    });
-    return button;
-  };
   const both = byId("modes").querySelector("input");
   return [
     both.checked || !about.semantic ? null : offer("Search by meaning and words", () => both.click()),
@@ -216,11 +225,11 @@ async function begin() {
     return;
   }
   byId("notice").hidden = true;
-  stopWords = new Set(about.stop_words);
   byId("description").replaceChildren(isolated(about.description));
   byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
   byId("modes").hidden = !about.semantic;
   makeFields(about);
+  if (about.suggestions) suggestBelow(query, byId("suggestions"), searchNow);
   byId("examples").hidden = about.examples.length === 0;
   byId("examples").querySelector("ul").replaceChildren(
     ...about.examples.map((text) => {

@@ -1,10 +1,10 @@
 """The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,40 +14,24 @@ Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
-HALVINGS = 16
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 Observer = Callable[[str, int, int], None]
 """Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
 
-_observers: list[Observer] = []
+observers: list[Observer] = []
+"""Told of every stage, in whichever thread it runs."""
 
 
-def observe_stages(observer: Observer) -> None:
-    """Tell `observer` of every stage from now on, in whichever thread it ran."""
-    if observer not in _observers:
-        _observers.append(observer)
-
-
-def stage(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Decorate a function that is a stage of a search."""
-
-    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        @wraps(function)
-        def timed(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-            begun = time.perf_counter_ns()
-            try:
-                return function(*arguments, **options)
-            finally:
-                for observer in _observers:
-                    observer(name, begun, time.perf_counter_ns())
-
-        return timed
-
-    return decorate
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Time a stage of a search: a block, or a function that this decorates."""
+    begun = time.perf_counter_ns()
+    try:
+        yield
+    finally:
+        for observer in observers:
+            observer(name, begun, time.perf_counter_ns())
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +122,22 @@ class Candidates:
         found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
         return replace(found.with_scores(scores), coverage=hits.coverage)
 
-    @classmethod
-    def by_meaning(cls, hits: LaneHits) -> "Candidates":
-        """Return the dense lane's hits, scored by cosine alone."""
-        order = np.argsort(hits.chunks)
-        scores = np.maximum(hits.scores, 0.0)[order]
-        found = cls(hits.chunks[order], scores, None, order + 1, np.zeros_like(order), scores)
-        return found.with_scores(scores)
+    def best_places(self, count: int | None = None) -> Numbers:
+        """Return the places of the best candidates, equal scores in the order of the index."""
+        return np.argsort(-self.scores, kind="stable")[:count]
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        clipped: Scores = np.clip(scores, 0.0, 1.0)
+        clipped: Scores = np.minimum(np.maximum(scores, 0.0), 1.0)
         return replace(self, scores=clipped.round(SCORE_DIGITS))
+
+    def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
+        """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
+
+        Scores end at 1, so all are divided by the `largest` factor that there can be.
+        """
+        scored = self.with_scores(self.scores * (factors / largest))
+        return replace(scored, boosts={**self.boosts, name: factors})
 
 
 def candidate_count(top_k: int) -> int:
@@ -157,29 +145,20 @@ def candidate_count(top_k: int) -> int:
     return max(100, 2 * top_k)
 
 
-def best(chunks: NDArray[np.integer], scores: Scores, count: int, *, repeated: int = 1) -> LaneHits:
-    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers.
-
-    A chunk may come up to `repeated` times, always with the same score.
-    """
-    wanted = count * repeated
-    if len(chunks) > wanted:
-        chosen = scores >= _threshold(scores, wanted)
+def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
+    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
+    if len(chunks) > count:
+        chosen = scores >= threshold(scores, count)
         chunks, scores = chunks[chosen], scores[chosen]
-    order = np.lexsort((chunks, -scores))
-    chunks, scores = chunks[order], scores[order]
-    if repeated > 1:
-        # The same chunk follows itself, since its score is the same each time.
-        is_first = first_of_equals(chunks)
-        chunks, scores = chunks[is_first], scores[is_first]
-    return LaneHits(chunks[:count].astype(np.int64), scores[:count])
+    order = np.lexsort((chunks, -scores))[:count]
+    return LaneHits(chunks[order].astype(np.int64), scores[order])
 
 
-def _threshold(scores: Scores, count: int) -> float:
+def threshold(scores: Scores, count: int) -> float:
     """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
     # Several times as fast as np.partition, which is slow where many scores are equal.
     low, high = float(scores.min()), float(scores.max())
-    for _ in range(HALVINGS):
+    for _ in range(16):
         middle = (low + high) / 2
         reached = np.count_nonzero(scores >= middle)
         if reached < count:
@@ -191,8 +170,9 @@ def _threshold(scores: Scores, count: int) -> float:
     return low
 
 
-def first_of_equals(numbers: NDArray[np.integer]) -> Mask:
-    """Mark the first of each run of equal `numbers` (m,)."""
-    is_first = np.ones(len(numbers), dtype=np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
-    return is_first
+def each_once(numbers: Numbers) -> Numbers:
+    """Return the different `numbers` (m,), ascending."""
+    ordered: Numbers = np.sort(numbers)
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]

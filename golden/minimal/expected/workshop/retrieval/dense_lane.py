@@ -7,19 +7,22 @@ integers of at most 127 in size, whose products and sums the floating type holds
 the same whatever order a machine adds in.
 """
 
-from bisect import bisect_left
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import exact_type, open_array, quantise
+from ..index.arrays import open_array
 from ..index.layout import IndexFiles, IndexLayout
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 SKETCHES_AT_ONCE = 50_000  # Few enough for what is computed to stay in the processor's cache.
+
+# 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
+_FLOAT32_DIMENSIONS = 1_040
 
 
 class _Query(NamedTuple):
@@ -86,10 +89,12 @@ class DenseLane:
         last = self._last
         if last is not None and last.vector is vector:
             return last
-        integers, scale = quantise(vector[np.newaxis, :])
-        values = integers[0].astype(exact_type(len(vector)))
+        # As `quantise` does it, which takes long for a single vector.
+        largest = np.abs(vector).max() or np.float32(1)
+        values = np.rint(vector / largest * np.float32(127)).astype(exact_type(len(vector)))
+        length = math.sqrt(float(np.vecdot(values, values))) or 1.0
         signs = pack_signs(vector[np.newaxis, :], self.centre)[:, 0]
-        self._last = query = _Query(vector, values, float(scale[0]), signs)
+        self._last = query = _Query(vector, values, float(np.float32(1 / length)), signs)
         return query
 
     def _cosines(self, values: NDArray[np.floating], scale: float, chunks: Numbers) -> Scores:
@@ -106,12 +111,7 @@ class DenseLane:
             part = slice(start, start + SKETCHES_AT_ONCE)
             differing = np.bitwise_count(sketch[:, part] ^ signs[:, np.newaxis])
             differing.sum(axis=0, dtype=np.uint16, out=distances[part])
-        farthest = bisect_left(
-            range(64 * len(sketch)),
-            depth,
-            key=lambda distance: int(np.count_nonzero(distances <= distance)),
-        )
-        chosen = np.flatnonzero(distances <= farthest)
+        chosen = np.flatnonzero(distances <= np.partition(distances, depth - 1)[depth - 1])
         return chosen if pool is None else pool[chosen]
 
 
@@ -123,3 +123,23 @@ def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDA
     bits[:, :dimensions] = vectors > centre
     packed = np.packbits(bits, axis=1, bitorder="little").view("<u8")
     return np.ascontiguousarray(packed.reshape(count, words).T)
+
+
+def exact_type(dimensions: int) -> type[np.floating]:
+    """Return the floating type that holds every product of two int8 rows exactly."""
+    return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
+
+
+def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
+
+    A zero vector gives a zero row with scale 0.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    safe = np.where(largest > 0, largest, 1).astype(np.float32)
+    rows = np.rint(vectors / safe[:, np.newaxis] * np.float32(127)).astype(np.int8)
+    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
+    scales = np.zeros(len(rows), dtype=np.float32)
+    present = squares > 0
+    scales[present] = 1.0 / np.sqrt(squares[present].astype(np.float64))
+    return rows, scales

@@ -106,8 +106,8 @@ class PieceCutter:
         )
 
     def cut(self, text: str) -> list[Word]:
-        """Cut the words of a text, in order."""
-        return [*map(self.cut_word, split_words(text))]
+        """Cut the words of a text, in order; of a longer one those in its MAX_CHARACTERS."""
+        return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 
 def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: str) -> Word:
@@ -162,11 +162,7 @@ class PieceEncoder:
     @stage("encode")
     def encode(self, text: str) -> Vector | None:
         """Return the unit vector (d,) of a text; None if pieces cover too little of it."""
-        return self.encode_words(self.cut(text))
-
-    def cut(self, text: str) -> list[Word]:
-        """Cut a text into words, as `encode_words` takes them."""
-        return self.pieces.cut(text[:MAX_CHARACTERS])
+        return self.encode_words(self.pieces.cut(text))
 
     def encode_words(self, words: Sequence[Word]) -> Vector | None:
         """Return the same as `encode` for a text of these words."""

@@ -5,6 +5,7 @@ each other filter, and was modified at or `modified_after`, and before `modified
 dates or date-times, in UTC unless they name another zone.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import ValueTable, open_array
+from ..index.arrays import Vocabulary, open_array
 from ..index.errors import InvalidRequestError
 from ..index.layout import IndexLayout, Manifest
 
@@ -21,6 +22,8 @@ Filters: TypeAlias = Mapping[str, object]
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
 MAX_FILTER_VALUES = 256  # Of one filter of a request.
+
+_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 """Filters that every index has; others are columns of metadata."""
@@ -97,8 +100,8 @@ class FilterColumns:
             is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
             is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
             return is_late if name == "modified_after" else is_early
-        find = self._values.beginning if name == "path" else self._values.having
-        passing = np.repeat(find(name, values), self._document_lengths)
+        documents = self._values.having(name, values, as_beginnings=name == "path")
+        passing = np.repeat(documents, self._document_lengths)
         # The table has the sources of copies, which are not stored again.
         return passing | self._from_sources(values) if name == "source" else passing
 
@@ -110,13 +113,11 @@ class FilterColumns:
         return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
 
     def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
-        having_all = np.ones(len(self.modified), dtype=np.bool_)
-        for tag in tags:
-            having = np.zeros(len(self.modified), dtype=np.bool_)
-            if tag in self._tags:
-                start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
-                having[self._tag_chunks[start:end]] = True
-            having_all &= having
+        counts = np.zeros(len(self.modified), dtype=np.uint16)
+        for tag in filter(self._tags.__contains__, tags):
+            start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
+            counts[self._tag_chunks[start:end]] += 1
+        having_all: NDArray[np.bool_] = counts == len(tags)
         return having_all
 
 
@@ -148,3 +149,43 @@ def _seconds(name: str, values: tuple[str, ...]) -> int:
 
 def _refusal(name: str, message: str) -> InvalidRequestError:
     return InvalidRequestError(message, field=f"filters.{name}")
+
+
+class ValueTable:
+    """Which documents have a value; keys are sorted, so that equal beginnings follow each other."""
+
+    def __init__(self, layout: IndexLayout, document_count: int) -> None:
+        """Map the files of the table. Raises IndexUnusableError."""
+        self._keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
+        self._starts = open_array(layout.filter_document_offsets, np.uint64, (len(self._keys) + 1,))
+        size = int(self._starts[-1])
+        self._documents = open_array(layout.filter_documents, np.uint32, (size,))
+        self._document_count = document_count
+
+    def having(
+        self, field: str, values: Iterable[str], *, as_beginnings: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return which documents (m,) have one of these values, or one that begins like them."""
+        mask = np.zeros(self._document_count, dtype=np.bool_)
+        marked = 0
+        for key in sorted({encode_value(field, value) for value in values}):
+            first, last = self._range(key, _AFTER_ALL if as_beginnings else b"\0")
+            # A shorter beginning has marked everything that begins with a longer one.
+            if last > marked:
+                mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
+                marked = last
+        return mask
+
+    def values_of(self, field: str, most: int) -> list[str]:
+        """Return the first `most` values of a field, sorted by their bytes."""
+        key = encode_value(field, "")
+        numbers = range(*self._range(key))[:most]
+        return [self._keys[number].removeprefix(key).decode() for number in numbers]
+
+    def _range(self, prefix: bytes, end: bytes = _AFTER_ALL) -> tuple[int, int]:
+        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + end)
+
+
+def encode_value(field: str, value: str) -> bytes:
+    """Return the key of a value: `field U+001F value`."""
+    return f"{field}\x1f{value}".encode("utf-8", "replace")

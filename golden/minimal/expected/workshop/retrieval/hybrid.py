@@ -1,4 +1,9 @@
-"""Joins the hits of both lanes, and says how much each lane counts."""
+"""Hybrid search: joins the hits of both lanes, weighs them, and adds up their scores.
+
+Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and Ingber 2023, An
+Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is: it means the same
+for every query, and stretching it over the candidates loses that.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,8 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.errors import ConfigurationError
-from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, first_of_equals
+from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, each_once
 from .settings import SETTINGS_FILE, read_number, reading
+
+
+def by_meaning(semantic: LaneHits) -> Candidates:
+    """Return the dense lane's hits, scored by cosine alone."""
+    order = np.argsort(semantic.chunks)
+    scores = np.maximum(semantic.scores, 0.0)[order]
+    unranked = np.zeros_like(order)
+    found = Candidates(semantic.chunks[order], scores, None, order + 1, unranked, scores)
+    return found.with_scores(scores)
 
 
 def complete_lanes(
@@ -24,8 +38,7 @@ def complete_lanes(
 
     A chunk's score then never depends on how deep a lane was read.
     """
-    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
-    chunks = found[first_of_equals(found)]
+    chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
@@ -69,3 +82,12 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
             hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
         )
     return Weights(semantic, keyword)
+
+
+def fuse_linear(
+    candidates: Candidates, semantic_weight: float, keyword_weight: float
+) -> Candidates:
+    """Score candidates of both lanes by the weighted mean of their scores there."""
+    assert candidates.semantic is not None and candidates.keyword is not None
+    weighted = semantic_weight * candidates.semantic + keyword_weight * candidates.keyword
+    return candidates.with_scores(weighted / (semantic_weight + keyword_weight))

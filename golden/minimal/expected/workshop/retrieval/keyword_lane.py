@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..index.arrays import Vocabulary, open_array
 from ..index.layout import IndexFiles, IndexLayout
-from .candidates import LaneHits, Mask, Numbers, Scores, best, stage
+from .candidates import LaneHits, Mask, Numbers, Scores, best, each_once, stage, threshold
 from .tokens import remember
 
 
@@ -64,7 +64,11 @@ class KeywordLane:
         scores = np.bincount(candidates, impacts, self.chunk_count).astype(np.float64, copy=False)
         if allowed is not None:
             candidates = candidates[allowed[candidates]]
-        return best(candidates, scores.take(candidates), count, repeated=len(postings))
+        found, wanted = scores.take(candidates), count * len(postings)
+        if len(found) > wanted:
+            candidates = candidates[found >= threshold(found, wanted)]
+        chunks = each_once(candidates)
+        return best(chunks, scores.take(chunks), count)
 
     def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""

@@ -41,13 +41,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A server's settings; PORT overrides the port, and PUBLIC_URL alone sets the address."""
+    """A server's settings; PORT overrides the port."""
 
     name: str
     title: str
     description: str
     port: int
-    public_url: str | None
     allowed_hosts: tuple[str, ...]
     max_body_bytes: int
     limits: Limits
@@ -65,7 +64,6 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             title=str(values["title"]),
             description=str(values["description"]),
             port=int(values["port"] if port is None else port),
-            public_url=read_address("PUBLIC_URL"),
             allowed_hosts=tuple(values["allowed_hosts"]),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),

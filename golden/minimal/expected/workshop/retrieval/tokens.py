@@ -89,6 +89,8 @@ _ASCII_PATTERN, _PATTERN = (
 )
 _ASCII_TOKEN = re.compile(_ASCII_PATTERN)
 _TOKEN = re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
+SPACELESS = re.compile(f"[{_SPACELESS}]")
+WORD = re.compile(rf"(?:[^\W_{_SPACELESS}]|[{_MARKS}])+")
 _JOINTS = re.compile(rf"{_JOINT}|_+|[+#*]+$|&")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
@@ -126,15 +128,15 @@ class Tokenizer:
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
-        self._token = remember(self._analyse, remembered)
+        self.token = remember(self._analyse, remembered)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
         if text.isascii():
-            return [self._token(surface) for surface in _ASCII_TOKEN.findall(text)]
+            return [self.token(surface) for surface in _ASCII_TOKEN.findall(text)]
         normal = unicodedata.normalize("NFKC", text)
         return [
-            _bigrams(match[0]) if match["run"] else self._token(match[0])
+            _bigrams(match[0]) if match["run"] else self.token(match[0])
             for match in _TOKEN.finditer(normal)
         ]
 
@@ -144,17 +146,15 @@ class Tokenizer:
             return query, self.tokenize(query)
         normal = unicodedata.normalize("NFKC", query)
         beginning = normal[:MAX_QUERY_CHARACTERS]
-        tokens: list[Token] = []
-        found: set[str] = set()
+        tokens, found = list[Token](), set[str]()
         for match in _TOKEN.finditer(beginning):
             # A run is cut within, as there may be nothing else.
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
-            token = _bigrams(text) if match["run"] else self._token(text)
-            new = found.union(token.terms)
-            if len(new) > MAX_QUERY_TERMS:
+            token = _bigrams(text) if match["run"] else self.token(text)
+            found.update(token.terms)
+            if len(found) > MAX_QUERY_TERMS:
                 return normal[: match.start()], tokens
             tokens.append(token)
-            found = new
             if text != match[0]:
                 return normal[: match.start() + len(text)], tokens
         return (query if beginning == normal else beginning), tokens
@@ -210,15 +210,11 @@ class Tokenizer:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
             return []
-        return [folded if _DIGIT.search(folded) else self._stem(folded)]
-
-    def _stem(self, word: str) -> str:
-        if self._stemmer is None:
-            return word
-        if self.language == "english":
-            word = american(word)
+        if self._stemmer is None or _DIGIT.search(folded):
+            return [folded]
+        word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
-            return str(self._stemmer.stemWord(word))
+            return [str(self._stemmer.stemWord(word))]
 
 
 def _bigrams(run: str) -> Token:

@@ -1,4 +1,4 @@
-"""Decides which requests may enter, by Host, Origin and bearer token.
+"""Decides which requests may enter: by Host, Origin and bearer token, and by a caller's rate.
 
 Hosts are loopback names, the address that a connection came in on, and those that are listed. So a
 web page that points its own name at this machine (DNS rebinding) is refused.
@@ -6,6 +6,8 @@ web page that points its own name at this machine (DNS rebinding) is refused.
 
 import os
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -21,6 +23,9 @@ MAX_HEADERS = 100
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
+MAX_CALLERS = 10_000
+"""Callers whose rates are remembered; the one that was away longest is forgotten first."""
+
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Health checks need no token."""
 
@@ -29,11 +34,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Which hosts the server answers for, and the SHA-256 of each token that opens it.
-
-    A host is listed as `name` (any port) or `name:port`. Without tokens all requests may enter;
-    with them, those for OPEN_PATHS and those that `is_open` need none.
-    """
+    """Hosts, each `name` or `name:port`, and the SHA-256 of each token; none opens to everybody."""
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]
@@ -76,7 +77,7 @@ class AccessPolicy:
             if scheme not in {"http", "https"} or sender not in {host, *self.allowed_hosts}:
                 raise HTTPException(403, "Pages of this Origin may not use this server.")
         if self.token_digests and not (scope["path"] in OPEN_PATHS or self.is_open(scope)):
-            digest = _token_digest(scope)
+            digest = token_digest(scope)
             # Digests have one length, and a wrong token is compared with every one of them.
             if not any(compare_digest(digest, known) for known in self.token_digests):
                 detail = "Send a valid token: Authorization: Bearer <token>."
@@ -85,7 +86,7 @@ class AccessPolicy:
     def caller(self, scope: Scope) -> bytes:
         """Return what tells apart the callers of requests that were checked."""
         if self.token_digests and _values(scope, b"authorization"):
-            return _token_digest(scope)
+            return token_digest(scope)
         client = scope.get("client")
         return str(client[0]).encode() if client else b""
 
@@ -94,7 +95,27 @@ class AccessPolicy:
         return is_address or not {host[0], host["name"]}.isdisjoint(LOOPBACK | self.allowed_hosts)
 
 
-def _token_digest(scope: Scope) -> bytes:
+class RateLimit:
+    """A token bucket for each caller, which `per_minute` requests empty; `clock` is monotonic."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._capacity = float(per_minute)
+        self._clock = clock
+        self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: bytes) -> float:
+        """Take one request from the caller's bucket; return the seconds to wait if it is empty."""
+        now = self._clock()
+        left, since = self._buckets.pop(caller, (self._capacity, now))
+        left = min(self._capacity, left + (now - since) * self._capacity / 60)
+        wait = 0.0 if left >= 1 else (1 - left) * 60 / self._capacity
+        self._buckets[caller] = (left if wait else left - 1, now)
+        if len(self._buckets) > MAX_CALLERS:
+            self._buckets.popitem(last=False)
+        return wait
+
+
+def token_digest(scope: Scope) -> bytes:
     """Return the SHA-256 of the bearer token; of nothing unless there is exactly one."""
     values = _values(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..index.records import ChunkRecord, DocumentRecord
-from ..retrieval.settings import settings
+from ..retrieval.settings import read_address
 
 HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()
 """Whether browsers are shown documents; else citations lead to their JSON."""
@@ -14,10 +14,7 @@ _served_at = ""
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the source's own url, else where this server shows the record, else its path.
-
-    Raises ConfigurationError for settings that cannot be used.
-    """
+    """Return the source's own url, else where this server shows the record, else its path."""
     if record.url:
         return record.url
     address = public_url()
@@ -34,13 +31,20 @@ def record_path(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def public_url() -> str:
-    """Return PUBLIC_URL, else where this process listens; empty if it listens nowhere."""
-    return settings().public_url or _served_at
+    """Return PUBLIC_URL, else where this process listens; empty if it listens nowhere.
+
+    Raises ConfigurationError.
+    """
+    return read_address("PUBLIC_URL") or _served_at
 
 
 def announce(address: str, port: int) -> None:
-    """Remember where this process listens: an IP address and a port."""
+    """Remember where this process listens, an IP address and a port, and check PUBLIC_URL.
+
+    Raises ConfigurationError.
+    """
     global _served_at
     ip = ipaddress.ip_address(address.partition("%")[0])
     host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)
     _served_at = f"http://{host}:{port}"
+    public_url()

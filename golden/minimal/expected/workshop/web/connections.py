@@ -17,9 +17,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from .json import Problem
 from .middleware import SECURITY_HEADERS
-from .observing import CONNECTIONS_REFUSED
-from .problems import Problem
 
 HEAD_SECONDS = 10.0
 MAX_HEAD_BYTES = 65_536
@@ -146,7 +145,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         fields = [b"%b: %b\r\n" % field for field in (*response.raw_headers, *SECURITY_HEADERS)]
         self.transport.write(b"".join([STATUS_LINE[status], *fields, b"\r\n", response.body]))
         self.transport.close()
-        CONNECTIONS_REFUSED(status).inc()
         client = self.client[0] if self.client else None
         _logger.info("connection refused", extra={"fields": {"status": status, "client": client}})
 

@@ -1,16 +1,27 @@
-"""JSON in, strictly parsed, and JSON out."""
+"""JSON in, strictly parsed, and JSON out: records, and errors as RFC 9457 problem documents."""
 
-from collections.abc import Callable, Coroutine
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Literal
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
 
+from ..index.errors import InvalidRequestError, ServerError
 from ..index.records import Record
+
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+
+_logger = logging.getLogger(__name__)
 
 
 class JsonResponse(Response):
@@ -57,3 +68,108 @@ class JsonRoute(APIRoute):
             return await answer(StrictRequest(request.scope, request.receive))
 
         return answer_json
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemDocument(Record):
+    """A problem document; each of `errors` has a `field` and a `message`."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: int
+    detail: str
+    errors: tuple[dict[str, str], ...] = ()
+
+
+PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "The request was refused or failed.",
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": TypeAdapter(ProblemDocument).json_schema()}},
+    }
+}
+"""What the OpenAPI document has for every response that is not a success."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request was refused or failed, and the headers of the response."""
+
+    status: int
+    detail: str
+    errors: tuple[dict[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        """Return a response with a problem document."""
+        title = HTTPStatus(self.status).phrase
+        return JsonResponse(
+            ProblemDocument("about:blank", title, self.status, self.detail, self.errors),
+            status_code=self.status,
+            headers=self.headers,
+            media_type=PROBLEM_MEDIA_TYPE,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """Responses for every failure of an application, in other `shapes` by how a path begins."""
+
+    shapes: Mapping[str, Callable[[Problem], Response]] = field(default_factory=dict)
+
+    @property
+    def handlers(self) -> dict[Any, Any]:
+        """The exception handlers of the application."""
+        return dict.fromkeys((HTTPException, RequestValidationError, ServerError), self._answer)
+
+    def response(self, scope: Scope, error: Exception) -> Response:
+        """Return the response to a request that failed with this error."""
+        problem = _describe(scope, error)
+        for beginning, shape in self.shapes.items():
+            if scope["path"].startswith(beginning):
+                return shape(problem)
+        return problem.response()
+
+    async def _answer(self, request: Request, error: Exception) -> Response:
+        return self.response(request.scope, error)
+
+
+def _describe(scope: Scope, error: Exception) -> Problem:
+    match error:
+        case HTTPException(status_code=405):
+            return Problem(405, error.detail, headers={"Allow": _allowed_methods(scope)})
+        case HTTPException():
+            return Problem(error.status_code, error.detail, headers=error.headers or {})
+        case RequestValidationError():
+            return _unprocessable([_describe_field(found) for found in error.errors()])
+        case InvalidRequestError():
+            # A query string has the filters next to the query, a body has them in an object.
+            prefix = "filters." if scope["method"] == "GET" else ""
+            return _unprocessable([(error.field.removeprefix(prefix), error.message)])
+        case ServerError():
+            # The message names files or machines, which is for the owner alone.
+            _logger.error("%s (%s)", error.message, error.hint)
+            headers = {"Retry-After": "5"} if error.http_status == 503 else {}
+            return Problem(error.http_status, error.reason, headers=headers)
+    _logger.error("%s %a failed", scope["method"], scope["path"], exc_info=error)
+    return Problem(500, "The server failed.")
+
+
+def _allowed_methods(scope: Scope) -> str:
+    # Starlette names those of the first route that matches, and not of all (RFC 9110, 15.5.6).
+    methods = {
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for route in scope["app"].routes
+        if route.matches({**scope, "method": method})[0] is Match.FULL
+    }
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+
+def _unprocessable(errors: Sequence[tuple[str, str]]) -> Problem:
+    detail = "; ".join(f"{name}: {message}" for name, message in errors)
+    return Problem(422, detail, tuple({"field": name, "message": text} for name, text in errors))
+
+
+def _describe_field(error: Mapping[str, Any]) -> tuple[str, str]:
+    place, *path = error["loc"]
+    return ".".join(map(str, path)) or place, error["msg"][:1].lower() + error["msg"][1:]

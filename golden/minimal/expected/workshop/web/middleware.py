@@ -4,23 +4,25 @@ import asyncio
 import math
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
-from .access import OPEN_PATHS, AccessPolicy
-from .limits import RateLimit, Slots
-from .observing import Outcome, observed_request
-from .problems import Problems
+from .access import OPEN_PATHS, AccessPolicy, RateLimit
+from .json import Problems
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
 """A body that arrives byte by byte costs far more time than one of its length."""
+
+WAIT_SECONDS = 1.0
 
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -33,11 +35,25 @@ SECURITY_HEADERS = (
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
+@dataclass(slots=True)
+class Outcome:
+    """How a request ended; with 499, as in nginx, if its client left before it was answered."""
+
+    status: int = 499
+    sent_bytes: int = 0
+    route: str = "none"
+
+
+Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
+"""Surrounds a request with an id; the outcome is complete when it ends."""
+
+
 class Middleware:
     """Passes requests to the application, or refuses them with a problem document.
 
     The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
     HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
+    `queues` names what a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
     """
 
     def __init__(
@@ -48,16 +64,20 @@ class Middleware:
         limits: Limits,
         max_body_bytes: int,
         problems: Problems | None = None,
+        observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
+        queues: Mapping[str, str] | None = None,
         authorise: Callable[[Caller], bool] | None = None,
     ) -> None:
         self._app = app
         self._policy = policy
         self._max_body_bytes = max_body_bytes
         self._problems = problems or Problems()
+        self._observe = observe
+        self._queues = queues or {}
         self._authorise = authorise
         counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
-        self._slots = {kind: Slots(kind, count) for kind, count in counts.items() if count}
-        self._streams = Slots("stream", limits.streams)
+        self._slots = {kind: Slots(count) for kind, count in counts.items() if count}
+        self._streams = Slots(limits.streams)
         rates = {"search": limits.requests_per_minute, "chat": limits.chat_requests_per_minute}
         self._rates = {kind: RateLimit(rate) for kind, rate in rates.items() if rate}
 
@@ -69,12 +89,14 @@ class Middleware:
         request_id = dict(scope["headers"]).get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
-        with observed_request(scope, request_id.decode()) as outcome:
-            answer = _Answer(scope["method"] == "HEAD", send, request_id, outcome)
+        with self._observe(scope, request_id.decode()) as outcome:
+            answer = _Answer(send, request_id, outcome)
             try:
                 await self._serve(scope, receive, answer)
-            except _DoneError:
-                pass
+            except ClientDisconnect:
+                if answer.refusal is not None:
+                    response = self._problems.response(scope, answer.refusal)
+                    await response(scope, receive, answer.send)
             except Exception as error:
                 if answer.has_begun:
                     raise
@@ -89,56 +111,46 @@ class Middleware:
             caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
             if not self._authorise(caller):
                 raise HTTPException(403, "This caller may not pass.")
-        receive = await self._receive_body(dict(scope["headers"]), receive)
+        receive = await self._receive_body(scope, receive)
         answer.is_last = False
-        if kind := self.kind_of_work(scope):
+        if scope["path"] not in (*OPEN_PATHS, "/metrics"):
+            queues = self._queues if scope["method"] == "POST" else {}
+            kind = queues.get(scope["path"], "search")
             self._check_rate(kind, scope)
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams
-        inner = {**scope, "method": "GET"} if answer.is_head else scope
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             await self._app(inner, receive, answer.send)
         finally:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
-    async def _receive_body(self, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+    async def _receive_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return what delivers the body to the application, whole."""
-        length, most = int(headers.get(b"content-length", 0)), self._max_body_bytes
+        headers, most = dict(scope["headers"]), self._max_body_bytes
+        length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
             return receive
-        body, pieces, is_more = bytearray(), 0, True
+        detail = f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
+        if length > most:
+            raise HTTPException(413, detail)
+        body, pieces = bytearray(), 0
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                while is_more and pieces < MAX_BODY_MESSAGES and max(length, len(body)) <= most:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise _DoneError
-                    body += message.get("body", b"")
-                    is_more = message.get("more_body", False)
-                    pieces += 1
+                async for piece in Request(scope, receive).stream():
+                    body += piece
+                    pieces += bool(piece)
+                    if len(body) > most or pieces > MAX_BODY_MESSAGES:
+                        raise HTTPException(413, detail)
         except TimeoutError:
             raise HTTPException(408, f"The body took longer than {BODY_SECONDS:.0f} s.") from None
-        if is_more or len(body) > most:
-            raise HTTPException(
-                413, f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
-            )
         whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def receive_whole() -> Message:
             return whole.pop() if whole else await receive()
 
         return receive_whole
-
-    def kind_of_work(self, scope: Scope) -> str | None:
-        """Name the queue of a request: `search`, `chat` or `mcp`; None if it need not wait."""
-        path = scope["path"]
-        if path in OPEN_PATHS or path == "/metrics":
-            return None
-        # GET /chat is the page for it.
-        is_chat = "chat" in path.split("/") and scope["method"] == "POST"
-        kind = "chat" if is_chat else "mcp" if path in {"/mcp", "/mcp/"} else "search"
-        return kind if kind in self._slots else "search"
 
     def _check_rate(self, kind: str, scope: Scope) -> None:
         rate = self._rates.get("chat" if kind == "chat" else "search")
@@ -147,8 +159,28 @@ class Middleware:
             raise HTTPException(429, detail, {"Retry-After": str(wait)})
 
 
-class _DoneError(Exception):
-    """There is nothing more to do: the request was HEAD, or its client has left."""
+class Slots:
+    """Lets `count` requests work at a time; others wait for WAIT_SECONDS, in order of arrival."""
+
+    def __init__(self, count: int) -> None:
+        self._free = asyncio.Semaphore(count)
+
+    async def take(self) -> None:
+        """Take a slot, to be given back once. Raises HTTPException 503."""
+        try:
+            async with asyncio.timeout(WAIT_SECONDS if self._free.locked() else None):
+                await self._free.acquire()
+        except TimeoutError:
+            detail = "The server has more requests than it can answer now; try again later."
+            raise HTTPException(503, detail, {"Retry-After": "1"}) from None
+
+    def give_back(self) -> None:
+        """Hand the slot on, in the next round of the event loop.
+
+        A search never waits for anything, so without that pause all that have arrived would be
+        answered before the loop looked at its sockets again, health checks among them.
+        """
+        asyncio.get_running_loop().call_soon(self._free.release)
 
 
 @dataclass(slots=True)
@@ -159,7 +191,6 @@ class _Answer:
     search needs. A body in pieces then takes a slot of `streams`, if there are any for it.
     """
 
-    is_head: bool
     send_on: Send
     request_id: bytes
     outcome: Outcome
@@ -169,6 +200,7 @@ class _Answer:
     # What is left of a body that was not read must not be taken for a request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
+    refusal: HTTPException | None = None
 
     async def take(self, slots: Slots) -> None:
         await slots.take()
@@ -183,21 +215,21 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.head = message
             return
-        is_more = message.get("more_body", False)
         if not self.has_begun:
             if self.streams is not None:
                 self.give_back()
-                if is_more and not self.is_head:
-                    await self.take(self.streams)
+                if message.get("more_body", False):
+                    try:
+                        await self.take(self.streams)
+                    except HTTPException as refusal:
+                        # FastAPI takes the response for begun, and would make this a failure.
+                        self.refusal = refusal
+                        raise ClientDisconnect from None
             self.has_begun = True
             self.outcome.status = self.head["status"]
             await self.send_on({**self.head, "headers": self._headers()})
-        if self.is_head:
-            message = {"type": "http.response.body", "body": b"", "more_body": False}
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)
-        if self.is_head and is_more:
-            raise _DoneError
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
         present = {name for name, _ in self.head["headers"]}

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
@@ -18,9 +17,10 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
-from ..retrieval.candidates import observe_stages
+from ..retrieval.candidates import observers
 from ..retrieval.results import SearchResponse
 from .access import OPEN_PATHS
+from .middleware import Outcome
 from .process import COUNTS_VARIABLE
 
 REGISTRY = prometheus.CollectorRegistry()
@@ -28,12 +28,10 @@ BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 
 # If an SDK of OpenTelemetry is set up, it gets a span for each request.
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
+Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
 # They would double the number of series.
 prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
-
-
-Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
 
 def _labelled(
@@ -45,12 +43,9 @@ def _labelled(
 
 _counter = partial(_labelled, prometheus.Counter)
 _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
-_gauge = partial(_labelled, partial(prometheus.Gauge, multiprocess_mode="livesum"))
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-CONNECTIONS_REFUSED = _counter("http_connections_refused", "Refused before a request.", "status")
-REQUESTS_WORKING = _gauge("http_requests_working", "Requests being worked on.", "kind")
 SEARCHES = _counter("searches", "Searches.", "mode", "reason", "degraded")
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
@@ -71,23 +66,13 @@ async def show_metrics() -> Response:
     return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
-@dataclass(slots=True)
-class Outcome:
-    """How a request ended; with 499, as in nginx, if its client left before it was answered."""
-
-    status: int = 499
-    sent_bytes: int = 0
-    route: str = "none"
-    search: dict[str, object] = field(default_factory=dict)
-
-
-_outcome: ContextVar[Outcome | None] = ContextVar("outcome", default=None)
+_found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 
 
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
     """Count and time a search and its stages; log its result, and its query if LOG_QUERIES is 1."""
     log_queries = os.environ.get("LOG_QUERIES") == "1"
-    observe_stages(_observe_stage)
+    observers.append(lambda name, begun, ended: STAGE_SECONDS(name).observe((ended - begun) / 1e9))
 
     @wraps(search)
     def observed(query: str, *arguments: Any, **options: Any) -> SearchResponse:
@@ -96,20 +81,21 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
         STAGE_SECONDS("all").observe(time.perf_counter() - begun)
         found = {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
         SEARCHES(*(str(value).lower() for value in found.values())).inc()
-        if outcome := _outcome.get():
+        if (logged := _found.get()) is not None:
             asked = {"query": query} if log_queries else {}
-            outcome.search = {**found, "results": len(response.hits), **asked}
+            logged.update(found, results=len(response.hits), **asked)
         return response
 
     return observed
 
 
 @contextmanager
-def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
+def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     """Count, trace and log a request once it has been answered."""
     begun = time.perf_counter()
     outcome = Outcome()
-    _outcome.set(outcome)
+    found: dict[str, object] = {}
+    _found.set(found)
     span = trace.get_current_span()
     if span.is_recording():
         # FastAPI sets it, and it may hold what somebody searches for.
@@ -129,11 +115,12 @@ def observed_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
             "bytes": outcome.sent_bytes,
             "request_id": request_id,
             "client": client[0] if client else None,
-            **outcome.search,
+            **found,
         }
         level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
         _logger.log(level, "request", extra={"fields": fields})
 
 
-def _observe_stage(name: str, begun: int, ended: int) -> None:
-    STAGE_SECONDS(name).observe((ended - begun) / 1e9)
+def count_reload(result: str) -> None:
+    """Count a new index: `ok`, or `refused` because it is unusable."""
+    INDEX_RELOADS(result).inc()

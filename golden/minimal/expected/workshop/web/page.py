@@ -1,39 +1,44 @@
-"""The pages for browsers, which hold no data and are open to all, and the JSON that they fetch.
+"""What people and agents read: pages for browsers, and the documents as Markdown.
 
-A page arrives in one response: a file of `page/` with the style sheets and scripts that it names.
-Its Content-Security-Policy (CSP, level 3) names each of them by hash, so that nothing else runs,
-nothing is loaded from elsewhere, and no text can become markup.
+A page holds no data, is open to all and arrives in one response. Its Content-Security-Policy names
+each script and style sheet by hash, so that nothing else runs and no text can become markup.
 """
 
 import re
 from base64 import b64encode
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..index.errors import ConfigurationError
+from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
-from ..index.served import current_index
 from ..retrieval.settings import settings
-from ..retrieval.tokens import ENGLISH_STOP_WORDS
-from .json import JsonResponse
-from .llms import MARKDOWN, markdown_of
-from .problems import PROBLEM_RESPONSES
-from .requests import PassageParameters
+from .citations import public_url, record_path
+from .json import PROBLEM_RESPONSES, JsonResponse
+from .requests import PageParameters
+from .routes import require_document
 
 FOLDER = Path(__file__).parents[1] / "page"
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
-MAX_VALUES = 50
-"""Values of a filter to choose from; where there are more, they are typed."""
+MAX_VALUES = 50  # Of a filter to choose from; where there are more, they are typed.
+MAX_LISTED = 1_000
+PIECES_PER_BLOCK = 64  # Of a stream: each block is a turn of a thread.
+
+MARKDOWN = "text/markdown"
 
 # `data:` is for the icon in the address bar.
 _POLICY = (
@@ -41,6 +46,7 @@ _POLICY = (
     " img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types 'none'"
 )
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 _REFERENCE = re.compile(
     r'<link rel="stylesheet" href="(?P<style>[a-z]+\.css)">'
     r'|<script src="(?P<script>[a-z]+\.js)"></script>'
@@ -80,6 +86,13 @@ class Page:
         return Response(self.body, headers=headers, media_type="text/html")
 
 
+class PassageParameters(PageParameters):
+    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
+
+    document: str
+    around: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentPassages(Record):
     """A document, with some of its passages, from `offset` on."""
@@ -89,11 +102,8 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes(*, chat: bool = False) -> APIRouter:
-    """Return the pages, and GET /about and GET /chunks, which they fetch.
-
-    Raises ConfigurationError if a file of a page is unreadable.
-    """
+def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
+    """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter(responses=PROBLEM_RESPONSES)
     page = Page.read("document.html")
     names = {"/": "search.html", "/docs": "docs.html"} | ({"/chat": "chat.html"} if chat else {})
@@ -108,7 +118,11 @@ def page_routes(*, chat: bool = False) -> APIRouter:
     )
     async def document_text(document_id: str, request: Request) -> Response:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
-        return await page.response() if is_page(request.scope) else markdown_of(document_id)
+        if is_page(request.scope):
+            return await page.response()
+        index = current_index()
+        record = require_document(index, document_id, document_id.removesuffix(".md"))
+        return _stream(read_document(index, record))
 
     @routes.get("/about", include_in_schema=False)
     async def about() -> JsonResponse:
@@ -129,9 +143,9 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     for name in filters.columns
                 ],
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
-                "stop_words": sorted(ENGLISH_STOP_WORDS) if manifest.language == "english" else [],
                 "semantic": manifest.dense is not None,
                 "chat": chat,
+                "suggestions": suggestions,
             }
         )
 
@@ -139,9 +153,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
     async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Return passages of one document, in the order of its text."""
         index = current_index()
-        record = index.find_document(parameters.document)
-        if record is None:
-            raise HTTPException(404, "There is no document with this id.")
+        record = require_document(index, parameters.document)
         offset = parameters.offset
         if parameters.around is not None:
             place = index.place_of(record, parameters.around)
@@ -155,14 +167,73 @@ def page_routes(*, chat: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Return whether the response to a request is a page, and so holds no data.
+    """Return whether a response is a page: under /d/, where HTML is accepted, not Markdown."""
+    accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
+    is_browser = "text/html" in accepted and MARKDOWN not in accepted
+    is_document = scope["path"].startswith("/d/") and is_browser
+    return scope["method"] == "GET" and (is_document or scope["path"] in PAGE_PATHS)
 
-    Under /d/ it is one for clients that accept HTML and do not prefer Markdown by naming it.
-    """
-    if scope["method"] != "GET":
-        return False
-    path: str = scope["path"]
-    if path.startswith("/d/"):
-        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept").lower()
-        return b"text/html" in accepted and b"text/markdown" not in accepted
-    return path in PAGE_PATHS
+
+_content = {**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}}
+agent_routes = APIRouter(tags=["agents"], default_response_class=Response, responses=_content)
+
+
+@agent_routes.get("/llms.txt")
+def llms() -> Response:
+    """Return the documents and endpoints of this server, listed in Markdown for agents."""
+    return Response("".join(_overview(current_index())), media_type=MARKDOWN)
+
+
+@agent_routes.get("/llms-full.txt")
+def llms_full() -> Response:
+    """Return the texts of the documents as one in Markdown, of the first 1,000."""
+    return _stream(_everything(current_index()))
+
+
+def _stream(pieces: Iterator[str]) -> Response:
+    def blocks() -> Iterator[str]:
+        while block := list(islice(pieces, PIECES_PER_BLOCK)):
+            yield "".join(block)
+        yield "\n"
+
+    return StreamingResponse(blocks(), media_type=MARKDOWN, headers={"Vary": "Accept"})
+
+
+def _overview(index: Index) -> Iterator[str]:
+    chosen, address = settings(), public_url()
+    about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
+    yield (
+        f"# {_line(chosen.title)}\n\n{about}"
+        f"{index.document_count} documents in {index.chunk_count} passages."
+        f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
+        " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
+    )
+    for record in index.documents(0, MAX_LISTED):
+        where = f": {_line(record.path)}" if record.path != record.title else ""
+        yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
+    yield (
+        f"{_rest(index)}\n## Optional\n\n"
+        f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
+        f"- [OpenAPI document]({address}/openapi.json): every endpoint of this server\n"
+    )
+
+
+def _everything(index: Index) -> Iterator[str]:
+    yield f"# {_line(settings().title)}\n"
+    for record in index.documents(0, MAX_LISTED):
+        url = f"Url: {_line(record.url)}\n" if record.url else ""
+        yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
+        yield from read_document(index, record)
+        yield "\n"
+    yield _rest(index)
+
+
+def _rest(index: Index) -> str:
+    if (rest := index.document_count - MAX_LISTED) > 0:
+        return f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
+    return ""
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,5 +1,6 @@
 """Sets up the process of a command: how it loads, where it logs, where workers add up metrics."""
 
+import atexit
 import gc
 import json
 import logging
@@ -37,11 +38,9 @@ def loading() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-@contextmanager
-def shared_counts(workers: int) -> Iterator[None]:
+def share_counts(workers: int) -> None:
     """Give several workers a folder for metrics, before prometheus-client is imported."""
     if workers < 2 or COUNTS_VARIABLE in os.environ:
-        yield
         return
     try:
         folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -49,12 +48,22 @@ def shared_counts(workers: int) -> Iterator[None]:
         problem = f"several workers need a folder for their metrics: {error}"
         hint = "set TMPDIR to a writable folder, or serve with one worker"
         raise ServerError(problem, hint=hint) from None
-    with folder as os.environ[COUNTS_VARIABLE]:
-        yield
+    # Removed when this process ends; workers end without the interpreter's doing.
+    atexit.register(folder.cleanup)
+    os.environ[COUNTS_VARIABLE] = folder.name
 
 
-class JsonFormatter(logging.Formatter):
-    """One JSON object in ASCII: nothing that clients send can begin a line or colour a terminal."""
+class JsonHandler(logging.Handler):
+    """Writes JSON in ASCII: nothing that clients send can begin a line or colour a terminal.
+
+    It writes what a file descriptor takes at once: a slow reader costs lines, not requests.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, without its end."""
@@ -67,19 +76,8 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = logging.Formatter().formatException(record.exc_info)
         return json.dumps(line, default=str, separators=(",", ":"))
-
-
-class DescriptorHandler(logging.Handler):
-    """Writes what a file descriptor takes at once: a slow reader costs lines, not requests."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__()
-        self.setFormatter(JsonFormatter())
-        self._descriptor = descriptor
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLOUT)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, if it can be written now."""
@@ -98,6 +96,6 @@ def configure_logging() -> None:
     handler: logging.Handler = logging.NullHandler()
     # Standard error may have been closed before this process began.
     with suppress(AttributeError, OSError, ValueError):
-        handler = DescriptorHandler(sys.stderr.fileno())
+        handler = JsonHandler(sys.stderr.fileno())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     logging.captureWarnings(True)

@@ -1,4 +1,4 @@
-"""The models of requests, and how searches run for them."""
+"""The models of requests."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ..index.served import current_index
+from ..index.reader import Index, current_index
 from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
 from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
 
@@ -35,15 +35,18 @@ _TIME: dict[str, Any] = {
 }
 
 
-# These schemas depend on the index, and are made when a client asks for them.
+schema_index: Callable[[], Index] = current_index
+"""The index that schemas name the values of; they are made when a client first asks for them."""
+
+
 def _describe_source(schema: dict[str, Any]) -> None:
-    if known := current_index().filters.known_values("source", MAX_FILTER_VALUES):
+    if known := schema_index().filters.known_values("source", MAX_FILTER_VALUES):
         schema["enum"] = known
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
     # A point in place of what may have a meaning in a pattern.
-    names = [re.sub(r"\W", ".", name) for name in current_index().filters.columns]
+    names = [re.sub(r"\W", ".", name) for name in schema_index().filters.columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 
 
@@ -53,7 +56,7 @@ def _describe_filters(schema: dict[str, Any]) -> None:
         "tags": "All of these tags.",
         "path": "A path that begins with one of these.",
         "media_type": "One of these, such as text/markdown.",
-        **dict.fromkeys(current_index().filters.columns, "One of these."),
+        **dict.fromkeys(schema_index().filters.columns, "One of these."),
     }
     properties = {"modified_after": _TIME, "modified_before": _TIME}
     for name, meaning in meanings.items():
@@ -79,7 +82,7 @@ class RequestModel(BaseModel):
 
 
 class SearchRequest(RequestModel):
-    """The body of POST /search."""
+    """What to search for."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
     top_k: Annotated[
@@ -95,6 +98,14 @@ class SearchRequest(RequestModel):
     )
 
 
+class ShownSearchRequest(SearchRequest):
+    """The body of POST /search."""
+
+    snippets: Annotated[
+        bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
+    ] = True
+
+
 class SearchParameters(RequestModel):
     """The query string of GET /search; lists are repeated, and a `filter` is `field=value`."""
 
@@ -106,13 +117,15 @@ class SearchParameters(RequestModel):
     modified_after: _Time = None
     modified_before: _Time = None
     filter: Annotated[list[_Pair], _Several] = []
+    snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
         named = self.model_dump(include={"source", "modified_after", "modified_before"})
         values = {**named, "tags": self.tag, **read_pairs(self.filter)}
         filters = {name: value for name, value in values.items() if value}
-        return {"query": self.q, "top_k": self.top_k, "mode": self.mode, "filters": filters}
+        same = self.model_dump(include={"top_k", "mode", "snippets"})
+        return {"query": self.q, "filters": filters, **same}
 
 
 class PageParameters(RequestModel):
@@ -122,24 +135,4 @@ class PageParameters(RequestModel):
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
 
 
-class PassageParameters(PageParameters):
-    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
-
-    document: str
-    around: str | None = None
-
-
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
-
-
-def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
-    """Run searches one after the other.
-
-    They only compute, for a millisecond or so: at 32 connections, threads, which contend for the
-    interpreter lock, were measured to answer a third fewer per second.
-    """
-
-    async def run(*arguments: Any, **options: Any) -> SearchResponse:
-        return search(*arguments, **options)
-
-    return run

@@ -8,17 +8,16 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from fastapi import FastAPI
-from prometheus_client.multiprocess import mark_process_dead
 
 from ..index.errors import ConfigurationError, ServerError
-from ..index.served import load, served
+from ..index.reader import Served, load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
 from .citations import announce
 from .connections import Server
-from .observing import INDEX_RELOADS
 from .process import configure_logging, loading
 
 MAX_WORKERS = 256
@@ -37,9 +36,11 @@ def serve(
     *,
     workers: int = 1,
     insecure_no_auth: bool = False,
+    follow: Callable[[Served], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
+    `follow` verifies the index in a thread, and may replace it by newer ones.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
@@ -66,25 +67,30 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
+        run = partial(_run, app, listener, follow or _verify)
         if workers == 1:
-            _run(app, listener)
+            run()
         else:
-            _run_workers(app, listener, workers)
+            _run_workers(run, listener, workers)
     _logger.info("stopped")
 
 
-def _run(app: FastAPI, listener: socket.socket) -> None:
+def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
     server = Server(app, settings().limits.connections)
     # Uvicorn raises the signal that stopped it again, which must not end this process.
     for number in _STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
     # Not before: a thread does not survive the fork that makes a worker.
-    served.follow(lambda result: INDEX_RELOADS(result).inc())
+    follow(served)
     server.run(sockets=[listener])
 
 
-def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
+def _verify(index: Served) -> None:
+    threading.Thread(target=index.verify, name="verify", daemon=True).start()
+
+
+def _run_workers(run: Callable[[], None], listener: socket.socket, count: int) -> None:
     """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
 
     They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
@@ -94,7 +100,7 @@ def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     # Held back for `sigwait`, and from a new worker until it has its own handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    workers = {_fork(app, listener) for _ in range(count)}
+    workers = {_fork(run) for _ in range(count)}
     is_stopping = False
     while workers:
         if signal.sigwait(signals) != signal.SIGCHLD:
@@ -107,16 +113,15 @@ def _run_workers(app: FastAPI, listener: socket.socket, count: int) -> None:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 workers.remove(pid)
-                mark_process_dead(pid)  # type: ignore[no-untyped-call]
             if ended and not is_stopping:
                 fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
                 _logger.error("a worker died", extra={"fields": fields})
                 # A worker that cannot start must not take a core.
                 time.sleep(1.0)
-                workers.add(_fork(app, listener))
+                workers.add(_fork(run))
 
 
-def _fork(app: FastAPI, listener: socket.socket) -> int:
+def _fork(run: Callable[[], None]) -> int:
     parent = os.getpid()
     if pid := os.fork():
         return pid
@@ -124,7 +129,7 @@ def _fork(app: FastAPI, listener: socket.socket) -> int:
         # Opened again, because connections that an index holds are for one process.
         load(verify=False)
         threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
-        _run(app, listener)
+        run()
         os._exit(0)
     except BaseException:
         _logger.exception("a worker failed")

@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import pytest
 
-from workshop.retrieval.sentences import find_sentence_ends
+from workshop.chat.text import find_sentence_ends
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,8 @@ from workshop.retrieval.sentences import find_sentence_ends
         "Dr. Who met J. Doe at 9 p.m. On time. |He left.",
         "See fig. 3 and no. 4. |They differ.",
         "Call `a. B. c` now. |It returns.",
+        "It stops. |Call `a. B`",
+        "Call `a. B`\n\n|It returns. |Then `c`",
         'She said "no." |He went (at last). |End.',
         "Yahoo! is lower case. |Next.",
         "\u4eca\u65e5\u306f\u3002|\u660e\u65e5\uff1f|\u300c\u306f\u3044\u3002\u300d|\u7d42",

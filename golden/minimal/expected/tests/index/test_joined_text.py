@@ -1,0 +1,54 @@
+"""The text of a document is that of its chunks, each part of it once."""
+
+from dataclasses import replace
+
+from workshop.index.records import ChunkRecord, join_chunks
+
+CHUNK = ChunkRecord(
+    id="",
+    document_id="",
+    title="",
+    text="",
+    section=[],
+    position={},
+    source="",
+    path="",
+    url=None,
+    tags=[],
+    modified=None,
+    also_at=[],
+)
+
+
+def joined(*chunks: tuple[int, str, int]) -> str:
+    """Return the text of chunks, each given by its offset, its text and its first line."""
+    return "".join(
+        join_chunks(
+            replace(
+                CHUNK,
+                text=text,
+                position={
+                    "start": start,
+                    "end": start + len(text),
+                    "line_start": line,
+                    "line_end": line + text.count("\n"),
+                },
+            )
+            for start, text, line in chunks
+        )
+    )
+
+
+def test_overlap_is_given_once() -> None:
+    assert joined((0, "one two", 1), (4, "two three", 1)) == "one two three"
+    assert joined((0, "one two three", 1), (4, "two", 1), (14, "four", 1)) == "one two three four"
+
+
+def test_gap_is_a_space_or_at_most_an_empty_line() -> None:
+    assert joined((0, "a", 1), (5, "b", 1)) == "a b"
+    assert joined((0, "a", 1), (5, "b", 2)) == "a\nb"
+    assert joined((0, "a", 1), (5, "b", 9)) == "a\n\nb"
+
+
+def test_nothing_is_nothing() -> None:
+    assert joined() == ""

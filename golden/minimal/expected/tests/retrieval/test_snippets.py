@@ -1,0 +1,174 @@
+"""Snippets: text without markup, code as code, the words of the query marked, bounded work."""
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+from workshop.retrieval.snippets import MAX_UNCUT_CHARACTERS, ShownHit, with_snippets
+from workshop.retrieval.tokens import Tokenizer
+
+ENGLISH = Tokenizer("english")
+LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
+
+
+def show(
+    query: str,
+    text: str,
+    *,
+    path: str = "guide.md",
+    title: str = "Guide",
+    section: Sequence[str] = (),
+    tokenizer: Tokenizer = ENGLISH,
+) -> ShownHit:
+    hit = Hit(
+        *("c1", "d1", title, text, list(section), {}, "docs", path, None, [], None, []),
+        score=1.0,
+        scores=LaneScores(1.0, 1.0),
+        ranks=LaneRanks(1, 1),
+        boosts={},
+    )
+    response = SearchResponse(query, "hybrid", "default", False, "strong", (), 1.0, {}, (hit,))
+    (shown,) = with_snippets(response, tokenizer).hits
+    assert (shown.id, shown.text, shown.score) == (hit.id, hit.text, hit.score)
+    return shown
+
+
+def snippet_of(shown: ShownHit) -> str:
+    assert shown.snippet is not None
+    return shown.snippet
+
+
+def marked(shown: ShownHit) -> list[str]:
+    assert shown.highlights
+    return [snippet_of(shown)[start:end] for start, end in shown.highlights.snippet]
+
+
+@pytest.mark.parametrize(
+    ("text", "snippet"),
+    [
+        ("A [link](https://a.example/b) and [one](c.md 'x').", "A link and [one](c.md 'x')."),
+        ('See [it](a.md "Title") or [that][ref] or [[page|this]].', "See it or that or this."),
+        ("[![Build](https://b.example/x.svg)](https://b.example) Fast.", "Fast."),
+        (
+            "![A picture](a.png) It **is** *very* bold, `**kwargs` not.",
+            "It is very bold, **kwargs not.",
+        ),
+        ("<Note icon='x'>\n  Take <b>care</b>.<br/>\n</Note>", "Take care."),
+        ('<Tab onClick={() => go("a")}>Go</Tab>', "Go"),
+        (
+            "A Vec `Vec<T>` if 1 < 2 and <https://a.example/x>.",
+            "A Vec Vec<T> if 1 < 2 and https://a.example/x.",
+        ),
+        ("<!-- hidden\nthings -->Shown {/* not */}too.", "Shown too."),
+        ("- one\n- [ ] two\n* three", "one \u2022 two \u2022 three"),
+        ("> Quoted\n> twice", "Quoted twice"),
+        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a \u00b7 b \u2022 1 \u00b7 2"),
+        ("Title\n=====\nText &amp; more, 3 \\* 4.", "Title Text & more, 3 * 4."),
+        ("## Other\nText.", "Other \u00b7 Text."),
+        ("snake_case and __init__ and 2*3*4 stay", "snake_case and __init__ and 2*3*4 stay"),
+    ],
+)
+def test_markup_is_taken_out(text: str, snippet: str) -> None:
+    assert snippet_of(show("nothing", text)) == snippet
+
+
+def test_headings_that_are_shown_above_are_left_out() -> None:
+    shown = show("set up", "# Guide\n\n## `Set` up\n\nDo it.", section=["Guide", "Set up"])
+    assert snippet_of(shown) == "Do it."
+    assert shown.highlights and shown.highlights.section == [[], [(0, 3), (4, 6)]]
+
+
+def test_code_keeps_its_lines_and_marks() -> None:
+    shown = show("run", "Do:\n\n```sh\n# run it\n  ./run **all** <x>\n```\nThen **go**.")
+    assert snippet_of(shown) == "Do:\n# run it\n  ./run **all** <x>\nThen go."
+    ((start, end),) = shown.snippet_code
+    assert snippet_of(shown)[start:end] == "# run it\n  ./run **all** <x>"
+    whole = show("answer", "# The answer\n__all__ = [x<y>(z)]\n", path="src/a.py")
+    assert snippet_of(whole) == "# The answer\n__all__ = [x<y>(z)]"
+    assert whole.snippet_code == ((0, len(snippet_of(whole))),)
+
+
+def test_a_window_that_begins_within_code_stays_code() -> None:
+    lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))
+    shown = show("needle", f"Text.\n\n```\n{lines}\nneedle = **1**\n```\nEnd.")
+    assert "needle = **1**" in snippet_of(shown)
+    start, end = shown.snippet_code[0]
+    assert "needle = **1**" in snippet_of(shown)[start:end]
+
+
+def test_the_window_has_the_most_words() -> None:
+    text = f"A lamp. {LOREM * 6}The lamp burns for ten hours. {LOREM * 6}"
+    shown = show("how many hours does a lamp burn", text)
+    assert snippet_of(shown).startswith("\u2026 The lamp burns for ten hours.")
+    assert snippet_of(shown).endswith(" \u2026")
+    assert len(snippet_of(shown)) <= MAX_UNCUT_CHARACTERS
+    assert marked(shown) == ["lamp", "burns", "hours"]
+    assert not snippet_of(show("lamp", "The lamp.")).endswith("\u2026")
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "words"),
+    [
+        (
+            "authenticating",
+            "It authenticates by authentication; authors do not.",
+            ["authenticates", "authentication"],
+        ),
+        ("happy colours", "The colour of happiness.", ["colour", "happiness"]),
+        (
+            "the max_connections",
+            "Set max_connections, the max of connections.",
+            ["max_connections", "max", "connections"],
+        ),
+        ("PII-2024-0042", "In 2024 came PII-2024-0042.", ["PII-2024-0042"]),
+        ("C++", "In C++ and c.", ["C++"]),
+        ("connect", "They disconnect.", []),
+        ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
+        (
+            "\u6771\u4eac\u306e\u5929\u6c17",
+            "\u4eca\u65e5\u306e\u6771\u4eac\u306e\u5929\u6c17",
+            ["\u6771\u4eac", "\u306e\u5929", "\u6c17"],
+        ),
+    ],
+)
+def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
+    found = marked(show(query, text))
+    if ENGLISH.terms(query)[0].isascii():
+        assert found == words
+    else:
+        assert found and set("".join(found)) <= set("".join(words))
+
+
+def test_offsets_count_characters() -> None:
+    shown = show("lamp", "\U0001f525 A lamp.", title="\U0001f525 Lamps")
+    assert marked(shown) == ["lamp"]
+    assert shown.highlights and shown.highlights.title == [(2, 7)]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<!--",
+        "{/*",
+        "[",
+        "![",
+        "[a](",
+        "`",
+        "``",
+        "**a",
+        "*a ",
+        "<a",
+        "|",
+        "\n#",
+        "> ",
+        "\n- ",
+        "\n```a",
+        "\n* * ",
+    ],
+)
+def test_hostile_markup_costs_little(piece: str) -> None:
+    started = time.process_time()
+    show("a lamp", piece * 20_000)
+    assert time.process_time() - started < 1

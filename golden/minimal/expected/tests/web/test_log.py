@@ -1,0 +1,61 @@
+"""The lines of the log."""
+
+import json
+import logging
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from workshop.index.errors import ConfigurationError
+from workshop.web.process import JsonHandler, configure_logging
+
+
+def record(message: str, *arguments: object, **options: Any) -> logging.LogRecord:
+    made = logging.LogRecord("server", logging.INFO, "", 0, message, arguments, None)
+    made.created = 1_700_000_000.5
+    for name, value in options.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_line_has_time_level_logger_message_and_fields() -> None:
+    line = JsonHandler(1).format(record("said %d", 1, fields={"status": 200}))
+    assert line == (
+        '{"time":"2023-11-14T22:13:20.500Z","level":"info","logger":"server",'
+        '"message":"said 1","status":200}'
+    )
+
+
+def test_a_traceback_is_a_field() -> None:
+    try:
+        raise RuntimeError("broken\nin two")
+    except RuntimeError:
+        made = record("failed", exc_info=sys.exc_info())
+    line = JsonHandler(1).format(made)
+    assert "\n" not in line
+    assert "RuntimeError: broken\nin two" in json.loads(line)["exception"]
+
+
+def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
+    reader, writer = os.pipe()
+    handler = JsonHandler(writer)
+    # Ten times what a pipe holds.
+    for number in range(5000):
+        handler.emit(record("line %d %s", number, "x" * 80))
+    os.set_blocking(reader, False)
+    with os.fdopen(reader, "rb") as stream:
+        before = stream.read()
+        handler.emit(record("after"))
+        after = stream.read()
+    os.close(writer)
+    assert before.startswith(b'{"time"') and len(before) < 100_000
+    assert json.loads(after)["message"] == "after"
+
+
+def test_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    with pytest.raises(ConfigurationError, match="LOG_LEVEL: 'loud'") as caught:
+        configure_logging()
+    assert caught.value.hint == "choose one of debug, info, warning, error"

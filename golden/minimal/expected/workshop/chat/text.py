@@ -1,0 +1,188 @@
+"""The text of answers: sentences taken out of passages, and what a model writes made safe.
+
+A model may write what a hostile document told it. So citations of no passage are left out, a space
+parts the marks of links, images and HTML (CommonMark 0.31, sections 4.6, 4.7, 6.3 to 6.6), and an
+address that no passage has becomes `https[:]//evil[.]example`, since many clients link bare ones.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, zip_longest
+
+MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
+MAX_HELD_CHARACTERS = 2_000
+
+_CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
+# After a stop and a space, after a stop of Chinese or Japanese, after a paragraph or an item.
+_END = re.compile(
+    rf"(?P<stop>(?<=[.!?\u2026\u061f\u0964\u0965\u06d4\u1362])[{_CLOSING}]*\s+)"
+    rf"|(?<=[\u3002\uff01\uff1f\uff61])[{_CLOSING}]*\s*"
+    r"|[ \t]*\n(?:[ \t]*\n)+"
+    r"|[ \t]*\n(?=[ \t]*(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t])"
+)
+_NO_END = re.compile(
+    r"(?:^|[\s(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|cf|ca|etc|vs|no|nos|fig|figs|eq|sec|art|approx|dr"
+    r"|mr|mrs|ms|prof|st|p|pp|vol|ch|ed|eds|inc|ltd|co|al|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct"
+    r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
+    re.IGNORECASE,
+)
+_CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
+
+_CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(
+    r"^[ \t]*(\|.*)\n[ \t]*\|(?=[^\n]*-)[ \t|:-]++$((?:\n[ \t]*\|.*)*)", re.MULTILINE
+)
+_HEADING_OR_RULE = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
+)
+_BLOCK = re.compile(
+    r"\n[ \t]*(?=\n)|^[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+|>[ \t]?|(?=\|))|\|[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+# Bounded, or many marks that are never closed would take quadratic time.
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
+
+MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
+_BEGUN = "h|ht|htt|https?|https?:/?|f|ft|ftp|ftp:/?|w|ww|www"
+_GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
+_GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
+
+
+def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets at which a new sentence begins within `text[start:end]`, in order."""
+    spans = _CODE_SPAN.finditer(text, start, end)
+    code = next(spans, None)
+    for match in _END.finditer(text, start, end):
+        while code is not None and code.end() <= match.start():
+            code = next(spans, None)
+        is_within_code = code is not None and code.start() < match.start()
+        if start < match.end() < end and not is_within_code and not _goes_on(text, start, match):
+            yield match.end()
+
+
+def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
+    if match["stop"] is None or match[0].count("\n") > 1:
+        return False
+    before = max(start, match.start() - 8)  # The longest abbreviation, and what is before it.
+    is_abbreviation = _NO_END.search(text, before, match.start()) is not None
+    return is_abbreviation or text[match.end() : match.end() + 1].islower()
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences, list items and table rows of Markdown as plain text, each cut."""
+    text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text))
+    for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
+        if block.lstrip().startswith("|"):
+            block = ", ".join(filter(None, _cells(block)))
+        plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
+        # A number in square brackets would look like a citation.
+        plain = _NUMBER.sub(r"(\1)", _EMPHASIS.sub(r"\2", plain))
+        for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
+            sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
+            if len(sentence) >= MIN_SENTENCE:
+                yield sentence
+
+
+def _name_columns(table: re.Match[str]) -> str:
+    text, names = "", _cells(table[1])
+    for row in filter(str.strip, table[2].split("\n")):
+        pairs = zip_longest(names, _cells(row), fillvalue="")
+        named = (f"{name}: {value}" if name else value for name, value in pairs if value)
+        text += "\n\n" + "; ".join(named)
+    return text
+
+
+def _cells(line: str) -> list[str]:
+    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    cut = text[: max(0, limit - len(" ..."))]
+    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + " ..."
+
+
+class _Filter(ABC):
+    """Passes a streamed text on, but holds back an end that the next piece may change."""
+
+    _growing: re.Pattern[str]
+    _held = ""
+
+    @abstractmethod
+    def _pass(self, text: str) -> str: ...
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; return what can be passed on."""
+        text = self._held + text
+        growing = self._growing.search(text, max(0, len(text) - MAX_HELD_CHARACTERS))
+        end = growing.start() if growing else len(text)
+        self._held = text[end:]
+        return self._pass(text[:end])
+
+    def finish(self) -> str:
+        """Return what was held back until the end of the text."""
+        return self._pass(self._held).rstrip(" \t")
+
+
+class CitationFilter(_Filter):
+    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`."""
+
+    # A number of four digits or more, such as a year, is no citation.
+    _group = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
+    _growing = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
+
+    def __init__(self, passage_count: int) -> None:
+        self.cited: list[int] = []
+        self._passage_count = passage_count
+
+    def _pass(self, text: str) -> str:
+        return self._group.sub(self._check, text)
+
+    def _check(self, group: re.Match[str]) -> str:
+        spans = re.findall(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?", group[0])
+        numbers = dict.fromkeys(
+            number
+            for first, last in spans
+            for number in range(int(first), int(last or first) + 1)
+            if 1 <= number <= self._passage_count
+        )
+        self.cited += [number for number in numbers if number not in self.cited]
+        space = group[0].partition("[")[0]
+        return space + "".join(f"[{number}]" for number in numbers) if numbers else ""
+
+
+class MarkupFilter(_Filter):
+    """Disarms links, images, HTML and any address that does not occur in the `passages`."""
+
+    _growing = _GROWING_MARK
+
+    def __init__(self, passages: Iterable[str]) -> None:
+        addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
+        self._known = {ending for address in addresses for ending in _endings(address)}
+
+    def _pass(self, text: str) -> str:
+        return MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
+
+    def _check(self, match: re.Match[str]) -> str:
+        if not self._known.isdisjoint(_endings(match[0])):
+            return match[0]
+        return re.sub(r"\.(?=\w)", "[.]", match[0].replace("://", "[:]//"))
+
+
+def disarm(text: str, passages: Iterable[str] = ()) -> str:
+    """Return a whole text as `MarkupFilter` passes it on."""
+    markup = MarkupFilter(passages)
+    return markup.feed(text) + markup.finish()
+
+
+def _endings(address: str) -> tuple[str, str]:
+    # Marks after an address may end it or the sentence.
+    return address, address.rstrip(".,;:!?)]}>'\"*_~`")

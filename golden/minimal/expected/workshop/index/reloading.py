@@ -1,0 +1,74 @@
+"""Serves each index that is published in place of the one before."""
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from .errors import IndexUnusableError
+from .layout import resolve_version
+from .reader import Served
+
+POLL_SECONDS = 0.25
+NOT_RELOADED = "the index published last cannot be used; the one before is still served"
+
+_logger = logging.getLogger(__name__)
+
+
+def follow(
+    served: Served,
+    count: Callable[[str], object] = lambda _result: None,
+    poll_seconds: float = POLL_SECONDS,
+) -> threading.Event:
+    """Verify the served index, then serve each that is published, until the event is set.
+
+    `count` is called with `ok` or `refused`. While the index is damaged or the last one was
+    refused, a file that is replaced counts as published.
+    """
+    stop = threading.Event()
+    seen = _stamps(served.directory)
+
+    def watch() -> None:
+        nonlocal seen
+        served.verify()
+        while not stop.wait(poll_seconds):
+            found = _stamps(served.directory)
+            is_wrong = served.state.damage or served.state.problem
+            if found[:2] != seen[:2] or (is_wrong and found != seen):
+                seen = found
+                count("ok" if _reload(served) else "refused")
+
+    threading.Thread(target=watch, name="reloader", daemon=True).start()
+    return stop
+
+
+def _reload(served: Served) -> bool:
+    try:
+        index = served.open_index(served.directory)
+        if findings := index.verify():
+            raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
+    except Exception as error:
+        # Damage may show in ways that nobody has foreseen, and must not end the thread.
+        _logger.error("the index published last is not served: %r", error)
+        served.report(NOT_RELOADED)
+        return False
+    served.replace(index)
+    _logger.info("serving index %s now", index.version)
+    return True
+
+
+def _stamps(directory: Path) -> list[object]:
+    """Return what changes when CURRENT, the manifest or any file of the version is replaced."""
+    paths = [directory / "CURRENT", directory / "manifest.json"]
+    with suppress(OSError, IndexUnusableError):
+        paths += sorted(resolve_version(directory).rglob("*"))
+    return [(path, _stamp(path)) for path in paths]
+
+
+def _stamp(path: Path) -> object:
+    try:
+        stat = path.stat()
+    except OSError as error:
+        return type(error)
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

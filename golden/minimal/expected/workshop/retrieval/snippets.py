@@ -1,0 +1,208 @@
+"""Snippets: what is shown of each hit, as plain text, and where words of the query stand.
+
+Tags of HTML and JSX, targets of links, images and the marks of Markdown are taken out; code keeps
+its lines. Offsets count characters (code points). A snippet is text, which may hold `<` and `&`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from html import unescape
+from itertools import filterfalse
+from operator import attrgetter
+from typing import TypeAlias
+
+from ..index.records import GOES_ON, Record
+from .results import Hit, SearchResponse
+from .tokens import SPACELESS, WORD, Tokenizer
+
+MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # What is a little longer is not cut.
+MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
+BEGINNINGS = ("\n", ". ", "\u3002")  # Of what can be read by itself.
+
+Span: TypeAlias = tuple[int, int]
+"""The first character, and the one after the last."""
+
+FindWords: TypeAlias = Callable[[str], list[Span]]
+"""Finds words in a text, in order and apart from each other."""
+
+# Of files in which `#` begins a comment and `<` no tag; all others are read as Markdown.
+_CODE_SUFFIXES = frozenset(
+    "bash c cc cfg conf cpp cs css csv go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
+    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsv tsx vue xml yaml yml".split()
+)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
+_FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
+# A rule or an import of MDX as a whole, else the beginning of a line.
+_LINE = re.compile(
+    r"\n[ \t]*+(?:(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
+    r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
+    r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
+)
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]]*\])")
+_INLINE = re.compile(
+    r"[`\[<*\\](?:"
+    r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
+    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\]"
+    r"|(?<=\[)(?P<label>[^\[\]]*)\](?:\([^()\s]*(?:\s\"[^\"]*\")?\)|\[[^\[\]]*\])"
+    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
+    r"|(?<=\*)\*(?P<strong>[^*]+)\*\*|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
+    r")"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Highlights(Record):
+    """Where words of the query stand in the snippet, in the title and in each of the headings."""
+
+    snippet: list[Span]
+    title: list[Span]
+    section: list[list[Span]]
+
+
+@dataclass(slots=True)
+class ShownHit(Hit):
+    """A hit with its snippet, if that was wanted; `snippet_code` is where code stands in it."""
+
+    snippet: str | None = None
+    highlights: Highlights | None = None
+    snippet_code: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResponse(SearchResponse):
+    """The response to one query, with the snippets of its hits."""
+
+    hits: tuple[ShownHit, ...] = field(metadata={"alias": "results"})
+
+
+_of_response = attrgetter(*[each.name for each in fields(SearchResponse)])
+_of_hit = attrgetter(*[each.name for each in fields(Hit)])
+
+
+def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownResponse:
+    """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
+    find = word_finder(response.query, tokenizer)
+    hits = tuple(_show(hit, find) for hit in response.hits)
+    return ShownResponse(*(*_of_response(response)[:-1], hits))
+
+
+def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
+    """Return what finds the words of a text that have a term in common with a query."""
+    terms, whole = set[str](), set[str]()
+    for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
+        if SPACELESS.match(token.text):
+            whole.update(token.terms)
+        elif WORD.fullmatch(token.text):
+            terms.update(token.terms)
+        else:
+            whole.add(token.text.lower())
+            # The numbers in `PII-2024-0042` are others elsewhere.
+            terms.update(filterfalse(str.isdigit, token.terms))
+    # Half of each term, since a stem may end otherwise than its words do.
+    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
+    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
+    is_wanted = cache(lambda word: not terms.isdisjoint(tokenizer.token(word).terms))
+
+    def find(text: str) -> list[Span]:
+        # Of all letters this one alone has a lower case of two characters.
+        lower, found = text.replace("\u0130", "I").lower(), []
+        for needle, is_beginning in needles.items():
+            start = lower.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                if not is_beginning:
+                    found.append((start, end))
+                elif start and lower[start - 1].isalnum():
+                    pass
+                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
+                    end = word.end()
+                    found.append((start, end))
+                start = lower.find(needle, end)
+        found.sort(key=lambda span: (span[0], -span[1]))
+        end = 0
+        return [each for each in found if each[0] >= end and (end := each[1])]
+
+    return find
+
+
+def _show(hit: Hit, find: FindWords) -> ShownHit:
+    text = hit.text[:MAX_READ_CHARACTERS]
+    start = _choose_start(text, find(text)) if len(text) > MAX_UNCUT_CHARACTERS else 0
+    # Markup takes room as well.
+    end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
+    pieces = [(text[start:end].strip("\n"), True)]
+    if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
+        # A block of code may have begun before this, or in an earlier chunk.
+        fences = text.count("\n```")
+        is_within = text.count("\n```", 0, start) % 2 or (fences % 2 and text.endswith("\n```"))
+        shown = f"\n```\n{text[start:end]}" if is_within else f"\n{text[start:end]}"
+        pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
+    snippet, code = f"{GOES_ON} " if start else "", []
+    for piece, is_code in pieces:
+        code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
+        snippet += f"{piece}\n"
+    is_cut = end < len(hit.text)
+    if len(snippet) > MAX_UNCUT_CHARACTERS:
+        snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
+    snippet = snippet.rstrip()
+    shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
+    snippet += f" {GOES_ON}" if is_cut else ""
+    highlights = Highlights(find(snippet), find(hit.title), [*map(find, hit.section)])
+    return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
+
+
+def _end_of_word(text: str, start: int, end: int) -> int:
+    """Return where to cut a text that goes on after `end`, in its second half if possible."""
+    if end >= len(text):
+        return len(text)
+    cut = max(text.rfind(space, (start + end) // 2, end) for space in " \n")
+    return cut if cut > 0 else end
+
+
+def _choose_start(text: str, words: Sequence[Span]) -> int:
+    """Return where to begin so that as many of the found words as possible are near."""
+    found = [first for first, _ in words] or [0]
+    ends = [bisect_left(found, first + MAX_CHARACTERS * 2 // 3) for first in found]
+    most = max(range(len(found)), key=lambda number: ends[number] - number)
+    start = min(found[most], len(text) - MAX_CHARACTERS)
+    if start < MAX_CHARACTERS / 3:
+        return 0
+    near = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
+    return near if near > 2 else text.find(" ", start - 40, start) + 1 or start
+
+
+def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the stretches of a text that have no markup any more, and whether each is code."""
+    parts = _FENCE.split(_COMMENT.sub("", text))
+    parts[2::3] = [code.strip("\n") for code in parts[2::3]]
+    parts[::3] = [_plain(prose, headings) for prose in parts[::3]]
+    return [(part, place % 3 == 2) for place, part in enumerate(parts) if place % 3 != 1 and part]
+
+
+def _plain(text: str, headings: Sequence[str]) -> str:
+    """Return Markdown on one line, less those of its headings that are shown above it."""
+    text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text))
+    return " ".join(unescape(_INLINE.sub(_unwrap, text)).split()).strip("\u2022\u00b7 ")
+
+
+def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
+    kind = line.lastgroup
+    if kind == "heading":
+        said = _INLINE.sub(_unwrap, line[kind].rstrip(" \t#"))
+        return "\n" if said in headings else f"\n{said} \u00b7 "
+    if kind == "row":
+        cells = map(str.strip, re.split(r"(?<!\\)\|", line[kind]))
+        return "\n\u2022 " + " \u00b7 ".join(filter(None, cells))
+    return "\n\u2022 " if kind == "item" else "\n"
+
+
+def _unwrap(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    if kind is None:
+        return ""
+    within = kind in ("page", "label", "strong", "weak")
+    return _INLINE.sub(_unwrap, match[kind]) if within else match[kind]
