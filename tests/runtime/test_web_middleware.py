@@ -142,6 +142,12 @@ def test_a_refused_host_is_named_with_the_remedy() -> None:
     assert client.request(with_host("docs.example.com", accept="application/json")) == 421
     assert b"adding docs.example.com to ALLOWED_HOSTS" in client.body
     assert client.headers[b"content-type"] == b"application/problem+json"
+    assert client.request(with_host("docs.example.com", accept="text/html, */*")) == 421
+    assert b"<p>" in client.body and b"adding docs.example.com to ALLOWED_HOSTS" in client.body
+    assert client.headers[b"content-type"].startswith(b"text/html")
+    assert client.headers[b"content-security-policy"] == b"default-src 'none'"
+    assert client.request(with_host("<b>.example", accept="text/html")) == 421
+    assert b"<b>" not in client.body
 
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
