@@ -227,6 +227,7 @@ NEW_LIST, NEW_CALL = modern("tools/list", {}), modern("tools/call", SEARCH)
         (NEW_LIST, TOOLS, 200, None),
         (NEW_CALL, CALLS, 200, None),
         (NEW_CALL, CALLS | {"Mcp_Name": "=?base64?c2VhcmNo?="}, 200, None),
+        (NEW_CALL, CALLS | {"Mcp_Name": "  search  "}, 200, None),
         (modern("tools/list", {}, "2099-01-01"), TOOLS | {"MCP_Protocol_Version": "2099-01-01"},
          400, -32022),
         (NEW_LIST, TOOLS | {"MCP_Protocol_Version": "2025-11-25"}, 400, -32020),

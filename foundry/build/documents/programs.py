@@ -14,6 +14,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 import foundry
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout
@@ -26,8 +28,6 @@ PREPARING = "foundry.build.documents.preparer"
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
 """Libraries that one imports, without requiring them, where they are installed."""
-
-_EXTRA = re.compile(r""";.*\bextra *== *['"]([\w.-]+)""")
 
 READING_EXTRAS = ("code", "ocr", "office", "rst")
 """The extras of Foundry that bring what reads documents."""
@@ -144,11 +144,19 @@ def _required_modules() -> dict[str, set[str]]:
 
 
 def _requirements(name: str, extras: Collection[str] = ()) -> list[str]:
-    """Return the names of what a library requires, by itself and with the `extras`."""
+    """Return the names of what a library requires here, by itself and with the `extras`.
+
+    What it requires on other systems is none of it, although it may be installed: Ray brings some.
+    """
     try:
         metadata = distribution(name).read_text("METADATA") or ""
     except PackageNotFoundError:
         return []
-    listed = re.findall(r"(?m)^Requires-Dist: *([\w.-]+)([^\n]*)", metadata.partition("\n\n")[0])
-    asked = [(required, _EXTRA.search(marker)) for required, marker in listed]
-    return [required for required, extra in asked if extra is None or extra[1] in extras]
+    lines = re.findall(r"(?m)^Requires-Dist: *([^\n]+)", metadata.partition("\n\n")[0])
+    listed = [Requirement(line) for line in lines]
+    return [
+        each.name
+        for each in listed
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+    ]

@@ -66,6 +66,9 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        # The parser of requests leaves white space at the end of a header, which is no part of it
+        # (RFC 9110, section 5.5), and the SDK compares the whole.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         request = Request(scope, receive)
         body = await request.body()
         try:

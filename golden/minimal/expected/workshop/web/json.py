@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -109,6 +110,13 @@ class Problem:
             media_type=PROBLEM_MEDIA_TYPE,
         )
 
+    def page(self) -> Response:
+        """Return a response that a browser shows."""
+        title, detail = HTTPStatus(self.status).phrase, escape(self.detail)
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        page = f"{head}<h1>{title}</h1><p>{detail}</p></html>"
+        return Response(page, self.status, self.headers, "text/html")
+
 
 @dataclass(frozen=True, slots=True)
 class Problems:
@@ -124,6 +132,9 @@ class Problems:
     def response(self, scope: Scope, error: Exception) -> Response:
         """Return the response to a request that failed with this error."""
         problem = _describe(scope, error)
+        # Under a new name, this is the first that a person sees of a server.
+        if problem.status == 421 and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
+            return problem.page()
         for beginning, shape in self.shapes.items():
             if scope["path"].startswith(beginning):
                 return shape(problem)
