@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
@@ -36,10 +37,8 @@ def fetch(
     """
     copies = {source.name: _copy_of(source, state / CACHE_FOLDER) for source in sources}
     used = {copy.folder for copy in copies.values()}
-    for copy in copies.values():
-        for folder in copy.folder.parent.glob("*"):
-            if folder not in used:
-                shutil.rmtree(folder, ignore_errors=True)
+    for unused in {*(state / CACHE_FOLDER).glob("*")} - used:
+        shutil.rmtree(unused, ignore_errors=True)
     ready, traffic = {}, {}
     for source in sources:
         with step(f"Fetching {source.name}", "versions", len(source.refs)) as progress:
@@ -110,14 +109,18 @@ def _select(
 ) -> Iterator[GitFile | Skipped]:
     """Yield the files of a commit that the patterns select, and why some are left out."""
     selection = Selection(source)
+
+    @cache
+    def enters(folder: str) -> bool:
+        above, _, name = folder.rpartition("/")
+        is_open = not selection.hides(name) and selection.enters(f"{folder}/")
+        return is_open and (not above or enters(above))
+
     changes = copy.last_changes(commit) if source.history else {}
     for entry in copy.entries(commit):
         path = entry.path.decode("utf-8", "surrogateescape")
-        *folders, name = path.split("/")
-        above = ["/".join(folders[:depth]) + "/" for depth in range(1, len(folders) + 1)]
-        if any(map(selection.hides, folders)) or not all(map(selection.enters, above)):
-            continue
-        if not selection.wants_file(path):
+        folder, _, name = path.rpartition("/")
+        if (folder and not enters(folder)) or not selection.wants_file(path):
             continue
         key = f"{version}/{path}" if version else path
         if reason := _reason_against(entry, name):

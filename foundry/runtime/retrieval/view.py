@@ -3,7 +3,6 @@
 What lies outside is neither found nor read, counted or named. Scores are those of the whole index.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -44,7 +43,7 @@ class _View(Index):
         self._visible = np.flatnonzero(documents)
         self.document_count = len(self._visible)
         self.chunk_count = int(np.count_nonzero(chunks))
-        self.filters = _VisibleColumns(index.filters, chunks, documents)
+        self.filters = self._columns = _VisibleColumns(index.filters, chunks, documents)
         self.manifest = replace(
             index.manifest,
             sources=self.filters.known_values("source", len(index.manifest.sources)),
@@ -63,12 +62,8 @@ class _View(Index):
         return [self.document(int(number)) for number in self._visible[offset:][:limit]]
 
     def sources(self) -> list[SourceSummary]:
-        documents, chunks = Counter[str](), Counter[str]()
-        for number in self._visible:
-            document = self.document(int(number))
-            documents[document.source] += 1
-            chunks[document.source] += document.chunks
-        return [SourceSummary(name, documents[name], chunks[name]) for name in sorted(documents)]
+        firsts = self.document_chunks[self._visible].astype(np.int64)
+        return self._columns.count_sources(firsts)
 
 
 class _VisibleRecords(RecordLines):
@@ -127,6 +122,15 @@ class _VisibleColumns(FilterColumns):
         seen = np.concatenate([[0], np.cumsum(chunks[columns._tag_chunks])])
         has = (seen[offsets[1:]] > seen[offsets[:-1]]).tolist()
         self._tags = {tag: place for tag, place in columns._tags.items() if has[place]}
+
+    def count_sources(self, firsts: Numbers) -> list[SourceSummary]:
+        """Count the documents, by their first chunks (m,), and the chunks of each source."""
+        documents = np.bincount(self._chunk_sources[firsts])
+        chunks = np.bincount(self._chunk_sources[self._visible])
+        return [
+            SourceSummary(name, int(documents[number]), int(chunks[number]))
+            for name, number in sorted(self._sources.items())
+        ]
 
     def select(self, filters: Filters | None) -> NDArray[np.bool_]:
         selected = super().select(filters)

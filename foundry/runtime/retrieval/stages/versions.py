@@ -40,11 +40,12 @@ def prefer_version(
     """
     words = set(re.split(r"[\s,;:!?()\"']+", query.casefold())) - {""}
     order = sorted(folders, key=lambda folder: folder.rpartition("/")[2].casefold() not in words)
+    longest = sorted(folders, key=len, reverse=True)
     hits = iter(hits)
     first = list(islice(hits, depth))
     pages: dict[tuple[str, str], dict[str, Hit]] = defaultdict(dict)
     for hit in first:
-        if place := _place(hit, folders):
+        if place := _place(hit, longest):
             pages[place[0]].setdefault(place[1], hit)
     shown: dict[tuple[str, str], str] = {}
     early: dict[str, Hit] = {}
@@ -56,7 +57,7 @@ def prefer_version(
     moved = {hit.id for found, hit in early.items() if hit.id != found}
     left_out = 0
     for hit in chain(first, hits):
-        place = _place(hit, folders)
+        place = _place(hit, longest)
         is_shown = place is None or shown.get(place[0], place[1]) == place[1]
         if not is_shown:
             left_out += 1
@@ -75,8 +76,8 @@ def _raised(hit: Hit, score: float) -> Hit:
 
 
 def _place(hit: Hit, folders: Sequence[str]) -> tuple[tuple[str, str], str] | None:
-    """Return the page of a hit, by its source and name, and its version; None without one."""
-    for folder in sorted(folders, key=len, reverse=True):
+    """Return a hit's page, by source and name, and its version; `folders` are longest first."""
+    for folder in folders:
         if not folder or hit.path.startswith(f"{folder}/"):
             return (hit.source, hit.path[len(folder) :].lstrip("/")), folder
     return None
