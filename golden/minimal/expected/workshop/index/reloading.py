@@ -33,10 +33,10 @@ def follow(
         nonlocal seen
         served.verify()
         while not stop.wait(poll_seconds):
-            found = _stamps(served.directory)
-            is_wrong = served.state.damage or served.state.problem
-            if found[:2] != seen[:2] or (is_wrong and found != seen):
-                seen = found
+            is_wrong = bool(served.state.damage or served.state.problem)
+            found = _stamps(served.directory, every_file=is_wrong)
+            if found != (seen if is_wrong else seen[: len(found)]):
+                seen = _stamps(served.directory)
                 count("ok" if _reload(served) else "refused")
 
     threading.Thread(target=watch, name="reloader", daemon=True).start()
@@ -58,11 +58,12 @@ def _reload(served: Served) -> bool:
     return True
 
 
-def _stamps(directory: Path) -> list[object]:
-    """Return what changes when CURRENT, the manifest or any file of the version is replaced."""
+def _stamps(directory: Path, *, every_file: bool = True) -> list[object]:
+    """Return what changes when CURRENT, the manifest or, if wanted, another file is replaced."""
     paths = [directory / "CURRENT", directory / "manifest.json"]
-    with suppress(OSError, IndexUnusableError):
-        paths += sorted(resolve_version(directory).rglob("*"))
+    if every_file:
+        with suppress(OSError, IndexUnusableError):
+            paths += sorted(resolve_version(directory).rglob("*"))
     return [(path, _stamp(path)) for path in paths]
 
 
