@@ -19,8 +19,7 @@ import pypdfium2
 from common import machine
 from PIL import Image
 
-from foundry.readers.formats.seen_pages import SeenPage
-from foundry.readers.recognition import open_pictures, see
+from foundry.readers.formats.pictures import open_pictures, see
 
 PAGES = 2
 """Of each file."""
@@ -73,7 +72,7 @@ def _pictures(page: Any) -> list[tuple[str, bytes]]:
 def _measure(picture: bytes, words: set[str]) -> tuple[float, float, float]:
     (array,) = open_pictures(picture)
     started = time.process_time()
-    page = SeenPage(see(array))
+    page = see(array)
     seconds = time.process_time() - started
     found = _words("\n".join(line.text for line in page.lines))
     common = len(words & found)

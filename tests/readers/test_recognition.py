@@ -12,8 +12,7 @@ from document_files import assemble_pdf, docx, paragraph, pdf, stream
 
 from foundry.build.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
 from foundry.readers import contract, read
-from foundry.readers.formats.seen_pages import SeenPage
-from foundry.readers.recognition import SeenLine
+from foundry.readers.formats.pictures import SeenLine, lay_out
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
@@ -112,7 +111,7 @@ def seen(text: str, left: float, top: float, confidence: float = 0.99) -> SeenLi
 
 
 def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
-    page = SeenPage(
+    page = lay_out(
         [
             *(seen("$12.50", 0.4, 0.201), seen("May 2024", 0.1, 0.2), seen("late", 0.7, 0.199)),
             *(seen("Gross", 0.4, 0.17), seen("Month", 0.1, 0.171), seen("Status", 0.7, 0.17)),
@@ -144,7 +143,7 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert document.reading.text[first:second].strip() == "Words of a page with text."
     assert set(document.reading.text[second:].split()) >= set(WORDS)
     assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
-    assert (document.reader, document.reading.unseen) == ("pdf/2+ocr/1", 0)
+    assert (document.reader, document.reading.unseen) == ("pdf/3+ocr/1", 0)
 
 
 @needs_ocr

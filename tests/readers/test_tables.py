@@ -7,8 +7,7 @@ import pytest
 from document_files import pdf, stream
 
 from foundry.readers import read
-from foundry.readers.formats.pdf_cells import Rule, Word
-from foundry.readers.formats.pdf_tables import find_tables
+from foundry.readers.formats.pdf_tables import Rule, Word, find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument

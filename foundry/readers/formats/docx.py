@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import partial
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from foundry.readers import recognition
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
-from foundry.readers.formats.pictures import PICTURE_SUFFIXES, read_pictures
+from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
 from foundry.records import Reading
 
 _WORDS = re.compile(r"\w{2}")
@@ -57,7 +56,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
 READER = FileReader(
     "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
 )
-OCR_READER = recognition.extend(READER, partial(read, ocr=True))
+OCR_READER = extend(READER, partial(read, ocr=True))
 
 
 def _is_picture(name: str) -> bool:

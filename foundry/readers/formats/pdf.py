@@ -4,18 +4,27 @@ Headings are the outline's entries that are found on their pages; without an out
 in larger type than most of the text.
 """
 
+import ctypes
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice, pairwise
+from typing import Any
 
-from foundry.readers import recognition
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
-from foundry.readers.formats.pdf_layout import Entry, Line, compose, drop_running_lines
-from foundry.readers.formats.pdf_page import PageReader
-from foundry.readers.formats.seen_pages import SeenPage
+from foundry.readers.formats import pictures
+from foundry.readers.formats.pdf_layout import (
+    Entry,
+    Line,
+    compose,
+    drop_running_lines,
+    put_in_tables,
+)
+from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
 from foundry.records import Link, Reading
 
 NEEDS_OCR = "no text layer, needs OCR"
@@ -23,8 +32,36 @@ MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
-_WORD = re.compile(r"[^\W_]")
-_NO_TITLES = ("untitled", "(anonymous)")
+MAX_PATHS = 10_000
+MAX_NESTING = 3
+STAMP_CHARS = 60
+PICTURE_SHARE = 0.3
+"""Of a page, which a picture covers that is read as text."""
+DPI = 200
+"""At which pages are rendered to be read."""
+THIN = 2.0
+"""Points up to which a filled rectangle is a rule."""
+SHORT = 5.0
+"""Points up to which a line is part of a drawing."""
+
+_BREAK = "\r\n"
+_WORD = re.compile(r"\S+")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
+# Titles that programs give: names of their files, and of none.
+_NO_TITLE = re.compile(
+    r"microsoft |untitled|\(anonymous\)|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|qxd|tex)$|.{0,2}$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    lines: Sequence[Line] = ()
+    links: Sequence[str] = ()
+    is_seen: bool = False
+    is_unseen: bool = False
+    unsure: int = 0
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
@@ -38,26 +75,24 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD or "assword" in str(error):
+        if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
             raise UnreadableError("encrypted") from None
         raise UnreadableError("damaged", "not a PDF that can be opened") from None
     count = len(document)
     if count > MAX_PAGES:
         raise UnreadableError("too many pages", f"{count}, the limit is {MAX_PAGES}")
     pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
-    if not any(_WORD.search(line.text) for page in pages for line in page.lines):
-        if ocr:
-            raise UnreadableError("no text", f"{count} pages")
-        raise UnreadableError(NEEDS_OCR, f"{count} pages")
+    if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
+        raise UnreadableError("no text" if ocr else NEEDS_OCR, f"{count} pages")
     details = document.get_metadata_dict()
-    outline = _read_outline(document)
+    title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(
         drop_running_lines([page.lines for page in pages]),
-        outline,
-        title=_clean_title(details.get("Title", "")),
+        _read_outline(document),
+        title=None if _NO_TITLE.match(title) else title,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
-    links = (Link(target, target, "inline") for target in _read_links(document))
+    links = [Link(target, target, "inline") for page in pages for target in page.links]
     return replace(
         reading,
         links=tuple(dict.fromkeys((*reading.links, *links))),
@@ -67,103 +102,195 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    lines: list[Line]
-    is_seen: bool = False
-    is_unseen: bool = False
-    unsure: int = 0
+def read_pdf_date(written: str) -> str | None:
+    """Return an ISO 8601 date or UTC date-time; None for what is no date."""
+    match = _DATE.match(written.strip())
+    digits = match[1] if match else ""
+    if match is None or len(digits) % 2:
+        return normalise_date(written)
+    date = f"{digits[:4]}-{digits[4:6] or '01'}-{digits[6:8] or '01'}"
+    if len(digits) < 10:
+        return normalise_date(date)
+    offset = f"{match[2]}:{match[3] or '00'}" if match[2] else "+00:00"
+    return normalise_date(f"{date}T{digits[8:10]}:{digits[10:12]:0>2}:{digits[12:]:0>2}{offset}")
 
 
-def _read_page(document, number: int, *, ocr: bool) -> _Page:  # type: ignore[no-untyped-def]
+def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
     import pypdfium2
 
     try:
         page = document[number]
     except pypdfium2.PdfiumError:
-        return _Page([])
+        return _Page()
     try:
-        reader = PageReader(page)
-        lines = reader.read()
+        reader = _PageReader(page)
+        lines, links = reader.lines(), list(reader.links(document))
         if not reader.is_picture(lines):
-            return _Page(lines)
+            return _Page(lines, links)
         if not ocr:
-            return _Page(lines, is_unseen=True)
-        seen = SeenPage(recognition.see(reader.render()))
-        return _Page(seen.lines, is_seen=True, unsure=seen.unsure)
+            return _Page(lines, links, is_unseen=True)
+        seen = pictures.see(reader.render())
+        return _Page(seen.lines, links, is_seen=True, unsure=seen.unsure)
     finally:
         page.close()
 
 
-def _read_outline(document) -> list[Entry]:  # type: ignore[no-untyped-def]
+def _read_outline(document: Any) -> list[Entry]:
     import pypdfium2
 
     entries = []
     try:
-        for bookmark in document.get_toc(max_depth=6):
+        for bookmark in islice(document.get_toc(max_depth=6), MAX_OUTLINE_ENTRIES):
             destination = bookmark.get_dest()
             page = destination.get_index() if destination else None
             title = " ".join(normalise(bookmark.get_title()).split())
             if title and page is not None:
                 entries.append(Entry(bookmark.level + 1, title, page))
-            if len(entries) >= MAX_OUTLINE_ENTRIES:
-                break
     except pypdfium2.PdfiumError:
-        return entries
+        pass
     return entries
 
 
-def _read_links(document) -> Iterator[str]:  # type: ignore[no-untyped-def]
-    """Yield where the pages' links lead, outside the document."""
-    import ctypes
+class _PageReader:
+    def __init__(self, page: Any) -> None:
+        from pypdfium2 import raw
 
-    import pypdfium2
-    from pypdfium2 import raw
+        self._raw = raw
+        self._page = page
+        self._text = page.get_textpage()
+        self._height = page.get_height() or 1.0
+        # What is turned has no lines from left to right, or not where they are looked for.
+        self._is_upright = page.get_rotation() == 0
+        self._top = page.get_bbox()[3] if self._is_upright else self._height
 
-    for number in range(len(document)):
-        try:
-            page = document[number]
-        except pypdfium2.PdfiumError:
-            continue
+    def lines(self) -> list[Line]:
+        """Return the page's lines; those of a table are one, which has its rows."""
+        lines: list[Line] = []
+        words: list[Word] = []
+        index = 0
+        for written in self._text.get_text_range().split(_BREAK):
+            visible = normalise(written).strip()
+            if visible:
+                first = index + len(written) - len(written.lstrip())
+                last = index + len(written.rstrip()) - 1
+                if self._is_upright and len(words) <= MAX_WORDS:
+                    words += self._words(written, index, len(lines))
+                lines.append(self._line(first, last, visible))
+            index += len(written) + len(_BREAK)
+        tables = find_tables(words, list(self._rules())) if len(lines) > 1 else []
+        self._text.close()
+        lines = put_in_tables(lines, tables)
+        return _order(lines) if words else lines
+
+    def is_picture(self, lines: Sequence[Line]) -> bool:
+        """Return whether the page shows a picture, and of text no more than a stamp."""
+        if sum(len(line.text) for line in lines) > STAMP_CHARS:
+            return False
+        covered = 0.0
+        for picture in self._objects(self._raw.FPDF_PAGEOBJ_IMAGE):
+            left, bottom, right, top = picture.get_bounds()
+            covered += (right - left) * (top - bottom)
+        return bool(covered > PICTURE_SHARE * self._page.get_width() * self._height)
+
+    def render(self) -> Any:
+        """Return the page as a picture: an array of (height, width, 3), in blue, green and red."""
+        points = max(self._page.get_width(), self._height, 1.0)
+        scale = min(pictures.MAX_SIDE / points, DPI / 72)
+        return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
+
+    def links(self, document: Any) -> Iterator[str]:
+        """Yield where the page's links lead, outside the document."""
+        raw = self._raw
         position, link = ctypes.c_int(0), raw.FPDF_LINK()
         for _ in range(MAX_LINKS_OF_PAGE):
-            if not raw.FPDFLink_Enumerate(page, position, link):
-                break
+            if not raw.FPDFLink_Enumerate(self._page, position, link):
+                return
             action = raw.FPDFLink_GetAction(link)
             buffer = ctypes.create_string_buffer(MAX_URL_BYTES)
             size = raw.FPDFAction_GetURIPath(document, action, buffer, MAX_URL_BYTES)
             if 1 < size <= MAX_URL_BYTES:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
-        page.close()
+
+    def _objects(self, kind: int) -> Iterator[Any]:
+        return islice(self._page.get_objects(filter=[kind], max_depth=MAX_NESTING), MAX_PATHS)
+
+    def _line(self, first: int, last: int, text: str) -> Line:
+        raw = self._raw
+        # Where PDFium has joined a divided word, what is one line to it ends on the next.
+        box, end = self._box(first), self._box(last)
+        matrix, character = raw.FS_MATRIX(a=1, d=1), self._character(first)
+        raw.FPDFText_GetMatrix(self._text, character, matrix)
+        size = raw.FPDFText_GetFontSize(self._text, character) * math.hypot(matrix.c, matrix.d)
+        return Line(
+            text=text,
+            # Half points, so that what was meant to be of one size is.
+            size=round(2 * size) / 2,
+            top=min(max(1 - box.top / self._height, 0.0), 1.0),
+            bottom=min(max(1 - end.bottom / self._height, 0.0), 1.0),
+        )
+
+    def _words(self, written: str, index: int, line: int) -> Iterator[Word]:
+        for match in _WORD.finditer(written):
+            first = self._box(index + match.start())
+            last = self._box(index + match.end() - 1)
+            text = normalise(match.group())
+            if text and first.left <= last.right and first.bottom < first.top:
+                top, bottom = self._top - first.top, self._top - first.bottom
+                yield Word(text, first.left, last.right, top, bottom, line)
+
+    def _character(self, index: int) -> int:
+        found: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, index)
+        return max(found, 0)
+
+    def _box(self, index: int) -> Any:
+        box = self._raw.FS_RECTF()
+        self._raw.FPDFText_GetLooseCharBox(self._text, self._character(index), box)
+        return box
+
+    def _rules(self) -> Iterator[Rule]:
+        """Yield horizontal and vertical lines: those drawn, edges of boxes, and thin boxes."""
+        paths = self._objects(self._raw.FPDF_PAGEOBJ_PATH) if self._is_upright else ()
+        drawn = (rule for path in paths for rule in self._rules_of(path))
+        long = (r for r in drawn if max(r.right - r.left, r.bottom - r.top) > SHORT)
+        return islice(long, MAX_RULES)
+
+    def _rules_of(self, path: Any) -> Iterator[Rule]:
+        left, bottom, right, top = path.get_bounds()
+        if right - left < THIN or top - bottom < THIN:
+            yield Rule(left, right, self._top - top, self._top - bottom)
+            return
+        for (x, y, _), (next_x, next_y, joins) in pairwise(self._corners(path)):
+            if joins and (abs(x - next_x) < THIN or abs(y - next_y) < THIN):
+                upper, lower = self._top - max(y, next_y), self._top - min(y, next_y)
+                yield Rule(min(x, next_x), max(x, next_x), upper, lower)
+
+    def _corners(self, path: Any) -> Iterator[tuple[float, float, bool]]:
+        """Yield the corners of a path, and whether a line leads to each."""
+        raw, matrix = self._raw, path.get_matrix()
+        x, y = ctypes.c_float(), ctypes.c_float()
+        start = (0.0, 0.0)
+        for number in range(min(raw.FPDFPath_CountSegments(path), MAX_RULES)):
+            segment = raw.FPDFPath_GetPathSegment(path, number)
+            if not raw.FPDFPathSegment_GetPoint(segment, x, y):
+                return
+            kind = raw.FPDFPathSegment_GetType(segment)
+            place = matrix.on_point(x.value, y.value)
+            yield (*place, kind == raw.FPDF_SEGMENT_LINETO)
+            if kind == raw.FPDF_SEGMENT_MOVETO:
+                start = place
+            if raw.FPDFPathSegment_GetClose(segment):
+                yield (*start, True)
 
 
-def _clean_title(written: str) -> str | None:
-    """A title that a person gave; programs put the name of their file there."""
-    title = " ".join(normalise(written).split())
-    lowered = title.lower()
-    is_file = lowered.startswith("microsoft ") or lowered.rpartition(".")[2] in _SUFFIXES
-    return None if len(title) < 3 or is_file or lowered.startswith(_NO_TITLES) else title
+def _order(lines: list[Line]) -> list[Line]:
+    """Return the lines from top to bottom, if no two of them stand side by side."""
+    ordered = sorted(lines, key=lambda line: line.top)
+    is_one_column = all(
+        line.top >= above.bottom - 0.3 * (above.bottom - above.top)
+        for above, line in pairwise(ordered)
+    )
+    return ordered if is_one_column else lines
 
 
-_SUFFIXES = frozenset({"doc", "docx", "dvi", "indd", "odt", "pdf", "ppt", "pptx", "qxd", "tex"})
-
-READER = FileReader("pdf/2", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
-OCR_READER = recognition.extend(READER, partial(read, ocr=True))
-
-
-_DATE = re.compile(
-    r"(?:D:)?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:([+-])(\d{2})'?(\d{2})?|Z)?"
-)
-
-
-def read_pdf_date(written: str) -> str | None:
-    """Return an ISO 8601 date or UTC date-time; None for what is no date."""
-    match = _DATE.match(written.strip())
-    if match is None:
-        return normalise_date(written)
-    year, month, day, hour, minute, second, sign, hours, minutes = match.groups()
-    date = f"{year}-{month or '01'}-{day or '01'}"
-    if hour is None:
-        return normalise_date(date)
-    offset = f"{sign}{hours}:{minutes or '00'}" if sign else "+00:00"
-    return normalise_date(f"{date}T{hour}:{minute or '00'}:{second or '00'}{offset}")
+READER = FileReader("pdf/3", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
+OCR_READER = pictures.extend(READER, partial(read, ocr=True))

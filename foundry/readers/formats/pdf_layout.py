@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from foundry.readers.composing import Composer
-from foundry.readers.formats.pdf_cells import Table
+from foundry.readers.formats.pdf_tables import Table
 from foundry.records import Reading
 
 EDGE_LINES = 3
@@ -62,18 +62,12 @@ def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
     inside = frozenset[int]().union(*(table.lines for table in tables))
     kept = []
     for number, line in enumerate(lines):
-        table = whole.get(number)
-        if table:
+        if table := whole.get(number):
             members = [lines[each] for each in table.lines]
-            kept.append(
-                replace(
-                    line,
-                    text=" ".join(member.text for member in members),
-                    top=min(member.top for member in members),
-                    bottom=max(member.bottom for member in members),
-                    rows=table.rows,
-                )
-            )
+            text = " ".join(member.text for member in members)
+            top = min(member.top for member in members)
+            bottom = max(member.bottom for member in members)
+            kept.append(Line(text, line.size, top, bottom, table.rows))
         elif number not in inside:
             kept.append(line)
     return kept

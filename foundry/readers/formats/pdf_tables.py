@@ -1,35 +1,300 @@
 """Tables on a page of a PDF, from the places of its words and from its ruled lines.
 
-A table that is ruled is the grid of its lines; of the words outside of grids, those in columns make
-tables. The places of cells decide, so what is empty stays empty.
+A table that is ruled is the grid of its lines; of the words outside of grids, those in columns with
+white space between them make tables. The places of cells decide, so what is empty stays empty.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-
-from foundry.readers.formats.pdf_cells import Rule, Table, Word
-from foundry.readers.formats.pdf_columns import find_columns
-from foundry.readers.formats.pdf_grids import fill_grid, find_grids
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from statistics import mean, median
+from unicodedata import category
 
 MAX_WORDS = 8_000
 MAX_RULES = 4_000
+MAX_COLUMNS = 60
+NEAR = 3.0
+"""Points within which lines are one, and meet."""
+GAP = 0.8
+"""White space between cells, in heights of the type; justified prose has less between words."""
+ROW_GAP = 2.2
+"""How far the next row may be, from bottom to top, in heights of a row."""
+LINE_GAP = 0.8
+"""The same for a line that belongs to the row above it."""
+CELL_WORDS = 4.5
+"""More words in a cell, on the average, are prose."""
+FEW_ROWS = 6
+"""With fewer rows, one of them fills every column."""
+MAX_PROSE_LINES = 5
+
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_SAID = re.compile(r"\w\w|^\d$")
+_OF_NUMBERS = "\u2212\u00b1\u2264\u2265\u00d7"
+_NAME = re.compile(r"[^\W\d_]{3}|[\u0e00-\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and its box, in points from the left and the top of the page; `line` is its line."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    line: int
+
+    @property
+    def middle(self) -> float:
+        """The distance of its middle from the top."""
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A horizontal or vertical line."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    @property
+    def is_vertical(self) -> bool:
+        """Whether it goes down."""
+        return self.bottom - self.top > self.right - self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of equally many cells, and the page's lines that stand in it as a whole."""
+
+    rows: tuple[tuple[str, ...], ...]
+    lines: frozenset[int]
+
+
+_Found = tuple[list[list[str]], list[Word]]
+"""The rows of a table, and the words in them."""
 
 
 def find_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Table]:
     """Return a page's tables; none of them shares a line with another."""
     if not 4 <= len(words) <= MAX_WORDS:
         return []
-    tables: list[Table] = []
-    for grid in find_grids(rules[:MAX_RULES]):
-        table = fill_grid(grid, [word for word in words if grid.holds(word)])
-        if table and all(table.lines.isdisjoint(other.lines) for other in tables):
-            tables.append(table)
-    taken = frozenset[int]().union(*(table.lines for table in tables))
-    tables += find_columns([word for word in words if word.line not in taken])
-    return [_without_shared_lines(table, words) for table in tables]
+    found: list[_Found] = []
+    taken: set[int] = set()
+    for group in _touching(rules[:MAX_RULES]):
+        table = _read_grid(group, words)
+        if table and taken.isdisjoint(word.line for word in table[1]):
+            found.append(table)
+            taken.update(word.line for word in table[1])
+    for run in _find_runs(_find_rows([word for word in words if word.line not in taken])):
+        # A line of prose above a table may have a gap too.
+        parts = (run[first:] for first in range(min(len(run) - 1, MAX_PROSE_LINES)))
+        found += islice(filter(None, map(_align, parts)), 1)
+    tables = []
+    for rows, inside in found:
+        # A line that goes on beside the table is rather said twice.
+        members = set(inside)
+        shared = {word.line for word in words if word not in members}
+        lines = frozenset(word.line for word in inside) - shared
+        tables.append(Table(tuple(map(tuple, rows)), lines))
+    return tables
 
 
-def _without_shared_lines(table: Table, words: Iterable[Word]) -> Table:
-    """Return the table without the lines that go on beside it, which are rather said twice."""
-    shared = {word.line for word in words if word not in table.words}
-    return replace(table, lines=table.lines - shared)
+def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
+    """Yield the rules that touch each other, directly or through others, in groups."""
+    upright = sorted((rule for rule in rules if rule.is_vertical), key=lambda rule: rule.left)
+    lefts = [rule.left for rule in upright]
+    groups = {rule: [rule] for rule in rules}
+    for level in rules:
+        first = bisect_right(lefts, level.left - NEAR)
+        last = bisect_right(lefts, level.right + NEAR)
+        for other in upright[first:last] if not level.is_vertical else ():
+            if other.top - NEAR <= level.top <= other.bottom + NEAR:
+                smaller, larger = sorted((groups[level], groups[other]), key=len)
+                if smaller is not larger:
+                    larger += smaller
+                    groups.update(dict.fromkeys(smaller, larger))
+    yield from {id(group): group for group in groups.values()}.values()
+
+
+def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
+    """Return the table in a grid of lines; None for a form, a frame or a plot."""
+    upright = [rule for rule in rules if rule.is_vertical]
+    xs = _unite([rule.left for rule in upright])
+    ys = _unite([rule.top for rule in rules if not rule.is_vertical])
+    if not (3 <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= 3):
+        return None
+    # In each row, the columns that a line sets off there.
+    begun: list[list[int]] = []
+    for y in ((above + below) / 2 for above, below in pairwise(ys)):
+        lines = (rule.left for rule in upright if rule.top - NEAR <= y <= rule.bottom + NEAR)
+        begun.append(sorted({0, *(bisect_right(xs, x + NEAR) - 1 for x in lines)} - {len(xs) - 1}))
+    cells: dict[tuple[int, int], list[Word]] = {}
+    inside: list[Word] = []
+    for word in words:
+        x, y = (word.left + word.right) / 2, word.middle
+        if xs[0] - NEAR <= x <= xs[-1] + NEAR and ys[0] <= y <= ys[-1]:
+            row = min(bisect_right(ys, y) - 1, len(begun) - 1)
+            column = max(bisect_right(xs, x) - 1, 0)
+            place = max(bisect_right(begun[row], column) - 1, 0)
+            cells.setdefault((row, begun[row][place]), []).append(word)
+            inside.append(word)
+    columns = sorted({column for _, column in cells})
+    rows = [
+        [cells.get((row, column), []) for column in columns]
+        for row in sorted({r for r, _ in cells})
+    ]
+    if len(columns) < 2 or any(map(_is_layout, rows)):
+        return None
+    written = [[_text(sorted(cell, key=lambda w: (w.line, w.left))) for cell in r] for r in rows]
+    # A frame around text and a few lines in it are no table.
+    is_prose = len(inside) > 30 * len(cells) or _is_formula([c for row in written for c in row])
+    if is_prose or sum(1 for row in written if sum(map(bool, row)) > 1) < 2:
+        return None
+    return written, inside
+
+
+def _unite(places: Sequence[float]) -> list[float]:
+    united: list[float] = []
+    for place in sorted(places):
+        if not united or place - united[-1] > NEAR:
+            united.append(place)
+    return united
+
+
+def _is_layout(row: Sequence[Sequence[Word]]) -> bool:
+    """Return whether a row of a grid has rows inside it: a form's fields, set side by side."""
+    filled = [cell for cell in row if cell]
+    counts = []
+    for cell in filled:
+        tops = sorted(word.top for word in cell)
+        height = median(word.bottom - word.top for word in cell)
+        counts.append(1 + sum(below - above > 0.5 * height for above, below in pairwise(tops)))
+    is_side_by_side = sum(count > 2 for count in counts) > 1
+    return is_side_by_side and counts[0] > 2 and len(filled[0]) <= 3 * counts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Words side by side, as cells with white space between them."""
+
+    cells: list[list[Word]]
+    top: float
+    bottom: float
+
+
+def _find_rows(words: Sequence[Word]) -> list[_Row]:
+    """Return the rows of a page from top to bottom."""
+    bands: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
+        if bands and bands[-1][0].top < word.middle < bands[-1][0].bottom:
+            bands[-1].append(word)
+        else:
+            bands.append([word])
+    rows = []
+    for band in bands:
+        band.sort(key=lambda word: word.left)
+        height = median(word.bottom - word.top for word in band)
+        cells = [[band[0]]]
+        for before, word in pairwise(band):
+            if word.left - before.right > GAP * height:
+                cells.append([])
+            cells[-1].append(word)
+        rows.append(_Row(cells, min(w.top for w in band), max(w.bottom for w in band)))
+    return rows
+
+
+def _find_runs(rows: Sequence[_Row]) -> list[list[_Row]]:
+    """Return rows that follow each other and have several cells."""
+    runs: list[list[_Row]] = [[]]
+    for row in rows:
+        run = runs[-1]
+        distance = (row.top - run[-1].bottom) / (row.bottom - row.top) if run else 0.0
+        if len(row.cells) > 1:
+            if distance > ROW_GAP:
+                runs.append([])
+            runs[-1].append(row)
+        elif run and 0 <= distance < LINE_GAP and _goes_on(row, run[-1]):
+            run.append(row)
+        elif distance >= -0.2:
+            # What is printed over a table does not end it.
+            runs.append([])
+    return [run for run in runs if sum(len(row.cells) > 1 for row in run) > 1]
+
+
+def _goes_on(row: _Row, above: _Row) -> bool:
+    """Return whether a row of one cell goes on with a cell of the row above, not its first."""
+    cells = above.cells[len(above.cells) > 1 :]
+    return any(abs(row.cells[0][0].left - cell[0].left) < NEAR for cell in cells)
+
+
+def _align(run: Sequence[_Row]) -> _Found | None:
+    """Return the table of a run of rows, if their cells stand in columns."""
+    cells = [cell for row in run if len(row.cells) > 1 for cell in row.cells]
+    if len(cells) < 4 or len(run[0].cells) < 2:
+        return None
+    extent = max(cell[-1].right for cell in cells) - min(cell[0].left for cell in cells)
+    columns: list[list[float]] = []
+    for left, right in sorted((cell[0].left, cell[-1].right) for cell in cells):
+        if right - left > 0.5 * extent:
+            return None
+        if columns and left <= columns[-1][1]:
+            columns[-1][1] = max(columns[-1][1], right)
+        else:
+            columns.append([left, right])
+    if not 2 <= len(columns) <= MAX_COLUMNS:
+        return None
+    starts = [column[0] for column in columns]
+    rows: list[list[str]] = []
+    for row in run:
+        if len(row.cells) > 1:
+            rows.append([""] * len(columns))
+        for cell in row.cells:
+            place = max(bisect_right(starts, cell[0].left + NEAR) - 1, 0)
+            rows[-1][place] = f"{rows[-1][place]} {_text(cell)}".strip()
+    return (
+        (rows, [w for row in run for cell in row.cells for w in cell]) if _is_table(rows) else None
+    )
+
+
+def _is_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether cells in columns are more than prose, a formula or a list of contents."""
+    cells = [cell for row in rows for cell in row if cell]
+    if len(rows) < 2 or mean(len(cell.split()) for cell in cells) > CELL_WORDS:
+        return False
+    if _is_formula(cells):
+        return False
+    if len(rows[0]) == 2:
+        # Label and value stand in a line anyway; only a header makes them a table.
+        numbers = [bool(_DIGIT.search(row[1])) for row in rows[1:]]
+        header = all(_LETTER.search(cell) and not _DIGIT.search(cell) for cell in rows[0])
+        return len(rows) > 2 and header and mean(numbers) > 0.6
+    pages = [int(row[-1]) for row in rows if row[-1].isdecimal() and len(row[-1]) < 7]
+    is_contents = len(pages) == len(rows) and pages == sorted(pages)
+    counts = [sum(map(bool, row)) for row in rows]
+    filled = [count for count in counts if count > 1 or len(rows) < 4]
+    if is_contents or (len(rows) < FEW_ROWS and max(filled) < len(rows[0])):
+        return False
+    return mean(filled) >= max(2, 0.4 * len(rows[0]))
+
+
+def _is_formula(cells: Sequence[str]) -> bool:
+    """Return whether cells are a formula's or a plot's: hardly a word, or signs of mathematics."""
+    cells = [cell for cell in cells if cell]
+    words = sum(1 for cell in cells if _SAID.search(cell))
+    names = sum(1 for cell in cells if _NAME.search(cell))
+    signs = sum(
+        any(category(sign) in {"Sm", "Co"} and sign not in _OF_NUMBERS for sign in cell)
+        for cell in cells
+        if not cell.isascii()
+    )
+    return names < 2 or 2 * words < len(cells) or 7 * signs > len(cells)
+
+
+def _text(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)

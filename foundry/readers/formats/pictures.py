@@ -1,24 +1,71 @@
-"""Pictures (.png, .jpg, .tif): the text that is seen in them."""
+"""Text in pictures, by RapidOCR: of files (.png, .jpg, .tif), and of pages without other text.
 
-from collections.abc import Iterable
+The models come with its wheel, and nothing is fetched. Pictures are bounded in pixels before they
+are unpacked, and each may take so much processor time; for workers of a sandbox only.
+"""
+
+import io
+import resource
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
-from foundry.readers import recognition
+# Imported before a sandbox is closed, in which it may not set its environment.
+import numpy as np
+
 from foundry.readers.contract import FileReader, UnreadableError
-from foundry.readers.formats.pdf_layout import compose
-from foundry.readers.formats.seen_pages import SeenPage
+from foundry.readers.decoding import normalise_line
+from foundry.readers.formats.pdf_layout import Line, compose, put_in_tables
+from foundry.readers.formats.pdf_tables import Word, find_tables
 from foundry.records import Reading
 
+VERSION = "ocr/1"
+MAX_PIXELS = 40_000_000
+"""Of a picture as it is stored; an A4 page at 600 dpi has 35 million."""
+MAX_SIDE = 2_000
+"""Pixels to which larger pictures are reduced; with more, memory comes to a gigabyte."""
+MAX_PICTURES = 2_000
+"""Of one document."""
+SECONDS = 120
+"""Of processor time for a picture."""
+UNSURE = 0.8
+"""Lines of which the recogniser is less sure are counted."""
+ILLEGIBLE = 0.5
+"""Lines of which it is less sure are left out."""
+POINTS = 1_000
+"""The width and height of the page that a picture is taken for."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+
+_NEEDS = ("rapidocr", "onnxruntime", "PIL")
+_EXTRA = "ocr"
 _KINDS = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLine:
+    """A line seen in a picture, and its box as shares of the picture's width and height."""
+
+    text: str
+    confidence: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPage:
+    """Lines of a picture in the order in which they are read; `unsure` counts doubtful ones."""
+
+    lines: list[Line]
+    unsure: int
 
 
 def read(content: bytes) -> Reading:
     """Read the text of a picture; the frames of one are pages."""
-    return _compose(
-        [SeenPage(recognition.see(each)) for each in recognition.open_pictures(content)]
-    )
+    return _compose([see(picture) for picture in open_pictures(content)])
 
 
 def read_pictures(contents: Iterable[bytes]) -> Reading:
@@ -26,16 +73,127 @@ def read_pictures(contents: Iterable[bytes]) -> Reading:
     pages: list[SeenPage] = []
     for content in contents:
         with suppress(UnreadableError, OSError, ValueError):
-            pages += [
-                SeenPage(recognition.see(each)) for each in recognition.open_pictures(content)
-            ]
+            pages += [see(picture) for picture in open_pictures(content)]
     return _compose(pages)
 
 
-def _compose(pages: list[SeenPage]) -> Reading:
+def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
+    """Return the reader that a format has where text is read from pictures too."""
+    return replace(
+        reader,
+        version=f"{reader.version}+{VERSION}",
+        read=read,
+        needs=(*reader.needs, *_NEEDS),
+        extra=",".join(filter(None, (reader.extra, _EXTRA))),
+    )
+
+
+def see(picture: Any) -> SeenPage:
+    """Return the lines and tables of a picture, an array of (height, width, 3)."""
+    _allow_more_time()
+    height, width = picture.shape[:2]
+    found = _engine()(picture)
+    if found.txts is None or found.boxes is None:
+        return SeenPage([], 0)
+    lines = []
+    slope = _slope(found.boxes)
+    for text, confidence, box in zip(found.txts, found.scores, found.boxes, strict=True):
+        shown = normalise_line(text, 4_000)
+        if shown and confidence >= ILLEGIBLE:
+            xs = [float(x + slope * y) / width for x, y in box]
+            ys = [float(y - slope * x) / height for x, y in box]
+            lines.append(SeenLine(shown, float(confidence), min(xs), max(xs), min(ys), max(ys)))
+    return lay_out(lines)
+
+
+def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
+    """Return lines of a picture from top to bottom and left to right, and the tables in them."""
+    rows: list[list[SeenLine]] = []
+    for line in sorted(seen, key=lambda line: (line.top + line.bottom, line.left)):
+        if rows and rows[-1][0].top < (line.top + line.bottom) / 2 < rows[-1][0].bottom:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    ordered = [line for row in rows for line in sorted(row, key=lambda each: each.left)]
+    words = []
+    for place, line in enumerate(ordered):
+        left, right, top, bottom = (
+            POINTS * x for x in (line.left, line.right, line.top, line.bottom)
+        )
+        words.append(Word(line.text, left, right, top, bottom, place))
+    # Boxes of one type differ by some pixels, and no heading is known by less than its size.
+    lines = [Line(line.text, 0.0, line.top, line.bottom) for line in ordered]
+    tables = find_tables(words, [])
+    return SeenPage(put_in_tables(lines, tables), sum(line.confidence < UNSURE for line in seen))
+
+
+def open_pictures(content: bytes) -> Iterator[Any]:
+    """Yield the pictures of a file, as arrays for `see`. Raises UnreadableError for a bomb."""
+    from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        with Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "TIFF"]) as stored:
+            for number, frame in enumerate(ImageSequence.Iterator(stored)):
+                if number >= MAX_PICTURES:
+                    return
+                if frame.width * frame.height > MAX_PIXELS:
+                    pixels = f"{frame.width} by {frame.height} pixels"
+                    raise UnreadableError("picture is too large", pixels)
+                upright = ImageOps.exif_transpose(frame) or frame
+                if "A" in upright.getbands() or "transparency" in upright.info:
+                    paper = Image.new("RGBA", upright.size, "white")
+                    upright = Image.alpha_composite(paper, upright.convert("RGBA"))
+                page = upright.convert("RGB")
+                page.thumbnail((MAX_SIDE, MAX_SIDE))
+                yield np.asarray(page)[:, :, ::-1]
+    except UnidentifiedImageError:
+        raise UnreadableError("damaged", "not a picture that can be opened") from None
+
+
+def _compose(pages: Sequence[SeenPage]) -> Reading:
     reading = compose([page.lines for page in pages], [], title=None, modified=None)
     unsure = sum(page.unsure for page in pages)
     return replace(reading, seen=tuple(range(1, len(pages) + 1)), unsure=unsure)
 
 
-READER = FileReader("picture/1", _KINDS, {}, read, recognition.NEEDS, recognition.EXTRA)
+def _slope(boxes: Any) -> float:
+    """Return by how much lines go down, for the length to the right: of half of all text, less."""
+    edges = sorted(
+        ((y2 - y1) / (x2 - x1), x2 - x1)
+        for (x1, y1), (x2, y2), *_ in boxes.tolist()
+        if x2 - x1 > 4 * abs(y2 - y1)
+    )
+    half, passed = sum(length for _, length in edges) / 2, 0.0
+    for slope, length in edges:
+        passed += length
+        if passed >= half:
+            return float(slope)
+    return 0.0
+
+
+@cache
+def _engine() -> Any:
+    from rapidocr import RapidOCR
+
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.max_side_len": MAX_SIDE,
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+
+
+def _allow_more_time() -> None:
+    """Let the process go on for some more processor time, if that is limited."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if soft != resource.RLIM_INFINITY:
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        wanted = max(soft, int(usage.ru_utime + usage.ru_stime) + SECONDS)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+READER = FileReader("picture/1", _KINDS, {}, read, _NEEDS, _EXTRA)

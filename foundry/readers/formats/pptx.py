@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from foundry.readers import recognition
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
-from foundry.readers.formats.pictures import read_pictures
+from foundry.readers.formats.pictures import extend, read_pictures
 from foundry.records import Reading
 
 MAX_GROUPS = 20
@@ -117,4 +116,4 @@ def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
 READER = FileReader(
     "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
 )
-OCR_READER = recognition.extend(READER, partial(read, ocr=True))
+OCR_READER = extend(READER, partial(read, ocr=True))
