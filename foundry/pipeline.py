@@ -90,22 +90,21 @@ def watch(
 
 
 def serve(
-    path: Path, reporter: Reporter, options: ServeOptions, say: Callable[[str], object]
+    source: str, reporter: Reporter, options: ServeOptions, say: Callable[[str], object]
 ) -> Generator[
     Adopted | BuildResult | Listening | FoundryError | ServerError | OSError, None, None
 ]:
     """Build a project, and run the server that an export would be until interrupted.
 
-    A folder or a file without foundry.toml is served by the defaults. What has become of each
-    build is delivered, and where the server listens; `say` is called with what the server logs, in
-    a thread.
+    A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
+    each build, and where the server listens; `say` gets the server's log lines, in a thread.
     """
     from foundry.config.extras import of_build, require
     from foundry.serving.adopt import adopt
     from foundry.serving.serve import serve_builds
 
     require(["server", *(["watch"] if options.watch else [])])
-    project = adopt(path)
+    project = adopt(source)
     if isinstance(project, Adopted):
         yield project
         project = project.project

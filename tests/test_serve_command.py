@@ -15,9 +15,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import web_sites
 from conftest import CONFIG, MakeProject
 from processes import FOUNDRY, foundry, snapshot
 from waiting import wait_until
+from web_sites import Route, page
 
 SECONDS = 60
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
@@ -54,7 +56,7 @@ class Serve:
 
 @contextmanager
 def serving(
-    path: Path, *options: str, variables: Mapping[str, str] | None = None
+    path: Path | str, *options: str, variables: Mapping[str, str] | None = None
 ) -> Iterator[Serve]:
     process = subprocess.Popen(
         [*FOUNDRY, "serve", path, "--port", "0", *options],
@@ -166,6 +168,21 @@ def test_a_table_is_served_by_rows_or_as_one_document(
         address = serve.wait_for_address()
         assert f"{documents} documents, " in "".join(serve.said)
         assert search(address, "D40") == [["parts.csv"], ["1"]][documents - 1]
+
+
+def test_a_website_is_served(cache: dict[str, str]) -> None:
+    routes: dict[str, Route] = {
+        "/docs/": page("Seals", "/docs/a", "/blog", text="Replace the D40 seal yearly."),
+        "/docs/a": page("Pumps", text="Test the pumps each week."),
+        "/blog": page("Blog", text="A week in the life of a seal."),
+    }
+    with web_sites.serving(routes) as site:
+        url = f"{site.url}/docs/"
+        with serving(url, "--no-watch", variables=cache) as serve:
+            address = serve.wait_for_address()
+            assert f"foundry init NAME --source {url}" in "".join(serve.said)
+            assert search(address, "week") == [f"{url}a"]
+            assert title_of(address) == url.removeprefix("http://").strip("/")
 
 
 @pytest.mark.slow
@@ -289,8 +306,8 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
 def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str]) -> None:
     done = foundry("serve", tmp_path / "nowhere", variables=cache)
     assert (done.returncode, "no such folder or file" in done.stderr) == (1, True)
-    done = foundry("serve", "https://docs.example.com/", variables=cache)
-    assert "foundry init DIR --source URL" in done.stderr
+    done = foundry("serve", "https:///docs/", variables=cache)
+    assert (done.returncode, "write it like https://example.com/docs/" in done.stderr) == (1, True)
     assert not (tmp_path / "cache").exists()
     (tmp_path / "empty").mkdir()
     done = foundry("serve", tmp_path / "empty", variables=cache)

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import closing
-from pathlib import Path
 from shlex import quote
 
 import click
@@ -16,9 +15,7 @@ from foundry.serving.request import Adopted, Listening, ServeOptions
 
 
 @click.command(short_help="Build, and serve a search page of it until Ctrl-C.")
-@click.argument(
-    "path", metavar="[PROJECT_DIR|FOLDER|FILE]", default=".", type=click.Path(path_type=Path)
-)
+@click.argument("source", metavar="[PROJECT_DIR|FOLDER|FILE|URL]", default=".", type=click.Path())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -33,22 +30,23 @@ from foundry.serving.request import Adopted, Listening, ServeOptions
     help="Listen on an address that other machines can reach although no API_TOKENS are set.",
 )
 def serve(
-    path: Path,
+    source: str,
     host: str,
     port: int | None,
     opens: bool,
     no_watch: bool,
     insecure_no_auth: bool,
 ) -> None:
-    """Build, and serve the search page and all else that an export would, until Ctrl-C.
+    """Build an index and serve it, with every interface of an export, until Ctrl-C.
 
-    What changes is built and found soon after; the server is never without an index. A folder or a
-    file without foundry.toml is served by the defaults; nothing is written into it.
+    After a change, the index is built again and replaced while the server answers. A folder, a file
+    or a url without a foundry.toml is served with the default options; nothing is written into a
+    folder.
     """
     options = ServeOptions(host, port, insecure_no_auth, watch=not no_watch)
     is_built = is_listening = False
     try:
-        with closing(pipeline.serve(path, Reporter(), options, _say)) as events:
+        with closing(pipeline.serve(source, Reporter(), options, _say)) as events:
             for event in events:
                 if isinstance(event, Adopted):
                     _show_adopted(event)
@@ -72,12 +70,10 @@ def serve(
 
 
 def _show_adopted(adopted: Adopted) -> None:
-    source = adopted.source
-    folder = source if source.is_dir() else source.parent
     click.echo(
-        f"{printable(str(source))} has no foundry.toml: served by the defaults, with its index in"
-        f" {printable(str(adopted.project))}\n"
-        f"to keep it as a project: foundry init NAME --source {printable(quote(str(folder)))}"
+        f"{printable(adopted.source)} has no foundry.toml: served by the defaults, with its index"
+        f" in {printable(str(adopted.project))}\n"
+        f"to keep it as a project: foundry init NAME --source {printable(quote(adopted.lasting))}"
     )
 
 

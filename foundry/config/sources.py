@@ -8,8 +8,14 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from foundry.config.git_sources import GitSource
-from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource, WebSource
+from foundry.config.git_sources import GitSource, is_repository_url
+from foundry.config.web_sources import (
+    SitemapSource,
+    SiteSource,
+    UrlSource,
+    WebSource,
+    suggest_site,
+)
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
 from foundry.urls import UrlError, parse_url
@@ -192,7 +198,14 @@ def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
 
 
 def suggest(written: str, project: Path) -> dict[str, object]:
-    """Return what a new foundry.toml says about a folder or a table. Raises FoundryError."""
+    """Return what a new foundry.toml says about a folder, a table, a repository or a website.
+
+    Raises FoundryError if there is no such thing.
+    """
+    if names_repository(written):
+        return {"type": "git", "repository": written}
+    if "://" in written:
+        return suggest_site(written)
     source = Path(written)
     if not source.exists():
         raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
@@ -203,6 +216,11 @@ def suggest(written: str, project: Path) -> dict[str, object]:
             hint="name the folder that holds it, or a .csv or .jsonl table",
         )
     return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
+
+
+def names_repository(written: str) -> bool:
+    """Return whether a source is written as a git repository is, rather than a web page."""
+    return is_repository_url(written) and (written.endswith(".git") or "://" not in written)
 
 
 def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:

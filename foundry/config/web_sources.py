@@ -153,7 +153,7 @@ class SiteSource(ListedSource):
     depth: int = Field(default=5, ge=0, le=100)
 
 
-def suggest(written: str) -> dict[str, object]:
+def suggest_site(written: str) -> dict[str, object]:
     """Return what a new foundry.toml says about a url. Raises FoundryError for one that is none."""
     try:
         url = parse_url(written)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from foundry.config import git_sources, web_sources
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
@@ -141,16 +140,12 @@ def survey(project: Path, written: str) -> Survey:
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
-    if git_sources.is_repository_url(written) and (
-        written.endswith(".git") or "://" not in written
-    ):
-        return Survey({"type": "git", "repository": written}, written)
-    if "://" in written:
-        return Survey(web_sources.suggest(written), written)
     settings = suggest(written, project)
     root = project.resolve()
     if settings["type"] == "records":
         return _survey_table(written, settings, Path(written))
+    if settings["type"] != "folder":
+        return Survey(settings, written)
     (source,) = resolve((FolderSource.model_validate(settings),), root, root.name)
     assert isinstance(source, FolderSource)
     return _survey_folder(written, settings, source)

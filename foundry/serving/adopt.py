@@ -1,12 +1,19 @@
-"""Projects for folders and files without foundry.toml, kept in the user's cache."""
+"""Projects for folders, files and urls without foundry.toml, kept in the user's cache."""
 
 import hashlib
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from foundry.config.sources import CONFIG_NAME, TABLES, suggest, suggest_file
+from foundry.config.sources import (
+    CONFIG_NAME,
+    TABLES,
+    names_repository,
+    suggest,
+    suggest_file,
+)
 from foundry.errors import FoundryError
 from foundry.files import replace_file
 from foundry.rendering.first_config import compose_config, slug_of
@@ -14,37 +21,48 @@ from foundry.serving.request import Adopted
 from foundry.sources.tables import Row, read_csv, read_jsonl
 
 
-def adopt(path: Path) -> Path | Adopted:
-    """Return the project that a path stands for: its own, or one in the cache with the defaults.
+def adopt(written: str) -> Path | Adopted:
+    """Return the project that a path or a url stands for: its own, or one in the user's cache.
 
-    Nothing is written into a folder that has no foundry.toml. Raises FoundryError if there is
-    neither a folder nor a file.
+    Nothing is written into a folder that has no foundry.toml. Raises FoundryError if there is no
+    such folder, file or website.
     """
+    path = Path(written)
     if path.name == CONFIG_NAME and path.is_file():
         return path.parent
     if (path / CONFIG_NAME).exists():
         return path
-    if not path.exists():
-        hint = "name a project, a folder of documents or a file"
-        if str(path).startswith(("http:/", "https:/")):
-            hint = "for a website: foundry init DIR --source URL, then foundry serve DIR"
-        raise FoundryError(f"{path}: no such folder or file", hint=hint)
-    source = path.resolve()
-    project = _cache_folder() / _name_in_cache(source)
-    for folder in (project.parent, project):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    project.chmod(0o700)
+    if path.exists():
+        return _adopt_path(path.resolve())
+    if "://" in written or names_repository(written):
+        title = written.partition("://")[2].strip("/") or written
+        project = _cache_folder() / _name_in_cache(title, written)
+        _write_project(project, title, suggest(written, project))
+        return Adopted(written, written, project)
+    hint = "name a project, a folder of documents, a file or a url"
+    raise FoundryError(f"{written}: no such folder or file", hint=hint)
+
+
+def _adopt_path(source: Path) -> Adopted:
+    title = source.name if source.is_dir() else source.stem
+    project = _cache_folder() / _name_in_cache(title, source)
     if source.is_dir() or _has_documents_in_rows(source):
         described = suggest(str(source), project)
     else:
         described = suggest_file(source, project)
-    text = (
-        f"# By foundry serve, which writes it anew.\n{compose_config(_title_of(source), described)}"
-    )
+    _write_project(project, title, described)
+    folder = source if source.is_dir() else source.parent
+    return Adopted(str(source), str(folder), project)
+
+
+def _write_project(project: Path, title: str, source: Mapping[str, object]) -> None:
+    for folder in (project.parent, project):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    project.chmod(0o700)
+    text = f"# By foundry serve, which writes it anew.\n{compose_config(title, source)}"
     file = project / CONFIG_NAME
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         replace_file(file, text.encode())
-    return Adopted(source, project)
 
 
 def _has_documents_in_rows(source: Path) -> bool:
@@ -65,10 +83,6 @@ def _cache_folder() -> Path:
     return Path.home() / caches / "foundry"
 
 
-def _name_in_cache(source: Path) -> str:
+def _name_in_cache(title: str, source: Path | str) -> str:
     digest = hashlib.sha256(os.fsencode(source)).hexdigest()[:12]
-    return f"{slug_of(_title_of(source)) or 'docs'}-{digest}"
-
-
-def _title_of(source: Path) -> str:
-    return source.name if source.is_dir() else source.stem
+    return f"{slug_of(title) or 'docs'}-{digest}"

@@ -20,9 +20,13 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A folder or a file without foundry.toml, and the project in the user's cache for it."""
+    """A folder, a file or a url without foundry.toml, and the project in the user's cache for it.
 
-    source: Path
+    `lasting` is what `foundry init --source` takes: a file's folder, or the source itself.
+    """
+
+    source: str
+    lasting: str
     project: Path
 
 
