@@ -33,7 +33,7 @@ from foundry.build.documents.workers import Made
 from foundry.build.engines import closing_engine
 from foundry.build.ray import tasks
 from foundry.build.ray.documents import BATCHES_AHEAD, RayPool
-from foundry.build.ray.embedding import CONCURRENT_CALLS, RayModel
+from foundry.build.ray.embedding import CONCURRENT_CALLS, place_on_nodes
 from foundry.build.ray.tasks import check_installation
 from foundry.build.request import BuildOptions
 from foundry.cli.main import main
@@ -230,7 +230,7 @@ def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     service = EmbeddingSection(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
     opened = open_model(service)
     options = EmbeddingSection(provider="fastembed", model="some/model")
-    model = RayModel(opened, options, Here())  # type: ignore[arg-type]
+    model = place_on_nodes(opened, options, Here())  # type: ignore[arg-type]
     assert model.limits == replace(opened.limits, calls=CONCURRENT_CALLS)
     with pytest.raises(EmbeddingFailure, match="fastembed") as caught:
         model.embed(["words"], "document")

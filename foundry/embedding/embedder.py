@@ -62,21 +62,20 @@ chunks of the one linear ranking that are among the ten best of the other, corre
 for equal rankings, 0 for what random ones share; None where these share all, so few are there."""
 
 
-class QueryEncoder(Protocol):
-    """Embeds queries in the server."""
+@dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """Embeds queries in the server.
+
+    Attributes:
+        figures: How it was chosen, for the manifest.
+        encode: Returns unit vectors (n, dimensions) as the server will make them, or zero rows.
+        write: Writes its files into a new folder, and returns the SHA-256 over them. Where the
+            server asks the model itself there are none: nothing is written, and it returns "".
+    """
 
     figures: QueryFigures
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors (n, dimensions) as the server will make them, or zero rows."""
-        ...
-
-    def write(self, directory: Path) -> str:
-        """Write its files into a new folder; returns the SHA-256 over them.
-
-        Where the server asks the model itself there are none: nothing is written, and it is "".
-        """
-        ...
+    encode: Callable[[Sequence[str]], Vectors]
+    write: Callable[[Path], str]
 
 
 class Embedder(Protocol):

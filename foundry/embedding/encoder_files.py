@@ -24,7 +24,7 @@ def write_encoder_files(
     *,
     name: str,
     minimum_coverage: float,
-    common: float,
+    common: float = 0.0,
     language: str = "none",
 ) -> EncoderDescription:
     """Write pieces (one a line), table (V, d) and weights (V,) into a folder that may exist."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.distil.corpus_texts import embedded_text
@@ -66,11 +65,8 @@ class ModelEmbedder:
         return self._known_items
 
     def refusals(self) -> list[dict[str, str]]:
-        """Texts so far that have no vector, with the reason."""
-        return [
-            {"text": refused.excerpt, "sha256": refused.sha256, "reason": refused.reason}
-            for refused in self._model.refused
-        ]
+        """Return texts so far that have no vector, with the reason."""
+        return self._model.refused
 
     def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate:
         """Return what embedding these documents would take; nothing is asked."""
@@ -95,7 +91,7 @@ class ModelEmbedder:
         """
         wanted = self._options.query
         if wanted == "same":
-            return SameModel(self._model, QueryFigures("same", "foundry.toml asks for it"))
+            return self._ask_model(QueryFigures("same", "foundry.toml asks for it"))
         distilled = self._distil(chunks)
         held_out = distilled.held_out
         overlap_at_10 = overlap(held_out.texts, held_out.targets, held_out.encoded)
@@ -126,8 +122,14 @@ class ModelEmbedder:
             taught=distilled.taught,
         )
         if figures.encoder == "same":
-            return SameModel(self._model, figures)
-        return DistilledEncoder(distilled, figures)
+            return self._ask_model(figures)
+        return QueryEncoder(figures, distilled.encode, distilled.write)
+
+    def _ask_model(self, figures: QueryFigures) -> QueryEncoder:
+        """Return the model itself, which the server will ask as well."""
+        return QueryEncoder(
+            figures, lambda texts: self._model.embed(texts, "query"), lambda _folder: ""
+        )
 
     def _distil(self, chunks: Callable[[], Iterable[ChunkRecord]]) -> DistilledQueries:
         model = self._model.model
@@ -158,39 +160,6 @@ class ModelEmbedder:
             return distil_queries(
                 chunks, teach, teach_chunks if are_alike else None, options, count_pass
             )
-
-
-class DistilledEncoder:
-    """The trained table."""
-
-    def __init__(self, distilled: DistilledQueries, figures: QueryFigures) -> None:
-        self._distilled = distilled
-        self.figures = figures
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors (n, dimensions), or zero rows."""
-        return self._distilled.encode(texts)
-
-    def write(self, directory: Path) -> str:
-        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
-        return self._distilled.write(directory)
-
-
-class SameModel:
-    """The model itself, which the server will ask as well."""
-
-    def __init__(self, model: BatchedModel, figures: QueryFigures) -> None:
-        self._model = model
-        self.figures = figures
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors (n, dimensions), or zero rows."""
-        return self._model.embed(texts, "query")
-
-    def write(self, directory: Path) -> str:
-        """Write nothing."""
-        del directory
-        return ""
 
 
 def _join_all(headings: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ which the table cannot know: the index's encoder is the table with those weights
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.embedding.embedder import Contract, OverlapMeasure, Vectors, hash_encoder
+from foundry.embedding.embedder import Contract, OverlapMeasure, QueryEncoder, Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.layout import QueryFigures
@@ -27,6 +28,8 @@ MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
 
 REMEMBERED_WORDS = 65_536
+
+FIGURES = QueryFigures("own", "documents and queries are embedded by the same table")
 
 HEADING_SHARE = 0.5
 """Length of the headings' vector where the text's is 1."""
@@ -123,42 +126,25 @@ class StaticEmbedder:
 
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
-    ) -> "StaticQueryEncoder":
+    ) -> QueryEncoder:
         """Return the table with the corpus's weights."""
         del chunks, overlap
-        return StaticQueryEncoder(self._encoder, self._query_weights())
-
-    def _query_weights(self) -> NDArray[np.int32]:
         factors = rarity_factors(self._frequencies, self._texts)
-        weights: NDArray[np.float64] = np.rint(self._encoder.weights * factors)
-        return weights.astype(np.int32)
+        weights = np.rint(self._encoder.weights * factors).astype(np.int32)
+        encoder = replace(self._encoder, weights=weights.astype(np.float64))
 
+        def write(directory: Path) -> str:
+            source, description = EncoderLayout(MODEL_FOLDER), encoder.description
+            write_encoder_files(
+                directory,
+                source.pieces.read_bytes(),
+                np.load(source.table, allow_pickle=False),
+                weights,
+                name=description.name,
+                minimum_coverage=description.minimum_coverage,
+                common=description.common,
+                language=description.language,
+            )
+            return hash_encoder(directory)
 
-class StaticQueryEncoder:
-    """The table of `StaticEmbedder` under the corpus's own weights (V,)."""
-
-    figures = QueryFigures("own", "documents and queries are embedded by the same table")
-
-    def __init__(self, encoder: PieceEncoder, weights: NDArray[np.int32]) -> None:
-        self._encoder = replace(encoder, weights=weights.astype(np.float64))
-        self._weights = weights
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors (n, dimensions), or zero rows."""
-        return encode_all(self._encoder, texts)
-
-    def write(self, directory: Path) -> str:
-        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
-        source = EncoderLayout(MODEL_FOLDER)
-        description = self._encoder.description
-        write_encoder_files(
-            directory,
-            source.pieces.read_bytes(),
-            np.load(source.table, allow_pickle=False),
-            self._weights,
-            name=description.name,
-            minimum_coverage=description.minimum_coverage,
-            common=description.common,
-            language=description.language,
-        )
-        return hash_encoder(directory)
+        return QueryEncoder(FIGURES, partial(encode_all, encoder), write)

@@ -67,8 +67,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT_SECONDS", 0.01)
-    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("foundry.embedding.providers.asking.FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("foundry.embedding.providers.asking.LONGEST_WAIT_SECONDS", 0.05)
 
 
 def honest(texts: Sequence[str], dimensions: int = 64, side: str = "document") -> NDArray[Any]:
@@ -185,9 +185,9 @@ def test_bad_text_is_refused_and_the_rest_embedded(tmp_path: Path) -> None:
             folder = tmp_path / str(number)
             with batched(service, folder) as model:
                 vectors = model.embed(TEXTS, "document")
-                assert {refused.excerpt for refused in model.refused} == bad
+                assert {refused["text"] for refused in model.refused} == bad
                 assert len(model.refused) == 2
-                assert all(len(refused.sha256) == 64 for refused in model.refused)
+                assert all(len(refused["sha256"]) == 64 for refused in model.refused)
             good = [n for n, text in enumerate(TEXTS) if text not in bad]
             assert_honest(vectors[good], [TEXTS[n] for n in good])
             assert not vectors[17].any() and not vectors[63].any()
@@ -381,7 +381,7 @@ def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
 def test_address_without_a_service_is_given_up_sooner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.embedding.providers.retrying.UNPROVEN_SECONDS", 0.2)
+    monkeypatch.setattr("foundry.embedding.providers.asking.UNPROVEN_SECONDS", 0.2)
     with fake_service("openai") as service:
         pass
     started = time.monotonic()

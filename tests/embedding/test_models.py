@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.local import hash_model_folder
-from foundry.embedding.providers.models import open_model
+from foundry.embedding.providers.models import hash_model_folder, open_model
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure

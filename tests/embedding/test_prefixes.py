@@ -1,8 +1,7 @@
 import pytest
 
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.model import Prefixes
-from foundry.embedding.providers.prefixes import choose_prefixes, find_known
+from foundry.embedding.providers.model import Prefixes, choose_prefixes, find_known
 
 QUESTION = "Represent this sentence for searching relevant passages: "
 

@@ -78,8 +78,8 @@ class Whims:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.embedding.providers.retrying.FIRST_WAIT_SECONDS", 0.002)
-    monkeypatch.setattr("foundry.embedding.providers.retrying.LONGEST_WAIT_SECONDS", 0.005)
+    monkeypatch.setattr("foundry.embedding.providers.asking.FIRST_WAIT_SECONDS", 0.002)
+    monkeypatch.setattr("foundry.embedding.providers.asking.LONGEST_WAIT_SECONDS", 0.005)
     monkeypatch.setattr("foundry.embedding.providers.asking.PAUSE_SECONDS", 0.001)
 
 
@@ -115,7 +115,7 @@ def test_vectors_are_right_and_nothing_is_paid_twice(
                 vectors = model.embed(texts, "document")
             finally:
                 model.close()
-            assert {refused.excerpt for refused in model.refused} == bad
+            assert {refused["text"] for refused in model.refused} == bad
             expected = np.array([embed_text(text) for text in texts])
             expected /= np.linalg.norm(expected, axis=1, keepdims=True)
             expected[[text in bad for text in texts]] = 0

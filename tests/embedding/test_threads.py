@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from foundry.embedding.providers.threads import run_threads
+from foundry.embedding.providers.batching import run_threads
 
 
 def double(number: int) -> Iterator[int]:

@@ -37,13 +37,14 @@ try:
         Epoch,
         Matrix,
         Options,
-        Student,
         count_pieces,
         inverse_frequency_weights,
+        join_pieces,
+        quantise_rows,
         train,
         unit_rows,
-        write_encoder,
     )
+    from foundry.embedding.encoder_files import write_encoder_files
     from refine import Pairs, RefineOptions, refine
     from teacher import WHEEL, Teacher
 except ImportError as missing:
@@ -154,8 +155,8 @@ def embed_missing(cache: VectorSpace, texts: Sequence[str], teacher: Teacher) ->
     return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 
-def build(arguments: argparse.Namespace) -> Student:
-    """Gather, teach, train and refine."""
+def build(arguments: argparse.Namespace) -> tuple[list[str], Matrix]:
+    """Gather, teach, train and refine; returns the pieces and their rows."""
     packages, descriptions, wheel = fetch(arguments.work)
     say("reading the packages")
     passages = read_passages(packages, descriptions)
@@ -178,7 +179,7 @@ def build(arguments: argparse.Namespace) -> Student:
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     repeats = np.where(lengths > LONG_TEXT_PIECES, LONG_TEXT_REPEATS, 1)
     options = Options(seed=arguments.seed, epochs=4, batch=512)
-    student = train(counts, targets, pieces, rows, options, repeats, progress=report_epoch)
+    student = train(counts, targets, rows, options, repeats, progress=report_epoch)
 
     say("refining")
     pairs = [Pairs.of(group, pieces) for group in passages.values()]
@@ -195,7 +196,7 @@ def build(arguments: argparse.Namespace) -> Student:
     weighted = refined * rarity(frequency, len(texts))[:, None] ** RARITY_POWER
     short, long = counts[lengths <= LONG_TEXT_PIECES], counts[lengths > LONG_TEXT_PIECES]
     final = partly_whiten(weighted, short[:WHITENING_TEXTS], long[:WHITENING_TEXTS])
-    return Student(pieces, final, student.history)
+    return pieces, final
 
 
 def report_epoch(epoch: Epoch) -> None:
@@ -217,11 +218,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--texts", type=int, default=212_992, help="how many to learn from")
     arguments = parser.parse_args()
-    student = build(arguments)
-    written = write_encoder(
-        arguments.output, student, name=NAME, minimum_coverage=MINIMUM_COVERAGE, common=COMMON
+    pieces, rows = build(arguments)
+    table, weights = quantise_rows(rows)
+    written = write_encoder_files(
+        arguments.output,
+        join_pieces(pieces),
+        table,
+        weights,
+        name=NAME,
+        minimum_coverage=MINIMUM_COVERAGE,
+        common=COMMON,
     )
-    say(f"{arguments.output}: {len(student.pieces)} pieces, sha256 {written.sha256}")
+    say(f"{arguments.output}: {len(pieces)} pieces, sha256 {written.sha256}")
 
 
 if __name__ == "__main__":

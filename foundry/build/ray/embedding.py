@@ -17,8 +17,8 @@ from foundry.build.documents.programs import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
 from foundry.build.ray.tasks import EMBEDDING, check_installation, embed_batch
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.local import list_model_files
 from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.models import list_model_files
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
@@ -26,28 +26,25 @@ CONCURRENT_CALLS = 64
 """Under way at a time; the cluster runs as many of them as it has nodes."""
 
 
-class RayModel:
-    """An `EmbeddingModel` that has nodes run another."""
+def place_on_nodes(
+    model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster
+) -> EmbeddingModel:
+    """Return a model of this machine that has the nodes of a cluster run it."""
+    nodes = _Nodes(model.revision, options, cluster)
+    limits = replace(model.limits, calls=CONCURRENT_CALLS)
+    return replace(model, limits=limits, embed=nodes.embed)
 
-    def __init__(self, model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster) -> None:
-        self.provider = model.provider
-        self.model = model.model
-        self.revision = model.revision
-        self.service = model.service
-        self.dimensions = model.dimensions
-        self.sides_differ = model.sides_differ
-        self.prefixes = model.prefixes
-        self.limits = replace(model.limits, calls=CONCURRENT_CALLS)
-        self._model = model
+
+class _Nodes:
+    """Nodes that run one model."""
+
+    def __init__(self, revision: str, options: EmbeddingSection, cluster: Cluster) -> None:
+        self._revision = revision
         self._options = options
         self._cluster = cluster
         self._folder = find_folder(options.model)
         self._files: Reference | None = None
         self._processors = 0
-
-    def count_tokens(self, text: str) -> int:
-        """By the model's own tokenizer, here."""
-        return self._model.count_tokens(text)
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
         """Return one call: unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a
@@ -60,7 +57,7 @@ class RayModel:
                     embed_batch,
                     program_hash(EMBEDDING),
                     self._options.model_dump(exclude_defaults=True),
-                    self.revision,
+                    self._revision,
                     self._shipped(),
                     list(texts),
                     side,
@@ -75,10 +72,6 @@ class RayModel:
             raise EmbeddingFailure(message, hint=hint)
         vectors: NDArray[np.float32] = answer
         return vectors
-
-    def close(self) -> None:
-        """Let go of the model."""
-        self._model.close()
 
     def _shipped(self) -> list[Reference] | None:
         """Return where nodes get the files of a model in a folder; they hold no copy of it

@@ -8,7 +8,7 @@ from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.workers import Preparing
 from foundry.build.ray.cluster import Cluster
 from foundry.build.ray.documents import RayPool
-from foundry.build.ray.embedding import RayModel
+from foundry.build.ray.embedding import place_on_nodes
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 
@@ -25,7 +25,7 @@ class RayEngine:
 
     def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
         """Have the nodes run a model of this machine; a service is asked from here."""
-        return model if model.service else RayModel(model, options, self._cluster)
+        return model if model.service else place_on_nodes(model, options, self._cluster)
 
     @contextmanager
     def _pool(self, recipe: Recipe) -> Iterator[Preparing]:

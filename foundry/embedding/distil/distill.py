@@ -17,14 +17,12 @@ whose order depends on the machine), and everything else is elementwise.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from foundry.embedding.encoder_files import write_encoder_files
-from foundry.runtime.retrieval.encoder import MAX_WEIGHT, EncoderDescription, PieceCutter
+from foundry.runtime.retrieval.encoder import MAX_WEIGHT, PieceCutter
 
 Matrix = NDArray[np.float32]
 
@@ -70,12 +68,10 @@ class Student:
     """A trained table.
 
     Attributes:
-        pieces: (V,), as in `EncoderLayout.pieces`.
-        rows: float32 (V, d), the piece's weight included.
+        rows: float32 (V, d), each piece's weight included.
         history: One entry an epoch, the untrained table first.
     """
 
-    pieces: Sequence[str]
     rows: Matrix
     history: tuple[Epoch, ...]
 
@@ -142,47 +138,28 @@ def unit_rows(vectors: Matrix) -> Matrix:
     return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
-def distil(
-    texts: Sequence[str],
-    targets: Matrix,
-    pieces: Sequence[str],
-    rows: Matrix,
-    options: Options,
-    repeats: NDArray[np.intp] | None = None,
-    progress: Callable[[Epoch], object] | None = None,
-) -> Student:
-    """Train `rows` so that each text's sum of rows points where its target does.
-
-    Args:
-        texts: n texts, which should look like what will be encoded.
-        targets: float32 (n, d), the teacher's unit vectors.
-        pieces: V distinct pieces.
-        rows: float32 (V, d) to start from, their weights included; not changed.
-        options: How to train.
-        repeats: (n,), how often each text is seen in an epoch; once if not given.
-        progress: Called after each epoch.
-
-    Returns:
-        The table of the epoch with the best held-out cosine; the untrained one if none was better.
-    """
-    counts = count_pieces(texts, pieces)
-    return train(counts, targets, pieces, rows, options, repeats, progress)
-
-
 def train(
     counts: "sparse.csr_matrix",
     targets: Matrix,
-    pieces: Sequence[str],
     rows: Matrix,
     options: Options,
     repeats: NDArray[np.intp] | None = None,
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
 ) -> Student:
-    """`distil` with the pieces counted already.
+    """Train `rows` so that each text's sum of rows points where its target does.
 
-    `held_out` are the numbers of the texts that only measure when to stop; they are drawn if not
-    given.
+    Args:
+        counts: float32 (n, V), the pieces of texts, which should look like what will be encoded.
+        targets: float32 (n, d), the teacher's unit vectors.
+        rows: float32 (V, d) to start from, their weights included; not changed.
+        options: How to train.
+        repeats: (n,), how often each text is seen in an epoch; once if not given.
+        progress: Called after each epoch.
+        held_out: Numbers of the texts that only measure when to stop; drawn if not given.
+
+    Returns:
+        The rows of the epoch with the best held-out cosine; the untrained ones if none was better.
     """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))
@@ -217,7 +194,7 @@ def train(
             best, best_rows = epoch, adam.rows.copy()
         elif number - best.number >= options.patience:
             break
-    return Student(pieces, best_rows, tuple(history))
+    return Student(best_rows, tuple(history))
 
 
 def distillation_gradient(
@@ -241,22 +218,6 @@ def distillation_gradient(
 def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:
     """Mean cosine between the student's vectors and the targets."""
     return float(np.mean(np.sum(unit_rows(counts @ rows) * targets, axis=1)))
-
-
-def write_encoder(
-    directory: Path, student: Student, *, name: str, minimum_coverage: float, common: float = 0.0
-) -> EncoderDescription:
-    """Quantise a student's rows and write the encoder's files into `directory`."""
-    table, weights = quantise_rows(student.rows)
-    return write_encoder_files(
-        directory,
-        join_pieces(student.pieces),
-        table,
-        weights,
-        name=name,
-        minimum_coverage=minimum_coverage,
-        common=common,
-    )
 
 
 def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:

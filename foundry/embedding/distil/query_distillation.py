@@ -104,7 +104,6 @@ class DistilledQueries:
             self._weights,
             name=NAME,
             minimum_coverage=MINIMUM_COVERAGE,
-            common=0.0,
             language=self._encoder.description.language,
         )
         return hash_encoder(directory)
@@ -198,7 +197,6 @@ def _train(
         student = train(
             counts[:, moving],
             targets,
-            [pieces[number] for number in moving],
             rows[moving],
             Options(seed=options.seed, epochs=options.epochs),
             progress=progress,

@@ -1,16 +1,18 @@
 """Ask a model until it answers well: repeat, bisect, and tell bad texts from bad services.
 
-A temporary failure is repeated for as long as `Patience` allows. A bad reply to several texts is
-taken apart: each half is asked for by itself, down to the one text that the model does not take.
-Such a text is asked for again, then in halves (a service may take less than it is said to), and is
-refused in the end: it gets no vector, and the build goes on.
+A temporary failure is repeated with growing waits. A bad reply to several texts is taken apart:
+each half is asked for by itself, down to the one text that the model does not take. Such a text is
+asked for again, then in halves (a service may take less than it is said to), and is refused in the
+end: it gets no vector, and the build goes on.
 
 That is right only if the text is to blame. So before a text is refused the model must give the
 probe, a harmless text, a good vector; if it does not, the service is to blame and the build stops.
 It also stops when more than a few texts, and more than one in ten, have been refused.
 """
 
+import random
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.providers.model import EmbeddingModel, Side
-from foundry.embedding.providers.retrying import Patience, StoppedError
 from foundry.embedding.providers.splitting import average, find_cut
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure, bad_reply
@@ -45,6 +46,15 @@ SHORTEST_HALVED_CHARS = 400
 MOST_REFUSED = 20
 """Texts that may be refused whatever their share."""
 
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 60.0
+UNPROVEN_SECONDS = 30.0
+"""Of trying where nothing has answered yet: the address may be wrong."""
+
+
+class StoppedError(Exception):
+    """The run was stopped while a call waited."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -58,9 +68,12 @@ class Answer:
 class Asker:
     """Asks one model; any number of threads may share it.
 
+    Every method raises BuildError when no vectors can be had, and StoppedError when the run was
+    stopped.
+
     Args:
         model: The model.
-        retry_seconds: See `Patience`.
+        retry_seconds: How long a service may go on failing.
         stop: Set when the run is to end.
 
     Attributes:
@@ -70,42 +83,26 @@ class Asker:
 
     def __init__(self, model: EmbeddingModel, retry_seconds: float, stop: threading.Event) -> None:
         self._model = model
-        self._patience = Patience(retry_seconds, stop)
-        self._stop = stop
+        self._patience = _Patience(retry_seconds, stop)
         self._lock = threading.Lock()
         self.answered = 0
         self._refused = 0
         self.dimensions: int | None = model.dimensions
 
     def ask_probe(self) -> Vector:
-        """Return the vector (d,) of a harmless text, which must come well.
-
-        Raises:
-            BuildError: When it does not.
-            StoppedError: When the run was stopped.
-        """
-        failure: EmbeddingFailure | None = None
-        for attempt in range(PROBE_ATTEMPTS):
-            try:
-                text = self._model.prefixes.document + PROBE_TEXT
-                self._pause(attempt)
-                vector: Vector = self._call([text], "document", suspect_texts=False)[0]
-                return vector
-            except EmbeddingFailure as raised:
-                failure = raised
-        assert failure is not None
-        raise BuildError(
-            f"the model answers badly even to a plain sentence: {failure.message}",
-            hint=failure.hint or "mend the service; what is embedded already is kept",
-        )
+        """Return the vector (d,) of a harmless text, which must come well."""
+        text = self._model.prefixes.document + PROBE_TEXT
+        answer = self._insist(text, "document", PROBE_ATTEMPTS, suspect_texts=False)
+        if isinstance(answer, EmbeddingFailure):
+            raise BuildError(
+                f"the model answers badly even to a plain sentence: {answer.message}",
+                hint=answer.hint or "mend the service; what is embedded already is kept",
+            )
+        assert answer is not None
+        return answer
 
     def ask(self, texts: Sequence[str], side: Side) -> Iterator[Answer]:
-        """Ask for texts, prefixes included, and yield each answer at once.
-
-        Raises:
-            BuildError: When no vectors can be had.
-            StoppedError: When the run was stopped.
-        """
+        """Ask for texts, prefixes included, and yield each answer at once."""
         try:
             vectors = self._call(texts, side)
         except EmbeddingFailure as failure:
@@ -124,7 +121,7 @@ class Asker:
         """Ask again for one text that was answered badly; refuse it if that does not help."""
         repetitions = REPETITIONS.get(failure.status, 0)
         vector = self._insist(text, side, repetitions)
-        if vector is None:
+        if not isinstance(vector, np.ndarray):
             self.ask_probe()
             vector = self._ask_halves(text, side, repetitions)
         with self._lock:
@@ -142,15 +139,20 @@ class Asker:
         nothing = np.zeros((1, self.dimensions), dtype=np.float32)
         return Answer([text], nothing, [failure.message])
 
-    def _insist(self, text: str, side: Side, times: int) -> Vector | None:
+    def _insist(
+        self, text: str, side: Side, times: int, *, suspect_texts: bool = True
+    ) -> Vector | EmbeddingFailure | None:
+        """Return the vector of a text, or the last failure of so many times; None for no time."""
+        failure = None
         for attempt in range(times):
-            self._pause(attempt)
+            if attempt:
+                self._patience.pause(PAUSE_SECONDS * 2**attempt)
             try:
-                vector: Vector = self._call([text], side)[0]
+                vector: Vector = self._call([text], side, suspect_texts=suspect_texts)[0]
                 return vector
-            except EmbeddingFailure:
-                continue
-        return None
+            except EmbeddingFailure as raised:
+                failure = raised
+        return failure
 
     def _ask_halves(self, text: str, side: Side, repetitions: int) -> Vector | None:
         prefix = self._model.prefixes.of(side)
@@ -162,7 +164,7 @@ class Asker:
         for part in (content[:middle], content[middle:]):
             half = prefix + part.strip()
             vector = self._insist(half, side, repetitions + 1)
-            if vector is None:
+            if not isinstance(vector, np.ndarray):
                 vector = self._ask_halves(half, side, repetitions)
             if vector is None:
                 return None
@@ -174,8 +176,7 @@ class Asker:
     def _call(
         self, texts: Sequence[str], side: Side, *, suspect_texts: bool = True
     ) -> NDArray[np.float32]:
-        """Return one call, repeated while it fails for a time. Raises EmbeddingFailure for a bad
-        reply."""
+        """Make one call, repeated while it fails for a time; EmbeddingFailure for a bad reply."""
         failures = 0
         while True:
             self._patience.wait_for_turn()
@@ -196,10 +197,6 @@ class Asker:
                 self._patience.succeeded()
                 return vectors
 
-    def _pause(self, attempt: int) -> None:
-        if attempt and self._stop.wait(PAUSE_SECONDS * 2**attempt):
-            raise StoppedError
-
     def _check(self, vectors: NDArray[np.float32], count: int) -> NDArray[np.float32]:
         if len(vectors) != count:
             raise bad_reply(f"{len(vectors)} vectors came back for {count} texts")
@@ -213,3 +210,56 @@ class Asker:
                 hint="if it was changed on purpose, delete .foundry/cache.sqlite",
             )
         return vectors
+
+
+class _Patience:
+    """Decides when to ask a failing service again, and when to stop, for all threads of a run.
+
+    Waits grow exponentially with full jitter (Brooker, "Exponential Backoff And Jitter", 2015), and
+    are never shorter than the service asks for by Retry-After, which holds back all calls alike.
+    What is limited is the time since the service began to fail, so that a build of hours may be
+    slowed down any number of times.
+    """
+
+    def __init__(self, seconds: float, stop: threading.Event) -> None:
+        self._seconds = seconds
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._failing_since: float | None = None
+        self._not_before = 0.0
+        self._is_proven = False
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self._failing_since = None
+            self._is_proven = True
+
+    def wait_for_turn(self) -> None:
+        """Wait as long as the service has asked for."""
+        self.pause(self._not_before - time.monotonic())
+
+    def wait_after(self, failure: EmbeddingFailure, attempt: int) -> None:
+        """Wait before a call is repeated, of which `attempt` have failed."""
+        now = time.monotonic()
+        with self._lock:
+            if self._failing_since is None:
+                self._failing_since = now
+            is_lost = failure.is_unreachable and not self._is_proven
+            allowed = min(self._seconds, UNPROVEN_SECONDS) if is_lost else self._seconds
+            left = self._failing_since + allowed - now
+            if left <= 0:
+                kept = "what is embedded already is kept: build again to go on from there"
+                raise BuildError(
+                    f"{failure.message} (given up after {now - self._failing_since:.0f} s)",
+                    hint=f"{failure.hint}; {kept}" if failure.hint else kept,
+                )
+            wait = random.uniform(0, min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**attempt))
+            wait = min(max(wait, failure.retry_after or 0.0), left)
+            if failure.retry_after:
+                self._not_before = max(self._not_before, now + min(failure.retry_after, left))
+        self.pause(wait)
+
+    def pause(self, seconds: float) -> None:
+        """Wait some seconds, if more than none. Raises StoppedError."""
+        if self._stop.is_set() or (seconds > 0 and self._stop.wait(seconds)):
+            raise StoppedError

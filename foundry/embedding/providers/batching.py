@@ -7,22 +7,26 @@ answer is kept at once: whatever ends a build, only the calls under way are lost
 
 import hashlib
 import json
+import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.embedding.embedder import Estimate
-from foundry.embedding.providers.asking import Answer, Asker
+from foundry.embedding.providers.asking import Answer, Asker, StoppedError
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.splitting import average, make_batches, split_text
-from foundry.embedding.providers.threads import run_threads
 from foundry.embedding.vector_cache import VectorCache, VectorSpace
 from foundry.errors import BuildError
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Vectors = NDArray[np.float32]
 
 SAME_PROBE = 0.99
@@ -30,15 +34,6 @@ SAME_PROBE = 0.99
 
 SHOWN_CHARACTERS = 80
 REMEMBERED_COUNTS = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A text that has no vector: its beginning, the SHA-256 of all of it, and why."""
-
-    excerpt: str
-    sha256: str
-    reason: str
 
 
 class BatchedModel:
@@ -52,7 +47,8 @@ class BatchedModel:
 
     Attributes:
         model: As given.
-        refused: All texts so far that the model would not embed.
+        refused: Texts so far that the model would not embed: `text` (its beginning), `sha256` of
+            all of it, and `reason`.
     """
 
     def __init__(
@@ -64,13 +60,14 @@ class BatchedModel:
         price_per_million_tokens: float | None = None,
     ) -> None:
         self.model = model
-        self.refused: list[Refused] = []
+        self.refused: list[dict[str, str]] = []
         self._cache = cache
         self._price = price_per_million_tokens
         self._stop = threading.Event()
         self._asker = Asker(model, retry_seconds, self._stop)
         self._probe: Vectors | None = None
-        self._tokens: dict[str, int] = {}
+        # Counting takes long enough to do it once for each text; a map of all texts would grow.
+        self._count = lru_cache(REMEMBERED_COUNTS)(model.count_tokens)
 
     @property
     def answered(self) -> int:
@@ -106,27 +103,21 @@ class BatchedModel:
         wanted = [*dict.fromkeys(part for found in parts.values() for part in found)]
         vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
         self._check_width(vectors.values())
-        tell = progress or int
-        tally = _Tally(texts, parts, tell)
-        for part, vector in vectors.items():
-            if vector is not None:
-                tally.done(part)
-        reasons: dict[str, str] = {}
         missing = [part for part, vector in vectors.items() if vector is None]
+        # A text counts as done when the last of its parts that had to be asked for is.
+        lacking = {text: [p for p in found if vectors[p] is None] for text, found in parts.items()}
+        waiting = Counter(lacking[text][-1] for text in texts if lacking[text])
+        tell = progress or int
+        tell(len(texts) - waiting.total())
+        reasons: dict[str, str] = {}
         for answer in self._ask(missing, side, space) if missing else ():
-            for part, vector, reason in zip(
-                answer.texts, answer.vectors, answer.reasons, strict=True
-            ):
-                vectors[part] = vector
-                reasons[part] = reason
-                tally.done(part)
+            vectors.update(zip(answer.texts, answer.vectors, strict=True))
+            reasons.update(zip(answer.texts, answer.reasons, strict=True))
+            tell(sum(waiting[part] for part in answer.texts))
         rows = {
             text: self._join(text, [(part, vectors[part]) for part in found], reasons)
             for text, found in parts.items()
         }
-        # Texts without any part.
-        if tally.finished < len(texts):
-            tell(len(texts) - tally.finished)
         return np.array([rows[text] for text in texts], dtype=np.float32).reshape(
             len(texts), self.dimensions
         )
@@ -173,15 +164,6 @@ class BatchedModel:
                 hint="shorten embedding.document_prefix or query_prefix",
             )
         return split_text(text, lambda part: self._count(prefix + part) <= limit)
-
-    def _count(self, text: str) -> int:
-        # Counting takes long enough to do it once for each text; a map of all texts would grow.
-        if len(self._tokens) >= REMEMBERED_COUNTS:
-            self._tokens.clear()
-        tokens = self._tokens.get(text)
-        if tokens is None:
-            tokens = self._tokens[text] = self.model.count_tokens(text)
-        return tokens
 
     def _ask(self, parts: Sequence[str], side: Side, space: VectorSpace) -> Iterator[Answer]:
         """Yield answers for parts, without prefixes, each kept before it is given."""
@@ -250,7 +232,7 @@ class BatchedModel:
         if bad is not None:
             digest = hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
             excerpt = " ".join(text[: 4 * SHOWN_CHARACTERS].split())[:SHOWN_CHARACTERS]
-            self.refused.append(Refused(excerpt, digest, bad))
+            self.refused.append({"text": excerpt, "sha256": digest, "reason": bad})
             return nothing
         vectors = [vector for _, vector in parts if vector is not None]
         if len(vectors) < 2:
@@ -258,29 +240,60 @@ class BatchedModel:
         return average(vectors, [self.model.count_tokens(part) for part, _ in parts])
 
 
-class _Tally:
-    """Tells progress in texts: each is done when all of its parts are, which others may share."""
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """The last thing that a thread hands over."""
 
-    def __init__(
-        self,
-        texts: Sequence[str],
-        parts: Mapping[str, Sequence[str]],
-        progress: Callable[[int], object],
-    ) -> None:
-        self._times = Counter(texts)
-        self._left = {text: set(found) for text, found in parts.items()}
-        self._users: dict[str, list[str]] = {}
-        for text, found in self._left.items():
-            for part in found:
-                self._users.setdefault(part, []).append(text)
-        self._progress = progress
-        self.finished = 0
+    error: BaseException | None
 
-    def done(self, part: str) -> None:
-        """Note that a part has its vector, or will get none."""
-        users = self._users[part]
-        for text in users:
-            self._left[text].discard(part)
-        if finished := sum(self._times[text] for text in users if not self._left[text]):
-            self.finished += finished
-            self._progress(finished)
+
+def run_threads(
+    work: Callable[[Item], Iterable[Result]],
+    items: Sequence[Item],
+    count: int,
+    stop: threading.Event,
+) -> Iterator[Result]:
+    """Yield the results of all items, as they come, from so many threads.
+
+    An error of any item sets `stop`, and is raised once running calls are done; `work` may watch
+    `stop` too. Ctrl-C ends the run at once, since the threads do not keep the process alive.
+    """
+    if count == 1:
+        for item in items:
+            yield from work(item)
+        return
+    waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
+    for item in items:
+        waiting.put(item)
+    results: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            while not stop.is_set():
+                for result in work(waiting.get_nowait()):
+                    results.put(result)
+        except (queue.Empty, StoppedError):
+            pass
+        except BaseException as raised:
+            error = raised
+            stop.set()
+        results.put(_Finished(error))
+
+    threads = min(count, len(items))
+    for number in range(threads):
+        # Not of a ThreadPoolExecutor, which Python waits for before it exits.
+        threading.Thread(target=run, name=f"embedding-{number}", daemon=True).start()
+    failure: BaseException | None = None
+    try:
+        while threads:
+            result = results.get()
+            if isinstance(result, _Finished):
+                threads -= 1
+                failure = failure or result.error
+            else:
+                yield result
+    finally:
+        stop.set()
+    if failure:
+        raise failure

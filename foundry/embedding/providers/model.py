@@ -1,11 +1,14 @@
-"""The protocol of embedding models, as the batching layer sees them."""
+"""An embedding model, opened, and what published models want before a text."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from foundry.config.file import EmbeddingSection
 
 Side = Literal["document", "query"]
 
@@ -40,7 +43,8 @@ class Prefixes:
         return self.document if side == "document" else self.query
 
 
-class EmbeddingModel(Protocol):
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
     """A model, opened.
 
     Attributes:
@@ -53,6 +57,10 @@ class EmbeddingModel(Protocol):
             prefixes aside.
         prefixes: See `Prefixes`.
         limits: See `ModelLimits`.
+        count_tokens: Counts a text: exactly on this machine, for a service rather too many.
+        embed: Makes one call: unit vectors (n, d) of texts that have their prefix. Raises
+            EmbeddingFailure.
+        close: Lets go of connections or memory.
     """
 
     provider: str
@@ -63,21 +71,59 @@ class EmbeddingModel(Protocol):
     sides_differ: bool
     prefixes: Prefixes
     limits: ModelLimits
+    count_tokens: Callable[[str], int]
+    embed: Callable[[Sequence[str], Side], NDArray[np.float32]]
+    close: Callable[[], object]
 
-    def count_tokens(self, text: str) -> int:
-        """Tokens of a text: exactly on this machine, for a service rather too many than too few."""
-        ...
 
-    def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
-        """Return one call: unit vectors (n, d) in the order of the texts, prefixes included in the
-        texts.
+PASSAGE_QUESTION = "Represent this sentence for searching relevant passages: "
+NONE = Prefixes()
+E5 = Prefixes("passage: ", "query: ")
+QUERY_ONLY = Prefixes("", PASSAGE_QUESTION)
+NOMIC = Prefixes("search_document: ", "search_query: ")
 
-        Raises:
-            EmbeddingFailure: Says whether the same call may succeed later, or the reply was bad, or
-                no repetition can help.
-        """
-        ...
 
-    def close(self) -> None:
-        """Let go of connections or memory."""
-        ...
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A family of models: the pattern of their names, their prefixes, and tokens of one text."""
+
+    pattern: str
+    prefixes: Prefixes
+    tokens: int
+
+
+# Each entry is from the model's own card, found by a part of the model's name, so that it also
+# holds for copies under other owners' names and for the short names that servers use.
+KNOWN_MODELS = (
+    KnownModel(r"e5-.*instruct", NONE, 512),
+    KnownModel(r"multilingual-e5-|\be5-(small|base|large)", E5, 512),
+    KnownModel(r"bge-m3", NONE, 8192),
+    KnownModel(r"bge-(small|base|large)-en|bge-large(:|$)", QUERY_ONLY, 512),
+    KnownModel(r"nomic-embed-text-v2", NOMIC, 512),
+    # 8,192 by the card; Ollama serves it with 2,048.
+    KnownModel(r"nomic-embed-text", NOMIC, 2048),
+    KnownModel(r"mxbai-embed-(large|xsmall|2d)", QUERY_ONLY, 512),
+    KnownModel(r"arctic-embed.*v2|arctic-embed2", Prefixes("", "query: "), 8192),
+    KnownModel(r"arctic-embed", QUERY_ONLY, 512),
+    # 512 positions, trained with 256 tokens, which is also where Sentence Transformers cuts.
+    KnownModel(r"all-minilm", NONE, 256),
+    KnownModel(r"text-embedding-(3-|ada-002)", NONE, 8191),
+    KnownModel(r"embed-v4", NONE, 32_768),
+    KnownModel(r"embed-(english|multilingual)-(light-)?v[23]", NONE, 512),
+)
+
+
+def find_known(model: str) -> KnownModel | None:
+    """Return the first family that a model's name fits, or the name of its folder."""
+    name = model.lower().replace("_", "-").rstrip("/").rpartition("/")[2]
+    return next((known for known in KNOWN_MODELS if re.search(known.pattern, name)), None)
+
+
+def choose_prefixes(options: EmbeddingSection, own: Prefixes | None = None) -> Prefixes:
+    """Return the prefixes to use: as configured, else the model's `own`, else those of its name."""
+    known = find_known(options.model)
+    chosen = own or (known.prefixes if known else NONE)
+    return Prefixes(
+        chosen.document if options.document_prefix is None else options.document_prefix,
+        chosen.query if options.query_prefix is None else options.query_prefix,
+    )

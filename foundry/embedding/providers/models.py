@@ -1,45 +1,262 @@
-"""Open the embedding model that foundry.toml names."""
+"""Open the embedding model that foundry.toml names: on this machine, or behind an HTTP service.
 
+Each provider brings its own libraries, so only those of the one that is asked for are imported.
+"""
+
+import hashlib
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.model import EmbeddingModel
+from foundry.embedding.providers.model import (
+    EmbeddingModel,
+    ModelLimits,
+    Prefixes,
+    choose_prefixes,
+    find_known,
+)
+from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.errors import BuildError
+from foundry.files import hash_file
+from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+LOCAL_BATCH_TEXTS = 256
+FASTEMBED_BATCH_TOKENS = 4096
+PROCESSOR_BATCH_TOKENS = 2048
+ACCELERATOR_BATCH_TOKENS = 32_768
+"""Few stay in a processor's cache, many keep a graphics card busy."""
+
+USUAL_TOKENS = 512
+"""Of one text, where a model of Sentence Transformers does not say."""
+
+UNKNOWN_TOKENS = 2048
+"""Of one text, where a service's model is not known: what servers give even those that could take
+more."""
+
+CALL_SECONDS = 120.0
+"""For one call of a service; a large batch on a small machine takes its time."""
+
+OPENAI_HOST = "api.openai.com"
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+TWO_NETWORKS = frozenset({"Router", "Asym"})
+MODEL_SUFFIXES = frozenset(
+    {".bin", ".json", ".model", ".onnx", ".onnx_data", ".pt", ".safetensors", ".txt", ".data"}
+)
+"""Of weights, of configurations and of tokenizers' files."""
 
 
 def open_model(options: EmbeddingSection) -> EmbeddingModel:
     """Return the model, loaded where it runs on this machine; a service is not asked yet.
 
     EMBEDDING_BASE_URL stands in for the address of a service that is configured, here as in the
-    server: it need not be the same from everywhere.
-
-    Args:
-        options: Of any provider that has a `model`.
-
-    Raises:
-        BuildError: When a package, a key or the model is missing.
+    server: it need not be the same from everywhere. Raises BuildError when a package, a key or the
+    model is missing.
     """
     address = os.environ.get("EMBEDDING_BASE_URL", "").strip()
     if options.base_url and address:
         options = options.model_copy(update={"base_url": address.rstrip("/")})
     try:
-        return _open(options)
+        return _OPENERS[options.provider](options)
     except EmbeddingFailure as failure:
         raise BuildError(failure.message, hint=failure.hint) from None
 
 
-def _open(options: EmbeddingSection) -> EmbeddingModel:
-    # Each brings its own libraries, so only the one that is asked for is imported.
-    if options.provider == "fastembed":
-        from foundry.embedding.providers import fastembed
+def _open_fastembed(options: EmbeddingSection) -> EmbeddingModel:
+    from foundry.runtime.retrieval.embedding.fastembed import FastEmbedEmbeddings
 
-        return fastembed.open_model(options)
-    if options.provider == "sentence-transformers":
-        from foundry.embedding.providers import sentence_transformers
+    client = FastEmbedEmbeddings(options.model, install="pip install 'rag-foundry[fastembed]'")
+    network: Any = client.network
+    from fastembed.text.text_embedding_base import TextEmbeddingBase
 
-        return sentence_transformers.open_model(options)
-    from foundry.embedding.providers import services
+    # A copy that cuts and fills up nothing counts what the first would cut.
+    tokenizer = type(network.tokenizer).from_str(network.tokenizer.to_str())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    folders = Path(network._model_dir).parts
+    kind = type(network)
+    return _local_model(
+        options,
+        client,
+        lambda text: len(tokenizer.encode(text).ids),
+        commit=folders[folders.index("snapshots") + 1] if "snapshots" in folders[:-1] else "",
+        tokens=int(network.tokenizer.truncation["max_length"]),
+        batch_tokens=FASTEMBED_BATCH_TOKENS,
+        sides_differ=kind.query_embed is not TextEmbeddingBase.query_embed
+        or kind.passage_embed is not TextEmbeddingBase.passage_embed,
+    )
 
-    is_cohere = options.provider == "cohere"
-    return services.open_cohere(options) if is_cohere else services.open_openai(options)
+
+def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
+    from foundry.runtime.retrieval.embedding.sentence_transformers import (
+        SentenceTransformersEmbeddings,
+    )
+
+    install = "pip install 'rag-foundry[sentence-transformers]'"
+    client = SentenceTransformersEmbeddings(options.model, install=install)
+    network = client.network
+    settings = getattr(network.transformers_model, "config", None)
+    query = network.prompts.get("query") or ""
+    document = next((text for name in DOCUMENT_PROMPTS if (text := network.prompts.get(name))), "")
+
+    def count(text: str) -> int:
+        # Silent about texts that are too long: they are counted in order to be split.
+        return len(network.tokenizer(text, truncation=False, verbose=False)["input_ids"])
+
+    return _local_model(
+        options,
+        client,
+        count,
+        commit=str(getattr(settings, "_commit_hash", None) or ""),
+        tokens=network.max_seq_length or USUAL_TOKENS,
+        batch_tokens=(
+            PROCESSOR_BATCH_TOKENS if network.device.type == "cpu" else ACCELERATOR_BATCH_TOKENS
+        ),
+        sides_differ=any(type(part).__name__ in TWO_NETWORKS for part in network),
+        prefixes=Prefixes(document, query) if query or document else None,
+    )
+
+
+def _local_model(
+    options: EmbeddingSection,
+    client: Any,
+    count: Callable[[str], int],
+    *,
+    commit: str,
+    tokens: int,
+    batch_tokens: int,
+    sides_differ: bool,
+    prefixes: Prefixes | None = None,
+) -> EmbeddingModel:
+    """Return a model on this machine: a folder, or a published one of which `commit` is known."""
+    folder = find_folder(options.model)
+    return EmbeddingModel(
+        provider=options.provider,
+        model=options.model if folder is None else folder.resolve().name,
+        # The hash says which model it is, wherever the folder lies.
+        revision=commit if folder is None else hash_model_folder(folder),
+        service="",
+        dimensions=None,
+        sides_differ=sides_differ,
+        prefixes=choose_prefixes(options, prefixes),
+        limits=ModelLimits(
+            tokens=min(tokens, options.max_tokens or tokens),
+            batch_tokens=batch_tokens,
+            batch_texts=LOCAL_BATCH_TEXTS,
+            calls=1,
+        ),
+        count_tokens=count,
+        embed=client.embed,
+        close=client.close,
+    )
+
+
+def hash_model_folder(folder: Path) -> str:
+    """SHA-256 over the paths and contents of a model's files, whatever else lies beside them."""
+    digest = hashlib.sha256()
+    for name, path in list_model_files(folder):
+        digest.update(f"{name}\0{hash_file(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def list_model_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files that a model's vectors depend on, in order, with their names below it."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix in MODEL_SUFFIXES and path.is_file() and not name.startswith("."):
+            yield name, path
+
+
+def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
+    """Open any service that answers like OpenAI's.
+
+    OpenAI takes 2,048 texts and 300,000 tokens in a call; others may take 32 texts and no more.
+    Small calls lose less when one is lost.
+    """
+    from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
+
+    is_own = urlsplit(options.base_url).hostname == OPENAI_HOST
+    return _service_model(
+        options,
+        OpenAIEmbeddings,
+        needs_key=is_own,
+        batch_tokens=100_000 if is_own else 16_384,
+        batch_texts=256 if is_own else 32,
+        sides_differ=False,
+    )
+
+
+def _open_cohere(options: EmbeddingSection) -> EmbeddingModel:
+    """Open Cohere, which takes 96 texts and 128,000 tokens in a call."""
+    from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
+
+    return _service_model(
+        options,
+        CohereEmbeddings,
+        needs_key=True,
+        batch_tokens=100_000,
+        batch_texts=96,
+        sides_differ=True,
+    )
+
+
+def _service_model(
+    options: EmbeddingSection,
+    kind: Any,
+    *,
+    needs_key: bool,
+    batch_tokens: int,
+    batch_texts: int,
+    sides_differ: bool,
+) -> EmbeddingModel:
+    key = os.environ.get(options.api_key_env, "").strip()
+    if not key and needs_key:
+        raise BuildError(
+            f"{options.base_url} wants an API key, and the variable {options.api_key_env} is not"
+            " set",
+            hint=f"set {options.api_key_env}, or name another variable in embedding.api_key_env",
+        )
+    client = kind(
+        options.base_url, options.model, api_key=key or None, dimensions=options.dimensions
+    )
+
+    def embed(texts: Any, side: Any) -> Any:
+        try:
+            return client.embed(texts, side, timeout=CALL_SECONDS)
+        except EmbeddingFailure as failure:
+            if failure.status != 401:
+                raise
+            raise EmbeddingFailure(
+                failure.message, hint=f"set the variable {options.api_key_env} to a valid key"
+            ) from None
+
+    known = find_known(options.model)
+    return EmbeddingModel(
+        provider=options.provider,
+        model=options.model,
+        revision="",
+        service=options.base_url,
+        dimensions=options.dimensions,
+        sides_differ=sides_differ,
+        prefixes=choose_prefixes(options),
+        limits=ModelLimits(
+            tokens=options.max_tokens or (known.tokens if known else UNKNOWN_TOKENS),
+            batch_tokens=batch_tokens,
+            batch_texts=batch_texts,
+            calls=options.concurrency,
+        ),
+        count_tokens=estimate_tokens,
+        embed=embed,
+        close=client.close,
+    )
+
+
+_OPENERS: dict[str, Callable[[EmbeddingSection], EmbeddingModel]] = {
+    "fastembed": _open_fastembed,
+    "sentence-transformers": _open_sentence_transformers,
+    "openai": _open_openai,
+    "cohere": _open_cohere,
+}
