@@ -1,21 +1,17 @@
 """Projects for tests: a dictionary of files, built and exported through the command line."""
 
-import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
+from sharing import in_haste
 
 from foundry.cli.main import main
-from foundry.export import compose
-from foundry.rendering import formatting
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
@@ -89,55 +85,13 @@ def make_project(tmp_path: Path) -> MakeProject:
     return make
 
 
-@pytest.fixture(scope="session")
-def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of a run share."""
+@pytest.fixture(scope="session", autouse=True)
+def quickly(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Share work in a folder of all processes of a run."""
     own = tmp_path_factory.getbasetemp()
-    return own.parent if hasattr(request.config, "workerinput") else own
-
-
-@pytest.fixture(scope="session", autouse=True)
-def formatted_once(shared_folder: Path) -> Iterator[None]:
-    """Have black read each text once a run: servers are alike, and it takes half of an export."""
-    known = shared_folder / "formatted"
-    known.mkdir(exist_ok=True)
-    run = formatting._run
-
-    def run_once(tool: str, arguments: Sequence[str], folder: Path) -> None:
-        if tool != "black":
-            run(tool, arguments, folder)
-            return
-        text = (folder / "pyproject.toml").read_text(encoding="utf-8")
-        options = text.partition("[tool.black]")[2].partition("\n[")[0].encode()
-        new = {}
-        for name in arguments[1:]:
-            path = folder / name
-            formatted = known / hashlib.sha256(options + path.read_bytes()).hexdigest()
-            if formatted.exists():
-                path.write_bytes(formatted.read_bytes())
-            else:
-                new[name] = formatted
-        if new:
-            run(tool, [arguments[0], *new], folder)
-        for name, formatted in new.items():
-            written = formatted.with_suffix(f".{os.getpid()}")
-            written.write_bytes((folder / name).read_bytes())
-            written.replace(formatted)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formatting, "_run", run_once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def in_haste() -> Iterator[None]:
-    """Leave out what no test can observe: no machine loses power between two of them.
-
-    Flushing the 40 files of a build takes a third of its time; every export reads the same lock.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _: None)
-        patch.setattr(compose, "Resolution", cache(compose.Resolution))
+    with in_haste(own.parent if hasattr(request.config, "workerinput") else own):
         yield
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import openai
 import pytest
 from click.testing import CliRunner
 from language_models import Call, LanguageModel, Reply, answer, language_model
@@ -837,8 +836,10 @@ def test_nothing_that_the_model_writes_is_a_link_or_an_image(
 # As OpenAI's own client sees it.
 
 
-def client_of(address: str, **options: Any) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, **options)
+def client_of(address: str) -> Any:
+    import openai  # Here, since every process collects this module, and one uses it.
+
+    return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
 
 
 def test_openai_client_without_a_model(extractive: str) -> None:
@@ -908,6 +909,8 @@ def test_openai_client_goes_on_with_an_earlier_answer(modelled: str, model: Lang
 
 
 def test_openai_client_sees_a_broken_answer(modelled: str, model: LanguageModel) -> None:
+    import openai
+
     model.script = break_off
     messages: Any = [{"role": "user", "content": QUESTION}]
     with client_of(modelled) as client:
@@ -951,6 +954,8 @@ def test_openai_client_sees_a_broken_answer(modelled: str, model: LanguageModel)
 def test_openai_client_reads_refusals(
     extractive: str, fields: dict[str, Any], status: int, param: str | None
 ) -> None:
+    import openai
+
     messages: Any = [{"role": "user", "content": QUESTION}]
     with client_of(extractive) as client, pytest.raises(openai.APIStatusError) as caught:
         client.chat.completions.create(**{"model": "handbook", "messages": messages, **fields})
@@ -961,6 +966,8 @@ def test_openai_client_reads_refusals(
 
 
 def test_openai_client_reads_refusals_at_the_gate(export: Path) -> None:
+    import openai
+
     with serving(in_checkout(export), API_TOKENS=CANARIES["API_TOKENS"]) as address:
         with client_of(address) as client, pytest.raises(openai.AuthenticationError) as caught:
             client.models.list()

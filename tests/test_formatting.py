@@ -3,20 +3,19 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import MakeProject, Project
 from processes import leftovers, snapshot
 from pytest_subprocess import FakeProcess
+from sharing import formatting_anew
 
-from foundry.rendering import formatting
 from foundry.rendering.formatting import TIME_LIMIT_SECONDS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 TOOLS = ("black", "ruff")
-RUN = formatting._run
-"""As it is before it remembers what was formatted."""
 
 
 def command(fp: FakeProcess, tool: str) -> list[object]:
@@ -47,8 +46,9 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.fixture(autouse=True)
-def formatted_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formatting, "_run", RUN)
+def formatted_each_time() -> Iterator[None]:
+    with formatting_anew():
+        yield
 
 
 @pytest.fixture

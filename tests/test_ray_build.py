@@ -49,27 +49,31 @@ SECONDS = 240
 
 PAGE = [[Text(10, 600, "some words about a pump")]]
 ROW = "/DecodeParms<</Predictor 12/Columns 2147483647/Colors 32/BitsPerComponent 16>>"
-FILES = {
-    "a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
-    "copy of a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
-    "sources/deep/größe.html": "<title>Valves</title><h1>Valves</h1><p>Close them slowly.",
-    "tool.py": 'def max_connections():\n    """Set the limit."""\n',
-    "d.json": '{"note": "written words"}',
-    "manual.pdf": pdf(PAGE),
-    "handbook.docx": docx(paragraph("How to open a valve", "heading 1")),
-    "empty.txt": "",
-    "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
-    "bomb.docx": docx(paragraph("words"), **{"word/media/a.bin": bytes(300_000_000)}),
-    "huge.pdf": pdf(PAGE, objects={11: f"<</Length 0{ROW}>>stream\n\nendstream".encode()}),
-    "torn.pdf": pdf(PAGE)[:200],
-    "foundry/rows.jsonl": '{"id": "1", "title": "One", "text": "First row", "tags": ["x", "y"]}\n',
-}
 TABLE = """
 [[sources]]
 type = "records"
 name = "rows"
 path = "foundry/rows.jsonl"
 """
+
+
+def mixed_files() -> dict[str, str | bytes]:
+    """Files of all kinds, some of which cannot be read."""
+    return {
+        "a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
+        "copy of a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
+        "sources/deep/größe.html": "<title>Valves</title><h1>Valves</h1><p>Close them slowly.",
+        "tool.py": 'def max_connections():\n    """Set the limit."""\n',
+        "d.json": '{"note": "written words"}',
+        "manual.pdf": pdf(PAGE),
+        "handbook.docx": docx(paragraph("How to open a valve", "heading 1")),
+        "empty.txt": "",
+        "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+        "bomb.docx": docx(paragraph("words"), **{"word/media/a.bin": bytes(300_000_000)}),
+        "huge.pdf": pdf(PAGE, objects={11: f"<</Length 0{ROW}>>stream\n\nendstream".encode()}),
+        "torn.pdf": pdf(PAGE)[:200],
+        "foundry/rows.jsonl": '{"id": "1", "title": "One", "text": "First row", "tags": ["x"]}\n',
+    }
 
 
 def build(project: Project, *arguments: str, **variables: str) -> dict[str, Any]:
@@ -261,8 +265,8 @@ LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
 def test_started_here_it_listens_on_loopback_and_writes_the_same(make_project: MakeProject) -> None:
-    project = make_project({**FILES, **many(60)}, config=CONFIG + TABLE)
-    local = make_project({**FILES, **many(60)}, config=CONFIG + TABLE, name="local")
+    project = make_project({**mixed_files(), **many(60)}, config=CONFIG + TABLE)
+    local = make_project({**mixed_files(), **many(60)}, config=CONFIG + TABLE, name="local")
     told = build(local)
     assert len(told["skipped"]) >= 4
     process = begin(project, "--jobs", "2")
@@ -306,7 +310,7 @@ def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
 
 @pytest.mark.slow
 def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCluster) -> None:
-    files = {**FILES, **many(120)}
+    files = {**mixed_files(), **many(120)}
     project = make_project(files, config=CONFIG + TABLE)
     local = make_project(files, config=CONFIG + TABLE, name="local")
     count = build(local)["changes"]["read"]

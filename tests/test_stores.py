@@ -11,13 +11,12 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
 import psycopg
 import pytest
-from native_qdrant import NativeQdrant, running_qdrant
 from small_indexes import Note, rendered_server, write_notes
 from starlette.testclient import TestClient
 from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spoilt
@@ -34,6 +33,9 @@ from foundry.runtime.store.store import (
     VersionMissingError,
 )
 from foundry.stores.content import Content
+
+if TYPE_CHECKING:
+    from native_qdrant import NativeQdrant
 
 WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
 
@@ -111,13 +113,16 @@ def database(postgres: str) -> Place:
 
 
 @pytest.fixture
-def qdrant(tmp_path: Path) -> Iterator[NativeQdrant]:
+def qdrant(tmp_path: Path) -> "Iterator[NativeQdrant]":
+    # Here, since every process collects this module, and one uses the engine.
+    from native_qdrant import running_qdrant
+
     with running_qdrant(tmp_path / "shards") as engine:
         yield engine
 
 
 @pytest.fixture
-def native(qdrant: NativeQdrant) -> Place:
+def native(qdrant: "NativeQdrant") -> Place:
     return Place("qdrant", own_name(), qdrant.address)
 
 
@@ -369,7 +374,7 @@ def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
 
 @pytest.mark.slow
 def test_a_half_loaded_version_is_not_served(
-    native: Place, qdrant: NativeQdrant, index: Path, tmp_path: Path
+    native: Place, qdrant: "NativeQdrant", index: Path, tmp_path: Path
 ) -> None:
     """A publication that was interrupted leaves a collection with some points."""
     native.publish(index)
@@ -452,7 +457,7 @@ def test_an_engine_that_goes_away_is_an_error_until_it_is_back(
     ],
 )
 def test_what_qdrant_refuses(
-    native: Place, qdrant: NativeQdrant, index: Path, status: int, reason: str
+    native: Place, qdrant: "NativeQdrant", index: Path, status: int, reason: str
 ) -> None:
     native.publish(index)
     content = Content.open(index)

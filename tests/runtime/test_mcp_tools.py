@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
-from foundry.runtime.mcp.server import MAX_FETCHED_LENGTH, read_beginning
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, document_url
 
@@ -129,13 +128,16 @@ class HugeIndex:
         return replace(CHUNK, text=str(number % 10) * self.length, position=position)
 
     def fetch(self, chunks: int) -> tuple[str, bool]:
+        # Here, since every process collects this module, and importing mcp takes half a second.
+        from foundry.runtime.mcp.server import read_beginning
+
         return read_beginning(cast(Index, self), replace(DOCUMENT, chunks=chunks))
 
 
 def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
     index = HugeIndex(1_000)
     text, is_truncated = index.fetch(5_000)
-    assert len(text) == MAX_FETCHED_LENGTH == 100_000
+    assert len(text) == 100_000
     assert text == "".join(str(number % 10) * 1_000 for number in range(100))
     assert is_truncated
     # The one behind the limit tells that there is more.

@@ -1,0 +1,95 @@
+"""Work that tests would do again and again to the same end: done once a run, by all processes."""
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import black
+import pytest
+
+from foundry.export import compose
+from foundry.rendering import formatting, plan
+
+FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
+
+
+@contextmanager
+def in_haste(folder: Path) -> Iterator[None]:
+    """Leave out what no test can observe, and share the rest by means of a folder.
+
+    No machine loses power between two tests: flushing the 40 files of a build takes a third of its
+    time. Every export reads the same lock. Formatting takes most of the time of an export: servers
+    of the same options have the same Python files, and others have many in common.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(compose, "Resolution", cache(compose.Resolution))
+        kept = _Kept(folder)
+        patch.setattr(plan, "format_python", kept.format_python)
+        patch.setattr(formatting, "_run", kept.run_tool)
+        yield
+
+
+@contextmanager
+def formatting_anew() -> Iterator[None]:
+    """Format each server by the formatters' own programs, as users' exports are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "format_python", FORMAT_PYTHON)
+        patch.setattr(formatting, "_run", RUN_TOOL)
+        yield
+
+
+class _Kept:
+    """Results in a folder, by the hash of what they depend on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "kept"
+        self._folder.mkdir(exist_ok=True)
+
+    def format_python(
+        self, files: Mapping[str, bytes], rendered: Sequence[str]
+    ) -> dict[str, bytes]:
+        options = files["pyproject.toml"].partition(b"[tool.")[2]
+        modules = sorted(item for item in files.items() if item[0].endswith(".py"))
+        formatted = self._once(
+            (options, modules, sorted(rendered)),
+            lambda: {name: text.decode() for name, text in FORMAT_PYTHON(files, rendered).items()},
+        )
+        return {name: formatted[name].encode() for name in rendered}
+
+    def run_tool(self, tool: str, arguments: Sequence[str], folder: Path) -> None:
+        """Run a formatter; black in this process, since it takes longer to start than to format."""
+        if tool == "black":
+            options = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["black"]
+            mode = black.Mode(line_length=options.pop("line-length"))
+            assert not options, "there are options that have to be passed on"
+            paths = [folder / name for name in arguments if name.endswith(".py")]
+            with suppress(black.InvalidInput):
+                for path in paths:
+                    blacken = partial(_blacken, path.read_text(), mode)
+                    path.write_text(self._once((repr(mode), path.read_text()), blacken))
+                return
+        RUN_TOOL(tool, arguments, folder)
+
+    def _once(self, key: object, make: Callable[[], Any]) -> Any:
+        kept = self._folder / hashlib.sha256(repr(key).encode()).hexdigest()
+        with suppress(FileNotFoundError):
+            return json.loads(kept.read_bytes())
+        made = make()
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps(made))
+        written.replace(kept)
+        return made
+
+
+def _blacken(text: str, mode: black.Mode) -> str:
+    try:
+        return black.format_file_contents(text, fast=False, mode=mode)
+    except black.NothingChanged:
+        return text
