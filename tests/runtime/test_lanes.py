@@ -15,7 +15,7 @@ from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import LaneHits, best, each_once, threshold
+from foundry.runtime.retrieval.candidates import FEW_SCORES, LaneHits, best, each_once, threshold
 from foundry.runtime.retrieval.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs, quantise
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
@@ -87,6 +87,9 @@ def test_bm25_equals_bm25s(
     assert lane.scores(query, everything) == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
     hits = lane.search(query, 5)
+    if len(hits):
+        assert hits.every_score is not None
+        assert hits.every_score.tolist() == lane.scores(query, everything).tolist()
     found = expected[hits.chunks]
     assert hits.scores == pytest.approx(found, rel=1e-5)
     assert len(hits) == min(5, int((expected > 0).sum()))
@@ -105,9 +108,12 @@ def test_keyword_search_among_allowed_chunks_only(tmp_path: Path) -> None:
 
 @given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
 def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
-    hits = best(np.arange(len(scores)), np.array(scores, dtype=float), count)
-    expected = sorted(range(len(scores)), key=lambda number: (-scores[number], number))[:count]
-    assert hits.chunks.tolist() == expected
+    # Few are sorted at once, and of many the best are chosen first.
+    for repeated in (scores, scores * (FEW_SCORES // 10)):
+        hits = best(np.arange(len(repeated)), np.array(repeated, dtype=float), count)
+        numbers = range(len(repeated))
+        expected = sorted(numbers, key=lambda number: (-repeated[number], number))[:count]
+        assert hits.chunks.tolist() == expected
 
 
 @given(st.lists(st.integers(0, 9)))

@@ -61,7 +61,7 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
     """An index of so many chunks, of which each term stands in `holding`."""
     return SimpleNamespace(
         chunk=records.__getitem__,
-        read_chunk=lambda number, make: make(asdict(records[number])),
+        read_chunk=lambda number, make, *more: make(asdict(records[number]), *more),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),
