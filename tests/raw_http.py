@@ -21,7 +21,7 @@ from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.json import JsonResponse, JsonRoute, Problems
+from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
 from foundry.runtime.web.routes import health_routes
@@ -39,7 +39,8 @@ web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), l
 
 
 def create_app():
-    app = FastAPI(redirect_slashes=False, exception_handlers=Problems().handlers)
+    handlers = dict.fromkeys(FAILURES, answer_failure)
+    app = FastAPI(redirect_slashes=False, exception_handlers=handlers)
     app.router.route_class = JsonRoute
 
     @app.post("/search")

@@ -175,12 +175,12 @@ def test_runtime_needs_only_what_an_export_installs() -> None:
 
 ROOMS = {
     "index": {"retrieval"},
-    "retrieval": {"index", "model"},
-    "model": {"index", "retrieval"},
+    "retrieval": {"index", "language_model"},
+    "language_model": {"index", "retrieval"},
     "store": {"index", "retrieval"},
     "evaluation": {"index", "retrieval", "cli"},
     "web": {"index", "retrieval", "store"},
-    "chat": {"index", "retrieval", "model", "web"},
+    "chat": {"index", "retrieval", "language_model", "web"},
     "mcp": {"index", "retrieval", "web"},
     "cli": {"index", "retrieval"},
 }

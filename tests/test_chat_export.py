@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from servers import get, in_checkout, post, serving
 
 from foundry.cli.main import main
-from foundry.runtime.model.client import BYTES_PER_TOKEN, MAX_EVENT_BYTES
+from foundry.runtime.language_model import BYTES_PER_TOKEN, MAX_EVENT_BYTES
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTION = "Who is Orsel Vane?"

@@ -12,6 +12,7 @@ from foundry.export.imports import follow_imports
 _WENT = {
     "chat.answer": (
         "chat_answer chat_calls chat_events chat.events chat.routes web_chat web_chat_answers"
+        " web.event_stream web_event_stream"
     ),
     "chat.conversation": "chat_follow_ups chat_words chat.words",
     "chat.openai": (
@@ -31,10 +32,11 @@ _WENT = {
     "index.reader": "index served state index.served",
     "index.reloading": "reloading",
     "index.records": "document_text records",
+    "language_model": (
+        "call_budget chat_model chat_reply chat_settings model.client model.prompt model.settings"
+    ),
     "mcp.server": "mcp_server mcp_tools mcp.tools",
     "mcp.transports": "mcp_envelope mcp.http mcp_http mcp.stdio mcp_stdio",
-    "model.client": "call_budget chat_model chat_reply chat_settings model.prompt model.settings",
-    "model.queries": "query_model",
     "retrieval.calls": "circuit_breaker deadlines",
     "retrieval.candidates": (
         "candidates hybrid_candidates lanes retrieval.stages.boosting retrieval.timing stages"
@@ -57,6 +59,7 @@ _WENT = {
     "retrieval.hybrid": ("fusion_linear retrieval.fusion_linear retrieval.weights weights"),
     "retrieval.identifiers": "identifiers unknown_identifiers",
     "retrieval.keyword_lane": "keyword_lane",
+    "retrieval.query_model": "query_model model.queries",
     "retrieval.results": "passage results retrieval.match",
     "retrieval.settings": "settings",
     "retrieval.spelling": "spelling",
@@ -87,7 +90,6 @@ _WENT = {
     "web.citations": "citation_paths citations",
     "web.connections": "web_protocol web_server",
     "web.embedder": "web_embedder_service web_embedder",
-    "web.event_stream": "web_event_stream",
     "web.json": "web_json web_problems web.problems",
     "web.middleware": "web_admission web_guard web_hooks web.limits",
     "web.observing": "web_metrics web_observer web_tracing",

@@ -167,7 +167,7 @@ images and HTML that it writes become plain text, and citations of other passage
         del beside
         imports = {
             "chat.answer": ("Chat", "chat_routes"),
-            "model.client": ("ModelSettings",),
+            "language_model": ("ModelSettings",),
         }
         language = ""
         if words is not None:

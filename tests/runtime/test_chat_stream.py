@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime.web import event_stream as web_event_stream
-from foundry.runtime.web.event_stream import EventStream
+from foundry.runtime.chat import answer
+from foundry.runtime.chat.answer import EventStream
 
 
 class Client:
@@ -52,7 +52,7 @@ async def serve(client: Client, events: AsyncGenerator[bytes, None]) -> None:
 
 
 def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_event_stream, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(answer, "KEEP_ALIVE_SECONDS", 0.05)
 
     async def check() -> None:
         client, events = Client(), Events(0.2, 0.5, 0)

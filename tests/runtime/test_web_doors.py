@@ -24,7 +24,7 @@ from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.json import Problems
+from foundry.runtime.web.json import FAILURES, answer_failure
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
 from foundry.runtime.web.routes import DocumentContents, DocumentPage, in_event_loop
 
@@ -127,7 +127,7 @@ def make_client(search: Search) -> TestClient:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers=Problems().handlers,
+        exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     app.include_router(web_routes.search_routes(in_event_loop(search)))
     app.include_router(web_routes.content_routes)

@@ -5,6 +5,7 @@ from collections import deque
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,7 +14,7 @@ from foundry.runtime.retrieval.hooks import Caller
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.json import Problem, Problems
+from foundry.runtime.web.json import describe_failure
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 
 LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
@@ -485,8 +486,9 @@ def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     assert asked == []
 
 
-def test_refusals_have_the_shape_of_their_path() -> None:
-    def shape(problem: Problem) -> Response:
+def test_refusals_are_answered_as_the_application_answers_failures() -> None:
+    async def answer(request: Request, error: Exception) -> Response:
+        problem = describe_failure(request, error)
         return PlainTextResponse(f"{problem.status} {problem.detail}", 418)
 
     client = Client(AccessPolicy.from_environment([]))
@@ -495,8 +497,7 @@ def test_refusals_have_the_shape_of_their_path() -> None:
         policy=AccessPolicy.from_environment([]),
         limits=LIMITS,
         max_body_bytes=10,
-        problems=Problems({"/v1/": shape}),
+        answer_failure=answer,
     )
     assert client.request(with_host("evil.example"), path="/v1/models") == 418
     assert client.body.startswith(b"421 This server")
-    assert client.request(with_host("evil.example"), path="/search") == 421

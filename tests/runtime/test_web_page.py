@@ -31,7 +31,7 @@ from foundry.runtime.index.records import ChunkRecord, join_chunks
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import AccessPolicy
-from foundry.runtime.web.json import Problems
+from foundry.runtime.web.json import FAILURES, answer_failure
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
 
@@ -272,7 +272,11 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
 
 
 def make_client(policy: AccessPolicy) -> TestClient:
-    app = FastAPI(docs_url=None, redirect_slashes=False, exception_handlers=Problems().handlers)
+    app = FastAPI(
+        docs_url=None,
+        redirect_slashes=False,
+        exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+    )
     app.include_router(web_page.page_routes(chat=True))
     app.include_router(web_page.agent_routes)
     limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)

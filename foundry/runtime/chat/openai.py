@@ -15,10 +15,9 @@ from starlette.exceptions import HTTPException
 
 from ..index.errors import InvalidRequestError
 from ..web.disconnection import while_connected
-from ..web.event_stream import EventStream
-from ..web.json import JsonResponse, JsonRoute, Problem
+from ..web.json import JsonResponse, JsonRoute, answer_failure, describe_failure
 from ..web.requests import WHOLE
-from .answer import Chat, ChatEvent, Delta, Done, Failed, Sources
+from .answer import Chat, ChatEvent, Delta, Done, EventStream, Failed, Sources
 from .conversation import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, Turn
 from .prompt import CitedPassage
 from .text import MARKS, disarm
@@ -163,8 +162,11 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
     return routes
 
 
-def openai_problem(problem: Problem) -> Response:
-    """Answer a problem of /v1 as OpenAI does, with 400 where others get 422."""
+async def answer_openai_failure(request: Request, failure: Exception) -> Response:
+    """Return the response to a request that failed; under /v1 as OpenAI answers, without 422."""
+    if not request.scope["path"].startswith("/v1/"):
+        return await answer_failure(request, failure)
+    problem = describe_failure(request, failure)
     status = 400 if problem.status == 422 else problem.status
     param = problem.errors[0]["field"] if problem.errors else None
     default = "server_error" if status >= 500 else "invalid_request_error"
@@ -198,8 +200,8 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
                     done = event
     content, annotations = text + legend(done.cited), _annotations(text, done.cited)
     message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
-    choices = [_choice("message", message, done)]
     how = {"usage": done.usage, **searched, "mode": done.mode, "reason": done.reason}
+    choices = [_choice("message", message, done)]
     return {**head, "object": "chat.completion", "choices": choices, **how}
 
 
@@ -253,7 +255,7 @@ def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any
     passages = {passage.number: passage for passage in cited}
     annotations = []
     for match in _CITATION.finditer(text):
-        if (passage := passages.get(int(match[1]))) is not None:
+        if passage := passages.get(int(match[1])):
             place = {"start_index": match.start(), "end_index": match.end()}
             citation = {**place, "title": passage.title, "url": passage.url}
             annotations.append({"type": "url_citation", "url_citation": citation})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..index.reader import Index
 from ..index.records import Record
-from ..model.client import Message, draw_fence
+from ..language_model import Message, draw_fence
 from ..retrieval.results import Hit, term_weights
 from ..web.citations import document_url
 from .conversation import Turn, heading_of

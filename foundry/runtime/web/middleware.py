@@ -4,19 +4,20 @@ import asyncio
 import math
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
 from .access import OPEN_PATHS, AccessPolicy, RateLimit
-from .json import Problems
+from .json import answer_failure
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
@@ -63,7 +64,7 @@ class Middleware:
         policy: AccessPolicy,
         limits: Limits,
         max_body_bytes: int,
-        problems: Problems | None = None,
+        answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure,
         observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
         queues: Mapping[str, str] | None = None,
         authorise: Callable[[Caller], bool] | None = None,
@@ -71,7 +72,7 @@ class Middleware:
         self._app = app
         self._policy = policy
         self._max_body_bytes = max_body_bytes
-        self._problems = problems or Problems()
+        self._answer_failure = answer_failure
         self._observe = observe
         self._queues = queues or {}
         self._authorise = authorise
@@ -91,19 +92,21 @@ class Middleware:
             request_id = secrets.token_hex(8).encode()
         with self._observe(scope, request_id.decode()) as outcome:
             answer = _Answer(send, request_id, outcome)
+            failure: Exception | None
             try:
                 await self._serve(scope, receive, answer)
+                return
             except ClientDisconnect:
-                if answer.refusal is not None:
-                    response = self._problems.response(scope, answer.refusal)
-                    await response(scope, receive, answer.send)
+                failure = answer.refusal
             except Exception as error:
                 if answer.has_begun:
                     raise
-                response = self._problems.response(scope, error)
-                await response(scope, receive, answer.send)
+                failure = error
             finally:
                 answer.give_back()
+            if failure is not None:
+                response = await self._answer_failure(Request(scope), failure)
+                await response(scope, receive, answer.send)
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         self._policy.check(scope)

@@ -13,11 +13,11 @@ from functools import cache
 from typing import Any, Protocol
 
 from ...index.reader import Index
-from ...model.client import ModelError, ModelSettings
-from ...model.queries import QueryModel, Request
+from ...language_model import ModelError, ModelSettings
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import is_identifier_query
+from ..query_model import QueryModel, Request
 from ..results import Journal
 from ..settings import settings
 

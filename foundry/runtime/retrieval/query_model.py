@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..retrieval.calls import CircuitBreaker
-from .client import LanguageModel, ModelError, ModelSettings, draw_fence
+from ..language_model import LanguageModel, ModelError, ModelSettings, draw_fence
+from .calls import CircuitBreaker
 
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import ADDRESS
+from .index.errors import ConfigurationError
+from .retrieval.settings import ADDRESS
 
 if TYPE_CHECKING:
     import httpx2
