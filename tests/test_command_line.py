@@ -239,3 +239,16 @@ def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) ->
         " nothing was changed"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_help_loads_neither_numpy_nor_pydantic() -> None:
+    """They take longer than all else of it."""
+    code = (
+        "import sys\n"
+        "from foundry.cli.main import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "assert not {'numpy', 'pydantic'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Build and try" in done.stdout

@@ -32,7 +32,6 @@ from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
 from foundry.build.writing import Draft, assemble, check, opened_writer, write_index
 from foundry.config.changes import record_config
 from foundry.config.project import Config
-from foundry.embedding.distil.known_items import QUESTIONS
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
 from foundry.errors import BuildError
@@ -106,6 +105,9 @@ def _build(
 def _plan(
     config: Config, cache: DocumentCache, engine: Engine, reporter: Reporter, options: BuildOptions
 ) -> BuildPlan:
+    # Imported when needed, as most builds train nothing.
+    from foundry.embedding.distil.known_items import QUESTIONS
+
     recipe = Recipe.of(config)
     total = survey(config.sources, cache, recipe.key).documents
     with _opened_embedder(config, reporter, engine) as embedder, begun_version(config) as folder:

@@ -8,7 +8,6 @@ from typing import Literal
 import click
 
 from foundry import pipeline
-from foundry.build.report import format_report
 from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
 from foundry.cli.options import json_option, print_json, project_argument, quiet_option
 from foundry.progress import Reporter
@@ -101,6 +100,8 @@ def watch(project: Path, jobs: int | None, quiet: bool) -> None:
 
 def show_result(result: BuildResult) -> None:
     """Print what a build did: counts, how queries are embedded, what each source gave."""
+    from foundry.build.report import format_report
+
     click.echo(
         f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"
         f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from foundry.progress import silenced_libraries
-from foundry.runtime.cli import format_json
 
 project_argument = click.argument(
     "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)
@@ -46,4 +45,7 @@ def printable(text: str) -> str:
 
 def print_json(value: object) -> None:
     """Print a value for programs."""
+    # Imported when needed, as `format_report` is: with NumPy, it takes longer than to show help.
+    from foundry.runtime.cli import format_json
+
     click.echo(format_json(value, indent=2))

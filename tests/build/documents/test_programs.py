@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,38 @@ def test_what_only_type_checkers_import_does_not_count(installed: Path) -> None:
     modules, _ = imported_by(PREPARING)
     assert "foundry.cli.main" not in modules
     assert "foundry.build.lock" in modules
+
+
+class WithoutTypes(ast.NodeTransformer):
+    """Takes out what only type checkers read."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
+
+
+def imports_of(module: str) -> set[str]:
+    """What the syntax tree of a module imports, by whole names."""
+    path = programs._path_of(module)
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(WithoutTypes().visit(ast.parse(path.read_bytes()))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            found.update([base, *(f"{base}.{alias.name}" for alias in node.names)])
+    return found
+
+
+def test_every_import_of_the_syntax_tree_is_found() -> None:
+    modules, others = imported_by("foundry.cli.main")
+    assert len(modules) > 200
+    for module in modules:
+        for name in imports_of(module):
+            if name.startswith("foundry"):
+                assert name in modules or not programs._path_of(name).is_file(), (module, name)
+            else:
+                assert name.partition(".")[0] in others, (module, name)
 
 
 PREPARE = """
