@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,9 +24,6 @@ MAX_WORKERS = 256
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
-# LOG_LEVEL does not silence it: programs wait for the address.
-_address_logger = _logger.getChild("address")
-_address_logger.setLevel(logging.INFO)
 
 
 def serve(
@@ -68,7 +66,8 @@ def serve(
             announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
-        _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
+        # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
+        sys.stderr.write(f"Serving {settings().title} on http://{place} ({counts})\n")
         run = partial(_run, app, listener, follow or _verify)
         if workers == 1:
             run()
