@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
-from foundry.readers import find_by_name
 from foundry.readers.contract import FileReader
+from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind

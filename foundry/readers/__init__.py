@@ -1,9 +1,4 @@
-"""One file per format: bytes to documents. The content decides first, then what its name says.
-
-A new format is one module with a `READER`, and one line: in `_READERS` for a format that is text
-and takes linear time to read, in `sandbox.formats.FILE_READERS` for all others, which are read in
-worker processes (`sandbox`).
-"""
+"""Bytes to documents: the content decides how they are read, then what the name says."""
 
 import hashlib
 import re
@@ -11,55 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from foundry.readers.charsets import noting_guesses
-from foundry.readers.code import source as code
 from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
-from foundry.readers.formats import (
-    asciidoc,
-    delimited,
-    html,
-    latex,
-    markdown,
-    mdx,
-    notebook,
-    structured,
-    subtitles,
-    text,
-)
-from foundry.readers.hidden import noting_hidden
-from foundry.readers.sandbox.formats import FILE_READERS, PICTURES, WITH_OCR
-from foundry.readers.sniffing import binary_kind, document_kind, is_html
+from foundry.readers.formats.html import declared_charset
+from foundry.readers.notes import taking_notes
+from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_by_name
+from foundry.readers.sniffing import binary_kind, document_kind
 from foundry.readers.titles import derive_title
 from foundry.records import Document, RawDocument, Reading, Skipped
 from foundry.secrets import find_secrets
 
-_READERS: tuple[Reader, ...] = (
-    markdown.READER,
-    mdx.READER,
-    html.READER,
-    text.READER,
-    *code.READERS,
-    asciidoc.READER,
-    delimited.READER,
-    latex.READER,
-    notebook.READER,
-    subtitles.READER,
-    *structured.READERS,
-)
-_NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.READER)
-"""Formats without titles, of which the whole name of a file is one."""
-_ALL: tuple[Reader | FileReader, ...] = (*_READERS, *FILE_READERS)
-_BY_NAME: dict[str, tuple[Reader | FileReader, str]] = {
-    name: (reader, media_type) for reader in _ALL for name, media_type in reader.media_types.items()
-}
-_BY_MEDIA_TYPE = {media_type: reader for reader, media_type in reversed(_BY_NAME.values())}
-_BY_KIND = {
-    kind: (reader, media_type)
-    for reader in FILE_READERS
-    for kind, media_type in reader.kinds.items()
-}
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
 """Tags documents of which some text was read from pictures."""
@@ -69,9 +26,7 @@ MAX_OUTLINED_CHARS = 10_000_000
 
 def reads_apart(raw: RawDocument) -> bool:
     """Return whether a document is of a format that only worker processes read."""
-    if raw.ocr and binary_kind(raw.content) in PICTURES.kinds:
-        return True
-    reader, _ = _BY_KIND.get(document_kind(raw.content) or "") or _choose(raw)
+    reader, _ = find_by_kind(raw) or choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
 
@@ -83,14 +38,11 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     """
     if not raw.content:
         return _skip(raw, "empty file")
-    kind = document_kind(raw.content)
-    found = _BY_KIND.get(kind or "")
-    if raw.ocr:
-        found = _find_with_ocr(raw, found)
-    problem = None if found else _refuse(raw, kind)
+    found = find_by_kind(raw)
+    problem = None if found else _refuse(raw)
     if problem:
         return problem
-    reader, media_type = found or _choose(raw)
+    reader, media_type = found or choose(raw)
     if isinstance(reader, FileReader):
         if found is None and reader.kinds:
             return _skip(raw, "not what its name says")
@@ -98,16 +50,17 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
             return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
     replaced = 0
     try:
-        with noting_hidden() as hidden, noting_guesses() as guessed:
+        with taking_notes() as notes:
             if isinstance(reader, Reader):
-                declared = raw.charset
-                if declared is None and reader is html.READER:
-                    declared = html.declared_charset(raw.content)
-                content, replaced = decode(raw.content, declared)
-                reading = reader.read(content)
+                charset = raw.charset
+                if charset is None and media_type == "text/html":
+                    charset = declared_charset(raw.content)
+                text, replaced = decode(raw.content, charset)
+                reading = reader.read(text)
             else:
                 reading = _parse(reader, raw.content, is_worker=is_worker)
-        reading = replace(reading, hidden=tuple(hidden.values()), guessed=tuple(sorted(guessed)))
+        hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
+        reading = replace(reading, hidden=hidden, guessed=guessed)
         if isinstance(reader, Reader) and reader.outline is not None:
             reading = _outline(reader.outline, reading, is_worker=is_worker)
     except UnreadableError as error:
@@ -117,15 +70,6 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     if not _WORD.search(reading.text, reading.body_start):
         return _skip(raw, "no text")
     return _assemble(raw, reader, media_type, reading, replaced)
-
-
-def _find_with_ocr(
-    raw: RawDocument, found: tuple[FileReader, str] | None
-) -> tuple[FileReader, str] | None:
-    if found is not None:
-        return WITH_OCR.get(found[0].version, found[0]), found[1]
-    picture = binary_kind(raw.content) or ""
-    return (PICTURES, PICTURES.kinds[picture]) if picture in PICTURES.kinds else None
 
 
 def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
@@ -155,7 +99,9 @@ def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Readin
     return replace(reading, headings=outlined.headings, blocks=outlined.blocks)
 
 
-def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
+def _refuse(raw: RawDocument) -> Skipped | None:
+    """Return why bytes that no reader is known for are not read as text; None if they are."""
+    document = document_kind(raw.content)
     kind = document or binary_kind(raw.content)
     if kind is None:
         return None
@@ -165,27 +111,9 @@ def _refuse(raw: RawDocument, document: str | None) -> Skipped | None:
         return _skip(raw, "encrypted")
     if raw.media_type or find_by_name(raw.path):
         return _skip(raw, "not what its name says", kind)
-    return (
-        _skip(raw, f"{document} is not supported")
-        if document
-        else _skip(raw, "not a text format", kind)
-    )
-
-
-def _choose(raw: RawDocument) -> tuple[Reader | FileReader, str]:
-    if raw.media_type in _BY_MEDIA_TYPE:
-        return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
-    reader, media_type = find_by_name(raw.path) or (text.READER, "text/plain")
-    # Code may begin like a page: a template, a component.
-    if reader not in code.READERS and is_html(raw.content):
-        return html.READER, "text/html"
-    return reader, media_type
-
-
-def find_by_name(path: str) -> tuple[Reader | FileReader, str] | None:
-    """Return the reader and media type that a file's name asks for; None if it asks for none."""
-    name = PurePosixPath(path).name.lower()
-    return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
+    if document:
+        return _skip(raw, f"{document} is not supported")
+    return _skip(raw, "not a text format", kind)
 
 
 def _assemble(
@@ -256,7 +184,7 @@ def make_id(raw: RawDocument) -> str:
 
 def _title_from(path: str, reader: Reader | FileReader) -> str:
     name = PurePosixPath(path).name
-    if reader in _NAMED_BY_FILE:
+    if reader in NAMED_BY_FILE:
         return name or path
     return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
 

@@ -9,9 +9,6 @@ code page makes them the letters of one language.
 # ruff: noqa: RUF001 (signs that look like others are meant)
 import codecs
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 from charset_normalizer import from_bytes
 
@@ -52,30 +49,10 @@ _AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[¡¿]+")
 _STRANGE = re.compile("[\ufffd\x80-\x9f¨¬¯¸ˇ˘˙˛˝¦¤]")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
-_GUESSED: ContextVar[set[str] | None] = ContextVar("guessed", default=None)
-
-
-@contextmanager
-def noting_guesses() -> Iterator[set[str]]:
-    """Collect the character sets that are guessed meanwhile."""
-    guessed: set[str] = set()
-    token = _GUESSED.set(guessed)
-    try:
-        yield guessed
-    finally:
-        _GUESSED.reset(token)
 
 
 def guess_charset(content: bytes) -> str:
-    """Return the Python name of the character set that bytes are most likely in, and note it."""
-    charset = _guess(content)
-    guessed = _GUESSED.get()
-    if guessed is not None:
-        guessed.add(charset)
-    return charset
-
-
-def _guess(content: bytes) -> str:
+    """Return the Python name of the character set that bytes are most likely in."""
     first = _HIGH.search(content)
     start = max(0, (first.start() if first else 0) - 1_000)
     sample = content[start : start + SAMPLE_BYTES]

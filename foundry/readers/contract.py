@@ -44,6 +44,7 @@ class FileReader:
     is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
     imports its libraries itself, so that only workers load them, and may raise anything.
     Those that Foundry itself does not require are the modules `needs`, installed with `extra`.
+    `with_ocr` reads the format where text is read from pictures too.
     """
 
     version: str
@@ -52,6 +53,7 @@ class FileReader:
     read: Callable[[bytes], Reading]
     needs: tuple[str, ...] = ()
     extra: str = ""
+    with_ocr: "FileReader | None" = None
 
     def is_installed(self) -> bool:
         """Return whether every module that it needs can be imported."""

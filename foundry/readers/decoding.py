@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from foundry.readers.charsets import SAMPLE_BYTES, guess_charset
 from foundry.readers.hidden import remove_hidden
+from foundry.readers.notes import note_guess
 
 NORMALISATION_SLICE_CHARS = 2_000
 _BOMS = (
@@ -95,7 +96,9 @@ def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
     sound = sum(map(len, re.findall("[^\x00-\x7f\ufffd]+", text)))
     if replaced <= sound or (replaced == 1 and text.endswith("\ufffd")):
         return text, replaced
-    return _replace_undecodable(content, guess_charset(content), b"")
+    guessed = guess_charset(content)
+    note_guess(guessed)
+    return _replace_undecodable(content, guessed, b"")
 
 
 def _replace_undecodable(content: bytes, charset: str, marker: bytes) -> tuple[str, int]:

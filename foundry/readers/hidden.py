@@ -5,12 +5,8 @@ Characters that show nothing, or change the order in which others show (Unicode 
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
 
-from foundry.records import Finding
+from foundry.readers.notes import note_hidden
 
 _SUSPECT = re.compile("[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 # Whatever a pattern captures only looks like a find, and stays.
@@ -27,26 +23,6 @@ _PATTERNS = {
         "|[\U000e0000-\U000e007f]+"
     ),
 }
-_NOTED: ContextVar[dict[str, Finding] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def noting_hidden() -> Iterator[dict[str, Finding]]:
-    """Collect what is found meanwhile, by kind; the line is that of the first."""
-    found: dict[str, Finding] = {}
-    token = _NOTED.set(found)
-    try:
-        yield found
-    finally:
-        _NOTED.reset(token)
-
-
-def note_hidden(kind: str, count: int, line: int | None = None) -> None:
-    """Count something hidden, if anyone collects."""
-    found = _NOTED.get()
-    if found is not None and count:
-        first = found.setdefault(kind, Finding(kind, line, 0))
-        found[kind] = replace(first, count=first.count + count)
 
 
 def remove_hidden(text: str) -> str:

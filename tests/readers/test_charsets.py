@@ -3,8 +3,8 @@
 # ruff: noqa: RUF001
 import pytest
 
-from foundry.readers.charsets import guess_charset, noting_guesses
 from foundry.readers.decoding import decode
+from foundry.readers.notes import taking_notes
 
 ENGLISH = b"This is a file with some English in it.\n\n" * 5
 TEXTS = [
@@ -198,10 +198,10 @@ def test_a_few_western_words_are_western(text: str) -> None:
 
 
 def test_guesses_are_noted_and_declarations_are_none() -> None:
-    with noting_guesses() as guessed:
+    with taking_notes() as notes:
         decode("café".encode())
         decode("caf\xe9".encode("cp1252"), "iso-8859-1")
-        assert guessed == set()
-        assert guess_charset("caf\xe9".encode("cp1252")) == "cp1252"
+        assert notes.guessed == set()
+        decode("Caf\xe9 cr\xe8me, s'il vous pla\xeet".encode("cp1252"))
         decode(next(text for charset, text in TEXTS if charset == "cp1250").encode("cp1250"))
-    assert guessed == {"cp1252", "cp1250"}
+    assert notes.guessed == {"cp1252", "cp1250"}

@@ -1,6 +1,7 @@
 """HTML: the main content of a page, turned into Markdown and read as that."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import markdown
-from foundry.readers.hidden import note_hidden
+from foundry.readers.notes import note_hidden
 from foundry.records import Reading
 
 MAX_CHARS = 50_000_000
@@ -30,6 +31,17 @@ _ROOTS = "#root,#app,#__next,#__nuxt,#___gatsby,#svelte,app-root,[ng-app],[data-
 _WORD = re.compile(r"\w+")
 # Options are dropped with their menu, and thousands of them take the parser quadratic time.
 _OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
+# Comments and elements that hold text alone are passed over as a whole.
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|noscript|xmp|iframe)\b.*?(?:</\1|\Z)"
+    r"|<(?P<end>/)?(?P<name>[a-z][a-z0-9-]{0,40})",
+    re.IGNORECASE | re.DOTALL,
+)
+# Elements without content, and those whose end tag is usually left out.
+_NOT_NESTING = frozenset(
+    "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead"
+    " tbody tfoot colgroup option optgroup rp rt body html head".split()
+)
 _INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MODIFIED = (
@@ -62,12 +74,13 @@ def read(text: str) -> Reading:
     """
     if len(text) > MAX_CHARS:
         raise UnreadableError("page is too large", f"{len(text)} characters")
-    if nesting_depth(text, MAX_DEPTH) >= MAX_DEPTH:
+    if nesting_depth(text) >= MAX_DEPTH:
         raise UnreadableError("elements are nested too deeply")
     page = LexborHTMLParser(_OPTION.sub(" ", text))
     note_hidden("hidden elements", _count_hidden(page))
     title = _find_title(page)
-    modified = _find_modified(page)
+    dates = (normalise_date(_content_of(page, selector)) for selector in _MODIFIED)
+    modified = next(filter(None, dates), None)
     is_filled_later = _is_filled_later(page)
     content = _convert(_main_content(page))
     if is_filled_later and len(_WORD.findall(content, 0, MAX_SHELL_CHARS)) < SHELL_WORDS:
@@ -85,25 +98,14 @@ def _is_filled_later(page: LexborHTMLParser) -> bool:
 
 
 def _find_title(page: LexborHTMLParser) -> str | None:
-    for selector in ("head title", "h1"):
-        node = page.css_first(selector)
-        text = " ".join(node.text().split()) if node else ""
-        if text:
-            return text
-    return _attribute(page, 'meta[property="og:title"]', "content")
+    nodes = filter(None, map(page.css_first, ("head title", "h1")))
+    texts = (" ".join(node.text().split()) for node in nodes)
+    return next(filter(None, texts), None) or _content_of(page, 'meta[property="og:title"]')
 
 
-def _find_modified(page: LexborHTMLParser) -> str | None:
-    for selector in _MODIFIED:
-        found = normalise_date(_attribute(page, selector, "content"))
-        if found:
-            return found
-    return None
-
-
-def _attribute(page: LexborHTMLParser, selector: str, attribute: str) -> str | None:
+def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
     node = page.css_first(selector)
-    return (node.attributes.get(attribute) or None) if node else None
+    return node.attributes.get("content") if node else None
 
 
 def _count_hidden(page: LexborHTMLParser) -> int:
@@ -158,50 +160,26 @@ def _convert(node: LexborNode | None) -> str:
         raise UnreadableError("HTML cannot be converted", str(error)[:200]) from None
 
 
-READER = Reader(
-    version="html/2",
-    media_types=dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
-    read=read,
-)
+def nesting_depth(page: str) -> int:
+    """Return the greatest number of elements open at once, at most MAX_DEPTH.
 
-
-_TAG = re.compile(r"<(!--|/?[a-zA-Z][a-zA-Z0-9-]{0,40})")
-_RAW_TEXT = re.compile("script|style|textarea|title|noscript|xmp|iframe")
-# Elements without content, and those whose end tag is usually left out.
-_NOT_NESTING = re.compile(
-    "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
-    "|p|li|dt|dd|tr|td|th|thead|tbody|tfoot|colgroup|option|optgroup|rp|rt|body|html|head"
-)
-
-
-def nesting_depth(page: str, limit: int) -> int:
-    """Return the greatest number of elements open at once, or `limit` as soon as that is reached.
-
-    Linear in the length of the page; an estimate from the tags alone, never below the truth by
-    more than the elements that close each other.
+    Linear in the length of the page, which parsing is not where elements are deep; an estimate from
+    the tags alone, never below the truth by more than the elements that close each other.
     """
-    open_elements: dict[str, int] = {}
-    depth = deepest = position = 0
-    while (match := _TAG.search(page, position)) is not None:
-        position = match.end()
-        name = match.group(1).lower()
-        if name == "!--":
-            position = _after(page, "-->", position)
-        elif name.startswith("/"):
-            if open_elements.get(name[1:], 0):
-                open_elements[name[1:]] -= 1
-                depth -= 1
-        elif _RAW_TEXT.fullmatch(name):
-            position = _after(page, f"</{name}", position)
-        elif not _NOT_NESTING.fullmatch(name):
-            open_elements[name] = open_elements.get(name, 0) + 1
+    open_elements: Counter[str] = Counter()
+    depth = deepest = 0
+    for match in _TAG.finditer(page):
+        name = (match["name"] or "").lower()
+        if match["end"]:
+            depth -= open_elements[name] > 0
+            open_elements[name] -= open_elements[name] > 0
+        elif name and name not in _NOT_NESTING:
+            open_elements[name] += 1
             depth += 1
             deepest = max(deepest, depth)
-            if deepest >= limit:
+            if deepest >= MAX_DEPTH:
                 break
     return deepest
 
 
-def _after(page: str, terminator: str, position: int) -> int:
-    found = re.compile(re.escape(terminator), re.IGNORECASE).search(page, position)
-    return found.end() if found else len(page)
+READER = Reader("html/2", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read)

@@ -1,9 +1,16 @@
-"""E-mail: single messages (.eml) and mailboxes of them (.mbox)."""
+"""E-mail: single messages (.eml), mailboxes of them (.mbox), and Outlook's (.msg).
 
+Of Outlook's messages, properties are streams of a compound file ([MS-OXMSG], [MS-OXPROPS]).
+"""
+
+import io
 import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
+from typing import Any
 
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
@@ -17,6 +24,15 @@ _NAMED = ("From", "To", "Cc", "Date")
 _HEADER = re.compile(rb"(?:[!-9;-~]{1,80}:[^\n]*+\n)(?:[ \t][^\n]*+\n|[!-9;-~]{1,80}:[^\n]*+\n)*")
 # A line as mailboxes have them between messages: an address and a date.
 _SEPARATOR = re.compile(rb"^From \S+ +\w{3} \w{3} .*\n", re.MULTILINE)
+
+_SUBJECT, _SENDER, _ADDRESS, _TO, _CC = "0037", "0C1A", "5D01", "0E04", "0E03"
+_BODY, _HTML, _FILE_NAME = "1000", "1013", "3707"
+_SUBMITTED, _DELIVERED = 0x0039, 0x0E06
+_PROPERTIES = "__properties_version1.0"
+_HEADER_BYTES, _ENTRY = 32, struct.Struct("<HHIQ")
+_TIME = 0x0040
+_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+_OUTLOOK_TYPE = "application/vnd.ms-outlook"
 
 
 def read(content: bytes) -> Reading:
@@ -45,6 +61,49 @@ def read(content: bytes) -> Reading:
     )
 
 
+def read_outlook(content: bytes) -> Reading:
+    """Read one message of Outlook's as `read` does."""
+    import olefile
+
+    with olefile.OleFileIO(io.BytesIO(content)) as file:
+        address = _property(file, _ADDRESS)
+        sender = (_property(file, _SENDER), f"<{address}>" if "@" in address else "")
+        sent = _sent(file)
+        named = {"From": " ".join(filter(None, sender)), "Date": sent}
+        named |= {"To": _property(file, _TO), "Cc": _property(file, _CC)}
+        text = _property(file, _BODY)
+        page = b"" if text else _stream(file, f"__substg1.0_{_HTML}0102") or b""
+        composer = Composer()
+        folders = (
+            names[0] for names in file.listdir(streams=False, storages=True) if len(names) == 1
+        )
+        attached = [
+            _property(file, _FILE_NAME, f"{folder}/") or "unnamed"
+            for folder in folders
+            if folder.startswith("__attach")
+        ]
+        _add(
+            composer,
+            named,
+            text or html.read(decode(page, html.declared_charset(page))[0]),
+            attached,
+        )
+        return composer.finish(title=_property(file, _SUBJECT), modified=normalise_date(sent))
+
+
+def _add(
+    composer: Composer, named: Mapping[str, str], body: str | Reading, attached: Iterable[str]
+) -> None:
+    lines = [f"{name}: {normalise_line(named[name])}" for name in _NAMED if named.get(name)]
+    composer.text("\n".join(lines), is_block=True)
+    if isinstance(body, Reading):
+        composer.include(body)
+    else:
+        composer.text(body)
+    names = ", ".join(normalise_line(name, 200) for name in attached)
+    composer.text(f"Attachments: {names}" if names else "")
+
+
 def _parse(content: bytes) -> EmailMessage:
     message = message_from_bytes(content, policy=policy.default)
     assert isinstance(message, EmailMessage)
@@ -52,22 +111,14 @@ def _parse(content: bytes) -> EmailMessage:
 
 
 def _add_message(composer: Composer, message: EmailMessage) -> None:
-    named = [f"{name}: {value}" for name in _NAMED if (value := _header(message, name))]
-    composer.text("\n".join(named), is_block=True)
     body = message.get_body(("plain", "html"))
-    if body is not None:
-        text = _text_of(body)
-        if body.get_content_type() == "text/html":
-            composer.include(html.read(text))
-        else:
-            composer.text(text)
-    attached = [normalise_line(name, 200) for name in _attachments(message)]
-    composer.text("Attachments: " + ", ".join(attached) if attached else "")
-
-
-def _attachments(message: EmailMessage) -> Iterator[str]:
-    for part in message.iter_attachments():
-        yield part.get_filename() or part.get_content_type()
+    text = _text_of(body) if body is not None else ""
+    is_page = body is not None and body.get_content_type() == "text/html"
+    attached = (
+        part.get_filename() or part.get_content_type() for part in message.iter_attachments()
+    )
+    named = {name: _header(message, name) or "" for name in _NAMED}
+    _add(composer, named, html.read(text) if is_page else text, attached)
 
 
 def _text_of(part: MIMEPart) -> str:
@@ -84,4 +135,37 @@ def _header(message: EmailMessage, name: str) -> str | None:
         return None
 
 
-READER = FileReader("mail/1", {}, {".eml": "message/rfc822", ".mbox": "application/mbox"}, read)
+def _property(file: Any, name: str, folder: str = "") -> str:
+    """A property of type string: in UTF-16, or in the code page of its writer."""
+    wide = _stream(file, f"{folder}__substg1.0_{name}001F")
+    if wide is not None:
+        return wide.decode("utf-16-le", "replace").rstrip("\0")
+    return decode(_stream(file, f"{folder}__substg1.0_{name}001E") or b"")[0]
+
+
+def _stream(file: Any, name: str) -> bytes | None:
+    return file.openstream(name).read() if file.exists(name) else None
+
+
+def _sent(file: Any) -> str:
+    """Return when the message was sent, or else delivered, as an ISO 8601 date-time."""
+    properties = (_stream(file, _PROPERTIES) or b"")[_HEADER_BYTES:]
+    whole = len(properties) - len(properties) % _ENTRY.size
+    entries = _ENTRY.iter_unpack(properties[:whole])
+    times = {name: value for kind, name, _, value in entries if kind == _TIME}
+    # In steps of a hundred nanoseconds.
+    steps = times.get(_SUBMITTED) or times.get(_DELIVERED)
+    return (_EPOCH + timedelta(microseconds=steps // 10)).isoformat() if steps else ""
+
+
+READERS = (
+    FileReader("mail/1", {}, {".eml": "message/rfc822", ".mbox": "application/mbox"}, read),
+    FileReader(
+        "outlook/1",
+        {"Outlook message": _OUTLOOK_TYPE},
+        {".msg": _OUTLOOK_TYPE},
+        read_outlook,
+        needs=("olefile",),
+        extra="office",
+    ),
+)

@@ -8,6 +8,7 @@ text without markup.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -187,4 +188,8 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
-READER = Reader("markdown/2", dict.fromkeys(_SUFFIXES, "text/markdown"), read)
+READERS = (
+    Reader("markdown/2", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
+    # Components, whose indentation only follows their nesting, stand between the text.
+    Reader("mdx/2", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
+)

@@ -292,5 +292,7 @@ def _order(lines: list[Line]) -> list[Line]:
     return ordered if is_one_column else lines
 
 
-READER = FileReader("pdf/3", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read)
-OCR_READER = pictures.extend(READER, partial(read, ocr=True))
+READER = pictures.extend(
+    FileReader("pdf/3", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    partial(read, ocr=True),
+)

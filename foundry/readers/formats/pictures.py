@@ -40,7 +40,7 @@ PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 _NEEDS = ("rapidocr", "onnxruntime", "PIL")
 _EXTRA = "ocr"
-_KINDS = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
+KINDS = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,15 @@ def read_pictures(contents: Iterable[bytes]) -> Reading:
 
 
 def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
-    """Return the reader that a format has where text is read from pictures too."""
-    return replace(
+    """Return a format's reader with another for where text is read from pictures too."""
+    with_ocr = replace(
         reader,
         version=f"{reader.version}+{VERSION}",
         read=read,
         needs=(*reader.needs, *_NEEDS),
         extra=",".join(filter(None, (reader.extra, _EXTRA))),
     )
+    return replace(reader, with_ocr=with_ocr)
 
 
 def see(picture: Any) -> SeenPage:
@@ -196,4 +197,4 @@ def _allow_more_time() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
-READER = FileReader("picture/1", _KINDS, {}, read, _NEEDS, _EXTRA)
+READER = FileReader("picture/1", KINDS, {}, read, _NEEDS, _EXTRA)

@@ -113,7 +113,9 @@ def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
             yield shape
 
 
-READER = FileReader(
-    "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
+READER = extend(
+    FileReader(
+        "pptx/1", {"PowerPoint": _TYPE}, {".pptx": _TYPE, ".pptm": _TYPE}, read, ("pptx",), "office"
+    ),
+    partial(read, ocr=True),
 )
-OCR_READER = extend(READER, partial(read, ocr=True))

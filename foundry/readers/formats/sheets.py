@@ -1,16 +1,20 @@
-"""Spreadsheets (.xlsx, .xls, .ods): a section for each sheet, blocks of rows under their header."""
+"""Spreadsheets (.xlsx, .xls, .ods) and delimited text (.csv, .tsv): rows under their header."""
 
+import csv
 import io
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from foundry.readers.composing import Composer
-from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
 from foundry.records import Reading
 
 MAX_CELLS = 5_000_000
+MAX_ROWS = 1_000_000
+MAX_CELL_CHARS = 131_072  # More is a quote without its partner, not a cell.
+_DELIMITERS = ",;\t|"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ODS = "application/vnd.oasis.opendocument.spreadsheet"
 _XLS = "application/vnd.ms-excel"
@@ -78,6 +82,29 @@ def _to_text(value: Any) -> str:
     return str(value).strip()
 
 
+def read_delimited(text: str) -> Reading:
+    """Read a table's rows; the delimiter is what stands most often in the first line.
+
+    What is no table (one column, a cell without an end) is read as it was written.
+    """
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True):
+            if any(cell.strip() for cell in row):
+                rows.append(row)
+            if len(rows) > MAX_ROWS or max(map(len, row), default=0) > MAX_CELL_CHARS:
+                return Reading(text=text)
+    except csv.Error:
+        return Reading(text=text)
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return Reading(text=text)
+    composer = Composer()
+    composer.table(rows)
+    return composer.finish()
+
+
 READER = FileReader(
     "sheets/1",
     {"Excel": _XLSX, "OpenDocument spreadsheet": _ODS, "old Excel": _XLS},
@@ -85,4 +112,7 @@ READER = FileReader(
     read,
     ("python_calamine",),
     "office",
+)
+TEXT_READER = Reader(
+    "delimited/1", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
 )

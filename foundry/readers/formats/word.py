@@ -1,4 +1,4 @@
-"""Word's .docx: turned into HTML by mammoth, and read as that."""
+"""Word's .docx, turned into HTML by mammoth and read as that; Rich Text Format by striprtf."""
 
 import io
 import re
@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, dublin_core, office_modified
@@ -15,6 +17,8 @@ from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pict
 from foundry.records import Reading
 
 _WORDS = re.compile(r"\w{2}")
+_TITLE = re.compile(r"\{\\title ([^{}\\]{1,500})\}")
+_REVISED = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -53,10 +57,21 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     )
 
 
-READER = FileReader(
-    "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
-)
-OCR_READER = extend(READER, partial(read, ocr=True))
+def read_rtf(content: bytes) -> Reading:
+    """Read the text of a document; RTF marks headings by styles only, so it has no outline."""
+    from striprtf.striprtf import rtf_to_text
+
+    source = content.decode("latin-1")
+    composer = Composer()
+    composer.text(rtf_to_text(source, errors="replace"))  # type: ignore[no-untyped-call]
+    title = _TITLE.search(source)
+    revised = _REVISED.search(source)
+    return composer.finish(
+        title=title[1] if title else None,
+        modified=normalise_date(
+            f"{revised[1]}-{int(revised[2]):02}-{int(revised[3]):02}" if revised else None
+        ),
+    )
 
 
 def _is_picture(name: str) -> bool:
@@ -130,3 +145,19 @@ def _group(element: Element) -> str:
     """Return the text of a part, in brackets unless it is one number or word."""
     text = "".join(_spell(child) for child in element)
     return text if text.isalnum() else f"({text})"
+
+
+READER = extend(
+    FileReader(
+        "docx/1", {"Word": _TYPE}, {".docx": _TYPE, ".docm": _TYPE}, read, ("mammoth",), "office"
+    ),
+    partial(read, ocr=True),
+)
+RTF_READER = FileReader(
+    "rtf/1",
+    {"RTF": "application/rtf"},
+    {".rtf": "application/rtf"},
+    read_rtf,
+    ("striprtf",),
+    "office",
+)

@@ -1,0 +1,44 @@
+"""What is noted of a document while it is decoded and read, wherever that is done."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+
+from foundry.records import Finding
+
+
+@dataclass
+class Notes:
+    """What people do not see, by kind, and the character sets that had to be guessed."""
+
+    hidden: dict[str, Finding] = field(default_factory=dict)
+    guessed: set[str] = field(default_factory=set)
+
+
+_NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
+
+
+@contextmanager
+def taking_notes() -> Iterator[Notes]:
+    """Collect what is noted meanwhile."""
+    notes = Notes()
+    token = _NOTES.set(notes)
+    try:
+        yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+def note_hidden(kind: str, count: int, line: int | None = None) -> None:
+    """Count something hidden, if anyone collects; the line is that of the first."""
+    notes = _NOTES.get()
+    if notes and count:
+        first = notes.hidden.setdefault(kind, Finding(kind, line, 0))
+        notes.hidden[kind] = replace(first, count=first.count + count)
+
+
+def note_guess(charset: str) -> None:
+    """Note a character set that was guessed, if anyone collects."""
+    if notes := _NOTES.get():
+        notes.guessed.add(charset)

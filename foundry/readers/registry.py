@@ -1,0 +1,98 @@
+"""Which reader reads what: by what bytes are, a media type, or a name.
+
+A new format is one module with a `READER`, and one line: in `READERS` for a format that is text
+and takes linear time to read, in `FILE_READERS` for all others, which worker processes read.
+"""
+
+from pathlib import PurePosixPath
+
+from foundry.readers.code import source as code
+from foundry.readers.contract import FileReader, Reader
+from foundry.readers.formats import (
+    epub,
+    html,
+    latex,
+    mail,
+    markdown,
+    notebook,
+    opendocument,
+    pdf,
+    pictures,
+    plain,
+    pptx,
+    rst,
+    sheets,
+    structured,
+    subtitles,
+    word,
+    xml,
+)
+from foundry.readers.sniffing import binary_kind, document_kind, is_html
+from foundry.records import RawDocument
+
+READERS: tuple[Reader, ...] = (
+    *markdown.READERS,
+    html.READER,
+    plain.READER,
+    *code.READERS,
+    plain.ASCIIDOC_READER,
+    sheets.TEXT_READER,
+    latex.READER,
+    notebook.READER,
+    subtitles.READER,
+    *structured.READERS,
+)
+FILE_READERS: tuple[FileReader, ...] = (
+    pdf.READER,
+    word.READER,
+    pptx.READER,
+    sheets.READER,
+    opendocument.READER,
+    epub.READER,
+    word.RTF_READER,
+    *mail.READERS,
+    xml.READER,
+    rst.READER,
+)
+NAMED_BY_FILE = (*code.READERS, *structured.READERS, sheets.TEXT_READER)
+"""Formats without titles, of which the whole name of a file is one."""
+
+Choice = tuple[Reader | FileReader, str]
+"""A reader, and the media type of what it reads."""
+
+_ALL: tuple[Reader | FileReader, ...] = (*READERS, *FILE_READERS)
+_BY_NAME: dict[str, Choice] = {
+    name: (reader, media_type) for reader in _ALL for name, media_type in reader.media_types.items()
+}
+_BY_MEDIA_TYPE = {media_type: reader for reader, media_type in reversed(_BY_NAME.values())}
+_BY_KIND = {
+    kind: (reader, media_type)
+    for reader in FILE_READERS
+    for kind, media_type in reader.kinds.items()
+}
+
+
+def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
+    """Return the reader for what bytes are, whatever their name is; None for text and others."""
+    found = _BY_KIND.get(document_kind(raw.content) or "")
+    if found and raw.ocr:
+        return found[0].with_ocr or found[0], found[1]
+    picture = binary_kind(raw.content) if raw.ocr and not found else None
+    return (pictures.READER, pictures.KINDS[picture]) if picture in pictures.KINDS else found
+
+
+def find_by_name(path: str) -> Choice | None:
+    """Return the reader and media type that a file's name asks for; None if it asks for none."""
+    name = PurePosixPath(path).name.lower()
+    return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
+
+
+def choose(raw: RawDocument) -> Choice:
+    """Return the reader for what is text by its bytes."""
+    if raw.media_type in _BY_MEDIA_TYPE:
+        return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
+    reader, media_type = find_by_name(raw.path) or (plain.READER, "text/plain")
+    # Code may begin like a page: a template, a component.
+    if reader not in code.READERS and is_html(raw.content):
+        return html.READER, "text/html"
+    return reader, media_type
