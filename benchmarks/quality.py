@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from foundry import pipeline
 from foundry.cli.options import warn
 from foundry.config.search import DEFAULT_FIELDS
-from foundry.evaluation.options import EvaluationOptions, QuestionFiles
+from foundry.evaluation.options import EvaluationOptions
 from foundry.evaluation.run import EvaluationResult
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
@@ -143,8 +143,9 @@ def measure(folder: Path, work: Path) -> tuple[dict[str, float], EvaluationResul
         language=language,
     )
     build(project)
-    files = QuestionFiles(None, folder / "queries.jsonl", folder / "qrels.tsv")
-    options = EvaluationOptions(files=files, weights=())
+    options = EvaluationOptions(
+        queries=folder / "queries.jsonl", judgements=folder / "qrels.tsv", weights=()
+    )
     result = pipeline.evaluate(project, options, Reporter(quiet=True), warn)
     means = result.evaluation.means()
     own = {system: means[system][HEADLINE] for system in OWN}

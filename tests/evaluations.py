@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from foundry.evaluation.metrics import METRICS
-from foundry.evaluation.results import Evaluation, Sweep
+from foundry.evaluation.results import Evaluation
 
 
 def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluation:
@@ -46,7 +46,7 @@ def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluati
         "latency_ms": {system: {"median": 1.0, "p95": 2.0} for system in systems},
         "degraded": dict.fromkeys(systems, 0),
         "questions": changes.pop("asked", questions),
-        "sweep": Sweep((), ()),
+        "sweep": {},
     }
     return Evaluation(**{**fields, **changes})
 

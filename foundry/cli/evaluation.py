@@ -8,7 +8,7 @@ import click
 from foundry import pipeline
 from foundry.cli.options import json_option, print_json, project_argument, quiet_option, warn
 from foundry.errors import FoundryError
-from foundry.evaluation.options import TOLERANCE, EvaluationOptions, QuestionFiles
+from foundry.evaluation.options import TOLERANCE, EvaluationOptions
 from foundry.progress import Reporter
 
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -77,7 +77,9 @@ def evaluate(
     if (queries is None) != (qrels is None) or (queries and questions):
         raise click.UsageError("give --questions, or --queries and --qrels together")
     options = EvaluationOptions(
-        files=QuestionFiles(questions, queries, qrels),
+        questions=questions,
+        queries=queries,
+        judgements=qrels,
         minimums=minimums,
         baseline=baseline,
         tolerance=tolerance,

@@ -37,19 +37,19 @@ class Report:
 
     Attributes:
         facts: What the questions and the index are: counts, hashes, kind of questions.
-        values: By mode, and by `hybrid WEIGHT` for each weight that was tried.
+        values: By mode.
+        sweep: Those of hybrid search, by each semantic weight that was tried.
         latency_ms: Median and 95th percentile, by mode.
         degraded: Questions answered by keywords for want of a vector, by mode.
         questions: Of each question the query, the grades, mode and reason, and the first hits.
-        weights: The semantic weights that were tried.
     """
 
     facts: Mapping[str, Any]
     values: Mapping[str, Values]
+    sweep: Mapping[float, Values]
     latency_ms: Mapping[str, Mapping[str, float]]
     degraded: Mapping[str, int]
     questions: Sequence[Mapping[str, Any]]
-    weights: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,13 @@ def ask(
     except ValueError:
         said = done.stderr.strip() or f"the server exited with {done.returncode}"
         raise FoundryError(f"the questions could not be asked: {said}") from None
-    return _judge(asked, found, tuple(weights))
+    return _judge(asked, found, weights)
 
 
-def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: tuple[float, ...]) -> Report:
+def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: Sequence[float]) -> Report:
     texts = [[question.query, sorted(question.relevant.items())] for question in asked.questions]
     relevant = [question["relevant"] for question in found["per_question"]]
+    values = {run: _measure_all(rankings, relevant) for run, rankings in found["runs"].items()}
     return Report(
         facts={
             "kind": asked.kind,
@@ -134,15 +135,15 @@ def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: tuple[float, .
             "index_version": found["index_version"],
             "missing": found["missing"],
         },
-        values={run: measure_all(rankings, relevant) for run, rankings in found["runs"].items()},
+        values={mode: values[mode] for mode in found["milliseconds"]},
+        sweep={weight: values[f"hybrid {weight:g}"] for weight in weights},
         latency_ms={mode: _percentiles(times) for mode, times in found["milliseconds"].items()},
         degraded={mode: sum(answers) for mode, answers in found["degraded"].items()},
         questions=found["per_question"],
-        weights=weights,
     )
 
 
-def measure_all(rankings: Iterable[Sequence[str]], relevant: Iterable[Grades]) -> Values:
+def _measure_all(rankings: Iterable[Sequence[str]], relevant: Iterable[Grades]) -> Values:
     """Return every metric's values (questions,) by its name."""
     rows = [measure(ranked, grades) for ranked, grades in zip(rankings, relevant, strict=True)]
     return {name: np.array([row[name] for row in rows]) for name in METRICS}

@@ -11,20 +11,13 @@ SWEEP = tuple(step / 10 for step in range(11))
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionFiles:
-    """Where questions are to come from; nothing given means the project's own, or known items."""
-
-    questions: Path | None = None
-    queries: Path | None = None
-    judgements: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EvaluationOptions:
     """Options of an evaluation.
 
     Attributes:
-        files: The questions.
+        questions: A file of questions; by default the project's own, else known items are asked.
+        queries: In place of it, queries as in BEIR,
+        judgements: and what is relevant to each.
         minimums: Limits such as `nDCG@10=0.4`.
         baseline: What an evaluation printed as JSON before.
         tolerance: By how much a mean may be below the baseline's.
@@ -33,7 +26,9 @@ class EvaluationOptions:
         weights: Semantic weights to try for the report; tuning has more of its own.
     """
 
-    files: QuestionFiles = QuestionFiles()
+    questions: Path | None = None
+    queries: Path | None = None
+    judgements: Path | None = None
     minimums: tuple[str, ...] = ()
     baseline: Path | None = None
     tolerance: float = TOLERANCE

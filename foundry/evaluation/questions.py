@@ -40,18 +40,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions of one kind; `skipped` counts those left out, by the keys of SKIPPED."""
+    """Questions of one kind.
+
+    `skipped` counts those left out, by the keys of SKIPPED; `unjudged` those to which no document
+    is relevant.
+    """
 
     kind: Kind
     questions: tuple[Question, ...]
     skipped: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(SKIPPED, 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Questions, and how many queries were left out because nothing is relevant to them."""
-
-    questions: QuestionSet
     unjudged: int = 0
 
 
@@ -105,7 +102,7 @@ def describe_skipped(skipped: Mapping[str, int]) -> str | None:
     return f"{sum(skipped.values()):,} queries cannot be asked: {reasons}" if reasons else None
 
 
-def read_beir(queries_file: Path, judgements_file: Path) -> Judged:
+def read_beir(queries_file: Path, judgements_file: Path) -> QuestionSet:
     """Read queries.jsonl and qrels.tsv (Thakur et al. 2021, BEIR). Raises FoundryError."""
     queries = dict(_read_queries(queries_file))
     grades: dict[str, dict[str, float]] = {}
@@ -126,7 +123,7 @@ def read_beir(queries_file: Path, judgements_file: Path) -> Judged:
             f"{judgements_file}: no document is relevant to any query{because}", hint=BEIR_HINT
         )
     unjudged = len(queries) - skipped.total() - len(questions)
-    return Judged(QuestionSet("questions", questions, dict(skipped)), unjudged)
+    return QuestionSet("questions", questions, dict(skipped), unjudged)
 
 
 def _read_queries(file: Path) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The results of an evaluation, and their JSON."""
+"""The results of an evaluation: as JSON, and for people who read them in a terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,20 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.evaluation.metrics import METRICS, Interval, bootstrap
+from foundry.evaluation.questions import describe_skipped
+from foundry.records import KnownItemFigures
+from foundry.tables import format_table
 
 CONFIGURED = "hybrid"
 """The system that foundry.toml describes; the others are shown beside it."""
 
+HEADLINE = "nDCG@10"
+
 Values = Mapping[str, NDArray[np.float64]]
 """Every metric's values (questions,) by its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """Figures of hybrid search with each semantic weight, the rest going to keywords."""
-
-    weights: tuple[float, ...]
-    values: tuple[Values, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +31,7 @@ class Evaluation:
         latency_ms: Median and 95th percentile, by system.
         degraded: Questions answered by keywords for want of a vector, by system.
         questions: Of each question the query, the grades, mode and reason, and the first hits.
+        sweep: Values of hybrid search by semantic weight, the rest going to keywords.
     """
 
     facts: Mapping[str, Any]
@@ -42,7 +40,7 @@ class Evaluation:
     latency_ms: Mapping[str, Mapping[str, float]]
     degraded: Mapping[str, int]
     questions: Sequence[Mapping[str, Any]]
-    sweep: Sweep
+    sweep: Mapping[float, Values]
     intervals: Mapping[str, Mapping[str, Interval]] = field(init=False)
     differences: Mapping[str, Mapping[str, Interval]] = field(init=False)
 
@@ -68,6 +66,13 @@ class Evaluation:
             for system, found in self.intervals.items()
         }
 
+    @property
+    def configured_share(self) -> float | None:
+        """The semantic share of the weights in use; None where there is one lane only."""
+        semantic = float(self.configured["semantic_weight"])
+        keyword = float(self.configured["keyword_weight"])
+        return semantic / (semantic + keyword) if len(self.systems) > 2 else None
+
     def to_json(self) -> dict[str, Any]:
         """Everything but the hits."""
         return {
@@ -89,7 +94,7 @@ class Evaluation:
             "degraded": dict(self.degraded),
             "weights": [
                 {"semantic_weight": weight, "metrics": _means(values)}
-                for weight, values in zip(self.sweep.weights, self.sweep.values, strict=True)
+                for weight, values in self.sweep.items()
             ],
             "per_question": [
                 {
@@ -106,6 +111,63 @@ class Evaluation:
             ],
         }
 
+    def describe(self) -> str:
+        """Return what was asked, a table of all systems, and notes on the figures."""
+        heading = (
+            f"{self.count_questions()}, {self.facts['documents']:,} documents,"
+            f" {self.facts['chunks']:,} chunks"
+        )
+        return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])
+
+    def count_questions(self) -> str:
+        """Return how many questions of which kind."""
+        what = "known-item queries" if self.kind == "known-item" else "questions"
+        return f"{self.facts['questions']:,} {what}"
+
+    def describe_notes(self) -> list[str]:
+        """Return sentences: how sure the headline is, how others differ, what was left out."""
+        own = self.intervals[CONFIGURED][HEADLINE]
+        options = self.configured
+        how = "by keywords alone"
+        if "semantic" in self.systems:
+            how = (
+                f"{options['fusion']} fusion, {options['semantic_weight']:g} semantic and"
+                f" {options['keyword_weight']:g} keyword"
+            )
+        notes = [
+            f"{CONFIGURED} is the server as configured: {how}",
+            f"{HEADLINE} of {CONFIGURED}: {own.mean:.4f},"
+            f" 95 % interval {own.low:.4f} to {own.high:.4f}",
+        ]
+        for system, found in self.differences.items():
+            difference = found[HEADLINE]
+            if difference.low == difference.high == 0:
+                continue
+            verdict = "within noise" if difference.is_noise else "beyond noise"
+            notes.append(
+                f"{system} differs by {difference.mean:+.4f},"
+                f" 95 % interval {difference.low:+.4f} to {difference.high:+.4f}: {verdict}"
+            )
+        if figures := self.facts["known_items"]:
+            notes.append(f"when it was built, {KnownItemFigures(**figures).describe()}")
+        if self.kind == "known-item":
+            notes.append(
+                "known-item queries were made from the corpus: they are no measure of real"
+                " questions"
+            )
+        if said := describe_skipped(self.facts["skipped"]):
+            notes.append(said)
+        if missing := self.facts["missing"]:
+            notes.append(f"{len(missing):,} relevant names are not in the index: {_some(missing)}")
+        if unjudged := self.facts["unjudged"]:
+            notes.append(f"{unjudged:,} queries have no relevant document and were left out")
+        notes += [
+            f"{count:,} of the answers of {system} are by keywords alone: no vector for the query"
+            for system, count in self.degraded.items()
+            if count
+        ]
+        return notes
+
 
 def _means(values: Values) -> dict[str, float]:
     return {name: round(float(values[name].mean()), 6) for name in METRICS}
@@ -117,3 +179,17 @@ def _bootstrap_all(systems: Mapping[str, Values]) -> dict[str, dict[str, Interva
     columns = np.column_stack([values[name] for values in systems.values() for name in METRICS])
     found = iter(bootstrap(columns))
     return {system: {name: next(found) for name in METRICS} for system in systems}
+
+
+def _table(evaluation: Evaluation) -> str:
+    rows = [["system", *METRICS, "median ms", "p95 ms"]]
+    for system, means in evaluation.means().items():
+        times = evaluation.latency_ms[system]
+        values = (f"{means[name]:.4f}" for name in METRICS)
+        rows.append([system, *values, f"{times['median']:.2f}", f"{times['p95']:.2f}"])
+    return format_table(rows)
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:3])
+    return f"{shown}, ..." if len(names) > 3 else shown

@@ -20,11 +20,10 @@ from foundry.evaluation.limits import (
     parse_minimum,
     read_baseline,
 )
-from foundry.evaluation.options import EvaluationOptions, QuestionFiles
-from foundry.evaluation.questions import Judged, read_beir, read_questions
+from foundry.evaluation.options import EvaluationOptions
+from foundry.evaluation.questions import QuestionSet, read_beir, read_questions
 from foundry.evaluation.report import write_report
-from foundry.evaluation.results import CONFIGURED, Evaluation, Sweep
-from foundry.evaluation.summary import describe_evaluation
+from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
@@ -48,7 +47,7 @@ class EvaluationResult:
 
     def describe(self) -> str:
         """Return all of it for people."""
-        parts = [describe_evaluation(self.evaluation)]
+        parts = [self.evaluation.describe()]
         if self.evaluation.kind == "known-item":
             parts.insert(0, _advise(self.project))
         if self.comparison is not None:
@@ -87,9 +86,9 @@ def evaluate_server(
             "there is nothing to tune: the server searches by keywords only",
             hint="set embedding.provider in foundry.toml and build again",
         )
-    judged = _choose_questions(config, index, options.files)
-    reports, variants = _ask_all(config, index, query_encoder, judged, options, reporter)
-    evaluation = _collect(config, reports, judged, IndexLayout(index).report)
+    asked = _choose_questions(config, index, options)
+    reports, variants = _ask_all(config, index, query_encoder, asked, options, reporter)
+    evaluation = _collect(config, reports, asked, IndexLayout(index).report)
     tuning = _tune(config, evaluation, reports, variants) if options.tune else None
     comparison = None if former is None else compare(former, evaluation, options.tolerance)
     failures = find_shortfalls(minimums, evaluation.means()[CONFIGURED])
@@ -124,18 +123,18 @@ def own_questions(config: Config) -> Path | None:
     return None
 
 
-def _choose_questions(config: Config, index: Path, files: QuestionFiles) -> Judged:
-    if files.queries is not None and files.judgements is not None:
-        return read_beir(files.queries, files.judgements)
-    file = files.questions or own_questions(config)
-    return Judged(make_known_items(open_index(index)) if file is None else read_questions(file))
+def _choose_questions(config: Config, index: Path, options: EvaluationOptions) -> QuestionSet:
+    if options.queries is not None and options.judgements is not None:
+        return read_beir(options.queries, options.judgements)
+    file = options.questions or own_questions(config)
+    return make_known_items(open_index(index)) if file is None else read_questions(file)
 
 
 def _ask_all(
     config: Config,
     index: Path,
     query_encoder: QueryEncoder,
-    judged: Judged,
+    asked: QuestionSet,
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> tuple[dict[str, Report], list[Candidate]]:
@@ -147,19 +146,17 @@ def _ask_all(
     with reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress:
         for name, server in servers.items():
             coarse = options.weights if name == CONFIGURED and has_weights else ()
-            reports[name] = ask(
-                server, index, judged.questions, FINE_SWEEP if options.tune else coarse
-            )
+            reports[name] = ask(server, index, asked, FINE_SWEEP if options.tune else coarse)
             progress.advance()
         for changed, variant in variants:
-            report = ask(render_variant(variant, query_encoder), index, judged.questions)
+            report = ask(render_variant(variant, query_encoder), index, asked)
             candidates.append(Candidate(changed, report.values["hybrid"][METRIC]))
             progress.advance()
     return reports, candidates
 
 
 def _collect(
-    config: Config, reports: Mapping[str, Report], judged: Judged, build_report: Path
+    config: Config, reports: Mapping[str, Report], asked: QuestionSet, build_report: Path
 ) -> Evaluation:
     own = reports[CONFIGURED]
     found = {mode: (own, mode) for mode in own.latency_ms}
@@ -171,8 +168,8 @@ def _collect(
     return Evaluation(
         facts={
             **own.facts,
-            "skipped": dict(judged.questions.skipped),
-            "unjudged": judged.unjudged,
+            "skipped": dict(asked.skipped),
+            "unjudged": asked.unjudged,
             "known_items": json.loads(build_report.read_bytes()).get("known_items"),
         },
         configured={
@@ -183,13 +180,8 @@ def _collect(
         latency_ms={name: report.latency_ms[mode] for name, (report, mode) in systems.items()},
         degraded={name: report.degraded[mode] for name, (report, mode) in systems.items()},
         questions=own.questions,
-        sweep=_sweep(own),
+        sweep=own.sweep,
     )
-
-
-def _sweep(report: Report) -> Sweep:
-    values = tuple(report.values[f"hybrid {weight:g}"] for weight in report.weights)
-    return Sweep(report.weights, values)
 
 
 def _tune(
@@ -203,9 +195,7 @@ def _tune(
     candidates: list[Candidate] = []
     for name, report in reports.items():
         fusion = config.search.fusion if name == CONFIGURED else name
-        sweep = _sweep(report)
-        swept = zip(sweep.weights, sweep.values, strict=True)
-        for weight, values in sorted(swept, key=lambda entry: abs(entry[0] - share)):
+        for weight, values in sorted(report.sweep.items(), key=lambda entry: abs(entry[0] - share)):
             options = {
                 "fusion": fusion,
                 "semantic_weight": weight,

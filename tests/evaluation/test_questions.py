@@ -83,8 +83,8 @@ def test_what_cannot_be_asked_is_counted_in_beir(tmp_path: Path) -> None:
     lines = [json.dumps({"_id": name, "text": text}) for name, text in texts.items()]
     queries = write(tmp_path / "queries.jsonl", "\n".join(lines))
     judged = read_beir(queries, write(tmp_path / "qrels.tsv", "q1\td1\t1\nq2\td1\t1\n"))
-    assert [question.query for question in judged.questions.questions] == ["one"]
-    assert judged.questions.skipped == {"empty": 1, "too_long": 1}
+    assert [question.query for question in judged.questions] == ["one"]
+    assert judged.skipped == {"empty": 1, "too_long": 1}
     assert judged.unjudged == 1
     with pytest.raises(FoundryError, match=r"no document is relevant .*1 empty"):
         read_beir(queries, write(tmp_path / "qrels.tsv", "q2\td1\t1\n"))
@@ -109,7 +109,7 @@ def test_beir(tmp_path: Path) -> None:
     queries = write(tmp_path / "queries.jsonl", QUERIES)
     judgements = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\n"
     judged = read_beir(queries, write(tmp_path / "qrels.tsv", judgements))
-    assert judged.questions.questions == (Question("one", {"d1": 2.0, "d2": 0.0}),)
+    assert judged.questions == (Question("one", {"d1": 2.0, "d2": 0.0}),)
     assert judged.unjudged == 1
 
 

@@ -13,7 +13,6 @@ from evaluations import hit, make_evaluation
 from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.report import render_report, write_report
-from foundry.evaluation.results import Sweep
 
 HOSTILE = "</title><script>alert(1)</script><img src=http://x.test/ onerror='x'>{{ 7*7 }}"
 SYSTEMS = {"hybrid": [0.2, 1.0], "rrf": [0.4, 0.5], "keyword": [0.0, 0.0]}
@@ -37,7 +36,7 @@ class Tags(HTMLParser):
 
 def render(**changes: Any) -> str:
     values = {name: np.array([0.2, 0.6]) for name in METRICS}
-    sweep = Sweep((0.0, 0.5, 1.0), (values, values, values))
+    sweep = dict.fromkeys((0.0, 0.5, 1.0), values)
     return render_report("A <title>", make_evaluation(SYSTEMS, sweep=sweep, **changes), None)
 
 
