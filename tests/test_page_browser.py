@@ -11,6 +11,7 @@ import pytest
 from browsers import Visit, browser, playwright, visit
 from conftest import Project
 from language_models import Call, Reply, answer, language_model
+from node_packages import node_modules
 from servers import get, in_checkout, serving
 
 pytestmark = pytest.mark.slow
@@ -612,6 +613,36 @@ def test_pages_have_landmarks_and_headings_in_order(tab: Visit, path: str) -> No
              .map((heading) => Number(heading.tagName[1]))""")
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
+    axe = (node_modules("axe-core@4.14.1") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    document = get(f"{served.address}/search?q=fans")["results"][0]["document_id"]
+    options = {
+        "viewport": {"width": width, "height": 900},
+        "color_scheme": scheme,
+        "reduced_motion": "reduce",
+    }
+    paths = ["/", "/?q=fans", "/?q=zzzqx", "/chat", "/docs", f"/d/{document}", "/d/nowhere"]
+    with visit(served.running, served.address, **options) as tab:
+        for path in paths:
+            tab.go(path)
+            tab.page.evaluate(axe)
+            found = tab.page.evaluate("axe.run()")
+            assert len(found["passes"]) > 10, path
+            violations = [
+                (each["id"], [node["html"] for node in each["nodes"]])
+                for each in found["violations"]
+            ]
+            assert violations == [], path
+        tab.go("/chat")
+        tab.page.fill("#question", "What stops the main fan?")
+        tab.page.keyboard.press("Enter")
+        tab.see("main", "no language model")
+        tab.page.evaluate(axe)
+        assert tab.page.evaluate("axe.run()")["violations"] == []
 
 
 def test_words_of_tables_are_not_broken(served: Served) -> None:
