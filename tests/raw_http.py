@@ -25,7 +25,7 @@ from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_f
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
 from foundry.runtime.web.routes import health_routes
-from foundry.runtime.web.requests import SearchRequest
+from foundry.runtime.web.requests import SearchArguments
 
 options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
@@ -44,7 +44,7 @@ def create_app():
     app.router.route_class = JsonRoute
 
     @app.post("/search")
-    async def search(request: SearchRequest):
+    async def search(request: SearchArguments):
         return JsonResponse(request.model_dump())
 
     @app.get("/documents/{document_id:path}")

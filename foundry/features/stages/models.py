@@ -204,7 +204,7 @@ def _rerank_by(module: str, readme: str) -> Step:
     return Step(
         Place.RERANK,
         {"retrieval.stages.rerank": ("rerank",), module: ("reranker",)},
-        'if reason not in ("identifier", "requested"):\n'
+        'if journal.reason not in ("identifier", "requested"):\n'
         "    candidates = rerank(candidates, index, query, journal, reranker(),"
         " hits={hits}, deadline_ms={deadline_ms})",
         readme=readme,

@@ -111,11 +111,12 @@ class SearchResponse(Record):
 
 @dataclass(slots=True)
 class Journal:
-    """What was asked, and notes while it is answered: unknown identifiers, what stages did."""
+    """What was asked, and notes while it is answered: the mode's reason, what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
     mode: Mode = "hybrid"
+    reason: Reason = "default"
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -218,12 +219,13 @@ def judge(index: Index, candidates: Candidates) -> Match:
 
 
 def respond(
-    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit], reason: Reason
+    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit]
 ) -> SearchResponse:
     """Return the first hits, as many as were asked for, with what is known of the whole search."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
+    reason = journal.reason
     # Without any vectors, a hybrid search is all that it can be.
     wants_vectors = journal.mode == "semantic" or index.manifest.dense is not None
     return SearchResponse(

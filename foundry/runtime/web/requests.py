@@ -81,7 +81,7 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SearchRequest(RequestModel):
+class SearchArguments(RequestModel):
     """What to search for."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
@@ -98,7 +98,7 @@ class SearchRequest(RequestModel):
     )
 
 
-class ShownSearchRequest(SearchRequest):
+class ShownSearchRequest(SearchArguments):
     """The body of POST /search."""
 
     snippets: Annotated[
