@@ -321,6 +321,13 @@ def test_head_of_what_is_not_there_or_takes_no_get(server: Server) -> None:
         assert answer.startswith(b"HTTP/1.1 " + status) and answer.endswith(b"\r\n\r\n")
 
 
+def test_head_does_not_wait_for_the_end_of_a_stream(server: Server) -> None:
+    begun = time.monotonic()
+    head = HEALTH.replace(b"GET /healthz", b"HEAD /chat?seconds=30")
+    assert statuses(server.exchange(head + get("/healthz"))) == [200] * 2
+    assert time.monotonic() - begun < 15
+
+
 def test_after_head_the_connection_goes_on(server: Server) -> None:
     head = HEALTH.replace(b"GET", b"HEAD", 1)
     assert statuses(server.exchange(head * 3 + get("/healthz"))) == [200] * 4

@@ -1,4 +1,4 @@
-"""The one middleware: everything between a client and the routes, in the order of a request."""
+"""The only middleware: everything between a client and the routes, in the order of a request."""
 
 import asyncio
 import math
@@ -21,7 +21,7 @@ from .json import answer_failure
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
-"""A body that arrives byte by byte costs far more time than one of its length."""
+"""A body that arrives byte by byte costs far more time than the same body in one piece."""
 
 WAIT_SECONDS = 1.0
 
@@ -46,7 +46,7 @@ class Outcome:
 
 
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
-"""Surrounds a request with an id; the outcome is complete when it ends."""
+"""Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
 
 
 class Middleware:
@@ -91,7 +91,7 @@ class Middleware:
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
         with self._observe(scope, request_id.decode()) as outcome:
-            answer = _Answer(send, request_id, outcome)
+            answer = _Answer(send, request_id, outcome, is_head=scope["method"] == "HEAD")
             failure: Exception | None
             try:
                 await self._serve(scope, receive, answer)
@@ -197,10 +197,11 @@ class _Answer:
     send_on: Send
     request_id: bytes
     outcome: Outcome
+    is_head: bool
     streams: Slots | None = None
     held: Slots | None = None
     has_begun: bool = False
-    # What is left of a body that was not read must not be taken for a request.
+    # The rest of a body that was not read must not be taken for the next request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
     refusal: HTTPException | None = None
@@ -231,6 +232,10 @@ class _Answer:
             self.has_begun = True
             self.outcome.status = self.head["status"]
             await self.send_on({**self.head, "headers": self._headers()})
+        if self.is_head and message.get("more_body", False):
+            await self.send_on({"type": "http.response.body"})
+            # Stops the application, which would go on for a client that wants no body.
+            raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)
 

@@ -48,7 +48,7 @@ def share_counts(workers: int) -> None:
         problem = f"several workers need a folder for their metrics: {error}"
         hint = "set TMPDIR to a writable folder, or serve with one worker"
         raise ServerError(problem, hint=hint) from None
-    # Removed when this process ends; workers end without the interpreter's doing.
+    # Removed when this process ends; workers exit without running this.
     atexit.register(folder.cleanup)
     os.environ[COUNTS_VARIABLE] = folder.name
 

@@ -1,4 +1,4 @@
-"""Lets each caller see only the documents that the rule of its token lets through.
+"""Lets each caller see only the documents that the rule of its token allows.
 
 A rule is a set of filters in settings.json. The environment says whose it is: ACCESS_TOKENS lists
 `rule=sha256`, the SHA-256 of one of API_TOKENS in hexadecimal digits, separated by commas, and so
@@ -73,13 +73,13 @@ class Rights:
         return cls(rules, tokens, default)
 
     def install(self) -> None:
-        """Let whoever asks for the index have the view of the request that is being served."""
+        """Make `current_index` return what the caller of the current request may see."""
         served.view = self.view
         # Schemas are made once, for whichever request comes first, and shown to all.
         requests.schema_index = _index_without_values
 
     def view(self, index: Index) -> Index:
-        """Return what the caller of the request that is being served may see of an index."""
+        """Return what the caller of the current request may see of an index."""
         rule = _rule.get()
         if rule is None:
             return index

@@ -1,4 +1,4 @@
-"""GET /suggest: how a query that is being typed may go on."""
+"""GET /suggest: completes a query while it is typed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from ..retrieval.stages.suggestions import Suggestion, suggest
 from .json import PROBLEM_RESPONSES, JsonResponse
 from .requests import RequestModel
 
-MAX_LENGTH = 200  # Characters: nobody goes on with a longer query by a heading.
+MAX_CHARACTERS = 200  # Of a query: no heading completes a longer one.
 
 
 class SuggestParameters(RequestModel):
     """The query string of GET /suggest."""
 
-    q: Annotated[str, Query(max_length=MAX_LENGTH)] = ""
+    q: Annotated[str, Query(max_length=MAX_CHARACTERS)] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 
+from ..settings import API_KEY
 from .replies import EmbeddingFailure, bad_reply
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024
@@ -45,7 +46,7 @@ class EmbeddingService:
         self._api_key = api_key
         headers = {"accept": "application/json"}
         if api_key:
-            if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
+            if not API_KEY.fullmatch(api_key):
                 raise EmbeddingFailure(
                     "the API key holds a character that no key has",
                     hint="look for a space or a line end in the variable that holds it",

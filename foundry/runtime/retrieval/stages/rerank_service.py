@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.errors import ConfigurationError
-from ..settings import SETTINGS_FILE, read_address, read_variable, reading
+from ..settings import API_KEY, SETTINGS_FILE, read_address, read_variable, reading
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000
@@ -60,7 +60,7 @@ class RerankService:
         self._settings = settings
         headers = {"Accept": "application/json"}
         if api_key is not None:
-            if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
+            if not API_KEY.fullmatch(api_key):
                 problem = "RERANK_API_KEY holds a character that no key has"
                 raise ConfigurationError(
                     problem, hint="look for a space or the end of a line in it"
