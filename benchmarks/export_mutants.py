@@ -1,75 +1,88 @@
-"""Do an export's own tests notice a fault? `python benchmarks/export_mutants.py --count 60`.
+"""Do an export's own tests notice a fault? `python benchmarks/export_mutants.py --seeds 1 2 3`.
 
 Exports golden `minimal` into a temporary folder, breaks its `retrieval/`, `index/`, `web/` and
-`chat/` in one place at a time, drawn by `--seed`, and runs the tests that were shipped with it.
-Prints the share that was noticed, and each fault that was not, as a diff. Faults that change
-nothing that can be observed in this export are listed in mutants.toml with the reason; they are
-drawn like all others, and neither tried nor counted.
+`chat/` in one place at a time, and runs the tests that were shipped with it: those that call the
+function which is broken or start a process, the quickest first, as no other test can notice.
+Prints a line for each seed of the sample, and each fault that was not noticed, as a diff.
+`equivalent` are faults that change nothing that can be observed in this export: they are listed in
+mutants.toml with the reason, drawn like all others, and neither tried nor counted.
 """
 
 import argparse
 import difflib
+import json
 import os
 import random
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any
 
+import pytest
 from common import build
-from mutants import DATA, MIN_SECONDS, PASSED, TIMES_AS_LONG, run_tests
+from mutants import DATA, MIN_SECONDS, PASSED, TIMES_AS_LONG, import_all, run_tests
 from mutations import Mutant, find_mutants
 
 from foundry import pipeline
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "minimal"
 ROOMS = ("retrieval", "index", "web", "chat")
-FIRST = {
-    "retrieval": "tests/test_search.py",
-    "index": "tests/test_index.py",
-    "web": "tests/test_app.py",
-    "chat": "tests/test_chat.py",
-}
-"""The tests that are likely to notice a fault of a room, which are run before the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A change of one file of an export; `file` is its path below the package."""
+    """A change of one file of an export."""
 
     file: Path
     room: str
     mutant: Mutant
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which tests call which function of a file, the quickest first."""
+
+    calling: dict[str, list[str]]
+    starting_processes: list[str]
+
+    def tests_for(self, fault: Fault) -> list[str]:
+        """Return the tests that may notice a fault, which are all for what importing executes."""
+        calling = self.calling.get(f"{fault.file} {fault.mutant.function or '<module>'}", [])
+        return [*dict.fromkeys([*calling, *self.starting_processes])]
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--count", type=int, default=60, help="faults; 0: all")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60, help="faults of a seed; 0: all")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        export = export_golden(Path(work))
+        export = export_golden(Path(work).resolve())
         faults = [*find_faults(next(export.glob("*/app.py")).parent, options.rooms)]
-        drawn = range(len(faults))
-        if 0 < options.count < len(faults):
-            chosen = random.Random(options.seed).sample(drawn, options.count)
-            faults = [faults[number] for number in sorted(chosen)]
-        drawn_count, unseen = len(faults), read_unseen(DATA)
-        faults = [fault for fault in faults if not is_unseen(fault, unseen)]
-        survivors = 0
-        for fault in try_all(export, faults):
-            survivors += 1
-            print(show(fault, export), flush=True)
-    noticed = len(faults) - survivors
-    print(f"{noticed / max(len(faults), 1):.0%} noticed, {noticed} of {len(faults)};", end=" ")
-    print(f"{drawn_count - len(faults)} more that nobody can notice")
+        unseen = read_unseen(DATA)
+        reach, limit = run_intact(export)
+        lines = ["seed  planted  equivalent  noticed  share"]
+        for seed in options.seeds:
+            drawn = draw(faults, options.count, seed)
+            tried = [fault for fault in drawn if not is_unseen(fault, unseen)]
+            survivors = 0
+            for fault in try_all(export, tried, reach, limit):
+                survivors += 1
+                print(show(fault, export), flush=True)
+            noticed, share = len(tried) - survivors, 1 - survivors / max(len(tried), 1)
+            counts = f"{len(drawn):>8} {len(drawn) - len(tried):>11} {noticed:>8}"
+            lines.append(f"{seed:>4} {counts} {share:>6.0%}")
+    print("\n".join(lines))
     return 0
 
 
@@ -89,6 +102,14 @@ def find_faults(package: Path, rooms: Sequence[str]) -> Iterator[Fault]:
                 yield Fault(file, room, mutant)
 
 
+def draw(faults: Sequence[Fault], count: int, seed: int) -> list[Fault]:
+    """Draw so many faults, in the order of the files."""
+    if not 0 < count < len(faults):
+        return [*faults]
+    chosen = random.Random(seed).sample(range(len(faults)), count)
+    return [faults[number] for number in sorted(chosen)]
+
+
 def read_unseen(file: Path) -> list[dict[str, Any]]:
     """Read the faults that nothing observable tells from what is written, in any export or here."""
     data = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -106,22 +127,98 @@ def is_unseen(fault: Fault, unseen: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def try_all(export: Path, faults: Sequence[Fault]) -> Iterator[Fault]:
-    """Yield the faults that no test notices. Exits with a message if tests fail without one."""
-    loaded = export.parent / "loaded"
+class Recorder:
+    """A plugin of pytest that writes down which tests call which function of a package."""
+
+    def __init__(self, package: Path, file: Path) -> None:
+        self._package, self._file = f"{package}{os.sep}", file
+        self._calls: defaultdict[CodeType, set[str]] = defaultdict(set)
+        self._seconds: dict[str, float] = {}
+        self._starting_processes: set[str] = set()
+        self._test = ""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self) -> None:
+        """Listen to calls in every thread, before the package is imported."""
+        sys.addaudithook(self._hear)
+        threading.settrace(self._note)
+        sys.settrace(self._note)
+
+    def _note(self, frame: FrameType, _event: str, _argument: object) -> None:
+        if frame.f_code.co_filename.startswith(self._package):
+            self._calls[frame.f_code].add(self._test)
+
+    def _hear(self, event: str, _arguments: object) -> None:
+        if event == "subprocess.Popen":
+            self._starting_processes.add(self._test)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Attribute calls to the test, with those of its fixtures."""
+        self._test, begun = item.nodeid, time.monotonic()
+        try:
+            return (yield)
+        finally:
+            self._seconds[item.nodeid] = time.monotonic() - begun
+            self._test = ""
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what `Reach` reads."""
+        sys.settrace(None)
+        quickest = sorted(self._seconds, key=self._seconds.__getitem__)
+        of_function: defaultdict[str, set[str]] = defaultdict(set)
+        for code, tests in self._calls.items():
+            function = code.co_qualname.replace(".<locals>", "")
+            of_function[f"{code.co_filename} {function}"] |= tests
+        calling = {
+            # What no test calls was called by importing, which every test needs.
+            function: [test for test in quickest if "" in tests or test in tests]
+            for function, tests in of_function.items()
+        }
+        starting = [test for test in quickest if test in self._starting_processes]
+        self._file.write_text(json.dumps({"calling": calling, "starting_processes": starting}))
+
+
+class Chooser:
+    """A plugin of pytest that runs the tests with the given names in their order, and no others."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Choose and sort."""
+        items[:] = [item for item in items if item.nodeid in self._places]
+        items.sort(key=lambda item: self._places[item.nodeid])
+
+
+def run_intact(export: Path) -> tuple[Reach, float]:
+    """Return what the tests reach, and the seconds that they may take with a fault.
+
+    Exits with a message if they fail without one.
+    """
+    loaded, reached = export.parent / "loaded", export.parent / "reached.json"
     begun = time.monotonic()
-    if run_tests(export, ["tests"], None, loaded) != PASSED:
+    recorder = Recorder(next(export.glob("*/app.py")).parent, reached)
+    if run_tests(export, ["tests"], None, loaded, recorder) != PASSED:
         sys.exit(f"{export}: its tests fail as it is")
     limit = MIN_SECONDS + TIMES_AS_LONG * (time.monotonic() - begun)
+    import_all(loaded)
+    return Reach(**json.loads(reached.read_text())), limit
+
+
+def try_all(export: Path, faults: Sequence[Fault], reach: Reach, limit: float) -> Iterator[Fault]:
+    """Yield the faults that no test notices within `limit` seconds."""
     # Or a compiled file of another fault might be taken for the one that is planted.
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
     for fault in faults:
         for compiled in [*fault.file.parent.glob(f"__pycache__/{fault.file.stem}.*")]:
             compiled.unlink()
+        tests = reach.tests_for(fault)
+        files = sorted({test.partition("::")[0] for test in tests})
         intact = fault.file.read_bytes()
         fault.file.write_text(fault.mutant.source, encoding="utf-8")
-        passed = run_tests(export, [FIRST[fault.room], "tests"], limit) == PASSED
+        passed = run_tests(export, files, limit, plugin=Chooser(tests)) == PASSED
         fault.file.write_bytes(intact)
         if passed:
             yield fault

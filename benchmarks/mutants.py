@@ -138,9 +138,7 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
     if code != PASSED:
         sys.exit(f"{module.name}: its tests fail as it is: {' '.join(module.tests)}")
     limit = MIN_SECONDS + TIMES_AS_LONG * (time.monotonic() - begun)
-    for name in loaded.read_text().splitlines():
-        with contextlib.suppress(Exception):
-            importlib.import_module(name)
+    import_all(loaded)
     written = Counter[str]()
     try:
         for mutant in mutants:
@@ -153,6 +151,13 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
         _date(file, written)
 
 
+def import_all(loaded: Path) -> None:
+    """Import the packages that `run_tests` has listed, so that its processes need not."""
+    for name in loaded.read_text().splitlines():
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def _date(file: Path, written: Counter[str]) -> None:
     # Compiled files are known by seconds and sizes, which two mutants may have in common.
     written["times"] += 1
@@ -161,11 +166,15 @@ def _date(file: Path, written: Counter[str]) -> None:
 
 
 def run_tests(
-    tree: Path, tests: Sequence[str], seconds: float | None, loaded: Path | None = None
+    tree: Path,
+    tests: Sequence[str],
+    seconds: float | None,
+    loaded: Path | None = None,
+    plugin: object | None = None,
 ) -> int:
     """Run tests of the tree in a process of their own; `loaded` gets what they import.
 
-    Returns pytest's exit code, or TIMED_OUT after `seconds`.
+    Returns pytest's exit code, or TIMED_OUT after `seconds`. `plugin` is one of pytest's.
     """
     child = os.fork()
     if not child:
@@ -175,7 +184,7 @@ def run_tests(
             _enter(tree)
             import pytest
 
-            code = int(pytest.main([*PYTEST, *tests]))
+            code = int(pytest.main([*PYTEST, *tests], [plugin] if plugin else None))
             if loaded is not None:
                 _list_packages(loaded)
         finally:
