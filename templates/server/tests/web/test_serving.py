@@ -11,10 +11,10 @@ from fastapi import FastAPI
 
 from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import serving as web_serving
 from foundry.runtime.web.serving import serve
 
 TOKEN = "t" * 32
+SERVING = "foundry.runtime.web.serving"
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +23,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     addresses: list[tuple[str, int]] = []
 
     def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        # Or the network would delay every second response on a connection.
+        assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
         addresses.extend(listener.getsockname()[:2] for listener in sockets)
 
     monkeypatch.delenv("API_TOKENS", raising=False)
@@ -30,12 +32,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
     monkeypatch.setattr(uvicorn.Server, "run", run)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2, version="v1")
-    monkeypatch.setattr(web_serving, "load", lambda **_: counts)
+    monkeypatch.setattr(f"{SERVING}.load", lambda **_: counts)
     known = SimpleNamespace(current=lambda: counts, verify=lambda: None)
-    monkeypatch.setattr(web_serving, "served", known)
+    monkeypatch.setattr(f"{SERVING}.served", known)
     limits = Limits(connections=100, searches=8, streams=8, requests_per_minute=0)
     settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
-    monkeypatch.setattr(web_serving, "settings", lambda: settings)
+    monkeypatch.setattr(f"{SERVING}.settings", lambda: settings)
     yield addresses
 
 
@@ -51,7 +53,7 @@ def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> N
 def test_other_addresses_need_one(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    monkeypatch.setattr(web_serving, "load", lambda **_: pytest.fail("opened the index"))
+    monkeypatch.setattr(f"{SERVING}.load", lambda **_: pytest.fail("opened the index"))
     with pytest.raises(ConfigurationError) as caught:
         serve(FastAPI, host, 0)
     assert caught.value.hint is not None
@@ -112,16 +114,7 @@ def test_nothing_is_bound_for_an_unusable_index(
     def load(*, verify: bool) -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
-    monkeypatch.setattr(web_serving, "load", load)
+    monkeypatch.setattr(f"{SERVING}.load", load)
     with pytest.raises(IndexUnusableError):
         serve(FastAPI, "127.0.0.1", 0)
     assert not started
-
-
-def test_answers_are_not_delayed_by_the_network() -> None:
-    with (
-        web_serving._listen(socket.AF_INET, "127.0.0.1", 0) as listener,
-        socket.create_connection(listener.getsockname()),
-        listener.accept()[0] as accepted,
-    ):
-        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

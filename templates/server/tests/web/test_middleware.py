@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.hooks import Caller
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import describe_failure
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
@@ -293,7 +292,7 @@ def test_body_is_limited_in_pieces() -> None:
 
 
 def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_middleware, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr("foundry.runtime.web.middleware.BODY_SECONDS", 0.05)
     client = Client(AccessPolicy.from_environment([]))
     headers = [*with_host("localhost"), (b"content-length", b"10")]
     assert client.request(headers, [b"0123"], stalls=True) == 408
