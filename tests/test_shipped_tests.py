@@ -13,9 +13,13 @@ ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF = "tests/retrieval/test_fusion_rrf.py"
 OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
+OF_CHAT |= {"tests/web/test_event_stream.py"}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
-OF_VECTORS = {f"tests/retrieval/test_{name}.py" for name in ("encoder", "hybrid", "joined_lanes")}
+OF_VECTORS = {
+    f"tests/retrieval/test_{name}.py"
+    for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
+}
 
 
 def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:

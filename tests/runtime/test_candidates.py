@@ -1,12 +1,9 @@
 """What stages do with candidates, by numbers worked out by hand."""
 
 import numpy as np
-import pytest
 
 from foundry.runtime.retrieval.candidates import (
     Candidates,
-    LaneHits,
-    candidate_count,
 )
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.minimum_score import require_score
@@ -39,17 +36,3 @@ def test_lanes_and_models_that_were_not_asked_stay_so() -> None:
     kept = require_score(found, Journal(), minimum=0.3)
     assert kept.semantic is None and kept.keyword is None
     assert kept.rerank is not None and kept.rerank.tolist() == [0.75]
-
-
-@pytest.mark.parametrize(("top_k", "count"), [(1, 100), (50, 100), (51, 102), (200, 400)])
-def test_lanes_deliver_twice_what_is_wanted(top_k: int, count: int) -> None:
-    assert candidate_count(top_k) == count
-
-
-def test_keywords_alone_are_measured_by_the_full_score() -> None:
-    found = Candidates.by_keyword(
-        LaneHits(np.array([5, 2]), np.array([3.0, 1.5]), missing_score=3.0)
-    )
-    assert found.chunks.tolist() == [2, 5]
-    assert found.scores.tolist() == [0.25, 0.5]
-    assert found.keyword_ranks.tolist() == [2, 1]

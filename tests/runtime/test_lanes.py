@@ -15,8 +15,8 @@ from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import measure_sketch
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import FEW_SCORES, LaneHits, best, each_once, threshold
-from foundry.runtime.retrieval.dense_lane import SKETCHES_AT_ONCE, DenseLane, pack_signs, quantise
+from foundry.runtime.retrieval.candidates import FEW_SCORES, best, each_once
+from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs, quantise
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
 
@@ -42,30 +42,6 @@ def test_bm25_by_hand(tmp_path: Path) -> None:
         expected, rel=1e-6
     )
     assert hits.chunks.tolist() == sorted(expected, key=lambda number: -expected[number])
-
-
-def test_frequencies_are_counts_of_chunks(tmp_path: Path) -> None:
-    lane = build_keyword_lane(tmp_path, [["a", "b"], ["a", "a", "c"], ["c"], ["a"]])
-    assert [lane.frequency(term) for term in ("a", "b", "c", "d", "")] == [3, 1, 2, 0, 0]
-
-
-def test_what_the_best_hit_is_worth() -> None:
-    chunks, scores = np.array([3, 1]), np.array([4.0, 2.0])
-    whole, part = LaneHits(chunks, scores), LaneHits(chunks, scores, missing_score=12.0)
-    assert (whole.full_score, len(whole)) == (4.0, 2)
-    assert part.full_score == 16.0
-    nothing = LaneHits.none()
-    assert (nothing.full_score, len(nothing)) == (1.0, 0)
-    lacking = LaneHits(nothing.chunks, nothing.scores, missing_score=2.0)
-    assert lacking.full_score == 2.0
-
-
-@pytest.mark.parametrize(
-    ("count", "reached"), [(1, 2), (12, 16), (16, 32), (17, 32), (512, 512), (600, 768)]
-)
-def test_few_more_than_the_best_are_sorted(count: int, reached: int) -> None:
-    scores = np.arange(1024.0)
-    assert np.count_nonzero(scores >= threshold(scores, count)) == reached
 
 
 words = st.sampled_from([f"w{number}" for number in range(12)])
@@ -239,27 +215,6 @@ def test_dense_search_among_allowed_chunks_only() -> None:
     assert hits.chunks[0] == 77
 
 
-def test_chunks_without_a_vector_are_no_hits() -> None:
-    vectors = unit_rows(7, 4, 16)
-    vectors[2] = 0
-    hits = build_dense_lane(vectors, 10).search(unit_rows(8, 1, 16)[0], 10)
-    assert set(hits.chunks.tolist()) == {0, 1, 3}
-
-
-@pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])
-def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
-    # A query at the corner of four octants, in each of which some of its neighbours are.
-    query = np.array([1.0, 0.001, 0.001], dtype=np.float32)
-    query /= np.linalg.norm(query)
-    vectors = unit_rows(11, size, 3)
-    rows, scales = quantise(vectors)
-    centre = np.zeros(3, dtype=np.float32)
-    lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 1)
-    everything = lane.scores(query, np.arange(size))
-    expected = np.lexsort((np.arange(size), -everything))[:20]
-    assert (lane.search(query, 20).chunks.tolist() == expected.tolist()) == is_exact
-
-
 def test_the_farthest_are_found_if_there_are_no_others() -> None:
     vectors = -np.ones((2100, 64), dtype=np.float32) / 8
     rows, scales = quantise(vectors)
@@ -268,35 +223,3 @@ def test_the_farthest_are_found_if_there_are_no_others() -> None:
     hits = lane.search(-vectors[0], 5)
     assert hits.chunks.tolist() == [0, 1, 2, 3, 4]
     assert hits.scores == pytest.approx([-1.0] * 5)
-
-
-def test_signs_by_hand() -> None:
-    vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
-    centre = np.array([0, 0, 1], dtype=np.float32)
-    assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]
-
-
-@pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 1.0), (100, 0.5)])
-def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
-    dimensions: int, share: float
-) -> None:
-    chooser = np.random.default_rng(9)
-    count, depth = SKETCHES_AT_ONCE + 300, 40
-    rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
-    scales = np.full(count, 0.01, dtype=np.float32)
-    centre = np.zeros(dimensions, dtype=np.float32)
-    lane = DenseLane(rows, scales, centre, pack_signs(rows.astype(np.float32), centre), depth)
-    allowed = chooser.random(count) < share
-    query = unit_rows(10, 1, dimensions)[0]
-
-    distances = ((rows > 0) != (query > 0)).sum(axis=1)
-    pool = np.flatnonzero(allowed)
-    farthest = np.sort(distances[pool])[2 * 30 - 1]
-    pool = pool[distances[pool] <= farthest]
-    cosines = lane.scores(query, pool)
-    order = np.lexsort((pool, -cosines))[:30]
-    hits = lane.search(query, 30, allowed if share < 1 else None)
-    assert hits.chunks.tolist() == pool[order].tolist()
-    assert hits.scores.tolist() == cosines[order].tolist()
-    integers = (quantise(query[np.newaxis])[0].astype(np.int64) @ rows[pool].astype(np.int64).T)[0]
-    assert cosines / cosines[0] == pytest.approx(integers / integers[0], rel=1e-12)
