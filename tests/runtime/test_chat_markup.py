@@ -3,7 +3,6 @@
 from dataclasses import astuple
 from itertools import pairwise
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -11,7 +10,7 @@ from markdown_it.token import Token
 
 from foundry.runtime.chat.openai import legend
 from foundry.runtime.chat.prompt import number_passages
-from foundry.runtime.chat.text import CitationFilter, MarkupFilter, disarm
+from foundry.runtime.chat.text import CitationFilter, MarkupFilter
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
@@ -78,29 +77,6 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
     assert said.endswith(": https://docs.example/a%5D(http://evil)%3Cimg>")
     kinds = {token.type for token in tokens_of(passed([text]) + said)}
     assert not kinds & {"link_open", "image", "html_inline", "html_block"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[see](http://evil.example/a.b)", "[see] (http[:]//evil[.]example/a[.]b)"),
-        ("![x](https://evil.example?d=1)", "! [x] (https[:]//evil[.]example?d=1)"),
-        ("[1]: http://evil.example", "[1] : http[:]//evil[.]example"),
-        ("<img src=x>", "< img src=x>"),
-        ("HTTP://EVIL.example WWW.evil.example", "HTTP[:]//EVIL[.]example WWW[.]evil[.]example"),
-        (
-            "[1] Guide: https://docs.example/help?d=1",
-            "[1] Guide: https[:]//docs[.]example/help?d=1",
-        ),
-        ("(https://docs.example/help).", "(https://docs.example/help)."),
-        ("Ask at www.docs.example!", "Ask at www.docs.example!"),
-        ("a < b, x <= y, [1][2] and a[0] = f(x)", "a < b, x <= y, [1][2] and a[0] = f(x)"),
-        ("```\nrun[0](x)\nif [ ! -f a ]\n```", "```\nrun[0] (x)\nif [ ! -f a ]\n```"),
-        ("https://" + "a" * 3000, "https[:]//" + "a" * 3000),
-    ],
-)
-def test_what_is_disarmed_stays_readable(text: str, expected: str) -> None:
-    assert disarm(text, [PASSAGE]) == expected
 
 
 @given(st.text("abc .,?\n`#*|-[]=", max_size=60))

@@ -1,8 +1,10 @@
-"""Citations in streamed text: those that are invented do not pass."""
+"""What an answer may hold: no invented citations, links, images or HTML."""
 
 import pytest
 
-from foundry.runtime.chat.text import CitationFilter
+from foundry.runtime.chat.text import CitationFilter, MarkupFilter, disarm
+
+PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 
 
 def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:
@@ -29,4 +31,29 @@ def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:
     ],
 )
 def test_citations_are_checked(text: str, expected: str, cited: list[int]) -> None:
-    assert filtered(text) == (expected, cited)
+    assert filtered(text) == filtered(*text) == (expected, cited)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[see](http://evil.example/a.b)", "[see] (http[:]//evil[.]example/a[.]b)"),
+        ("![x](https://evil.example?d=1)", "! [x] (https[:]//evil[.]example?d=1)"),
+        ("[1]: http://evil.example", "[1] : http[:]//evil[.]example"),
+        ("<img src=x>", "< img src=x>"),
+        ("HTTP://EVIL.example WWW.evil.example", "HTTP[:]//EVIL[.]example WWW[.]evil[.]example"),
+        (
+            "[1] Guide: https://docs.example/help?d=1",
+            "[1] Guide: https[:]//docs[.]example/help?d=1",
+        ),
+        ("(https://docs.example/help).", "(https://docs.example/help)."),
+        ("Ask at www.docs.example!", "Ask at www.docs.example!"),
+        ("a < b, x <= y, [1][2] and a[0] = f(x)", "a < b, x <= y, [1][2] and a[0] = f(x)"),
+        ("```\nrun[0](x)\nif [ ! -f a ]\n```", "```\nrun[0] (x)\nif [ ! -f a ]\n```"),
+        ("https://" + "a" * 3000, "https[:]//" + "a" * 3000),
+    ],
+)
+def test_what_is_disarmed_stays_readable(text: str, expected: str) -> None:
+    assert disarm(text, [PASSAGE]) == expected
+    markup = MarkupFilter([PASSAGE])
+    assert "".join(map(markup.feed, text)) + markup.finish() == expected
