@@ -92,41 +92,21 @@ def with_host(host: str, **headers: str) -> Headers:
     return [(b"host", host.encode()), *named]
 
 
+OWN_HOSTS = """localhost localhost:8000 LOCALHOST:1 127.0.0.1:8000 [::1]:8000 docs.example.com
+    Docs.Example.com:444 other.example.com:8443""".split()
+OTHER_HOSTS = """other.example.com other.example.com:8000 evil.example evil.example:8000
+    docs.example.com.evil.example localhost.evil.example 127.0.0.1.evil.example 127.0.0.2 10.9.9.9
+    [::2] :8000 localhost: localhost:port user@localhost localhost/ loc\xe4lhost""".split()
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "::1", "fe80::1"])
 @pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("localhost", 200),
-        ("localhost:8000", 200),
-        ("LOCALHOST:1", 200),
-        ("127.0.0.1:8000", 200),
-        ("[::1]:8000", 200),
-        ("docs.example.com", 200),
-        ("Docs.Example.com:444", 200),
-        ("other.example.com:8443", 200),
-        ("other.example.com", 421),
-        ("other.example.com:8000", 421),
-        ("evil.example", 421),
-        ("evil.example:8000", 421),
-        ("docs.example.com.evil.example", 421),
-        ("localhost.evil.example", 421),
-        ("127.0.0.1.evil.example", 421),
-        ("127.0.0.2", 421),
-        ("10.9.9.9", 421),
-        ("[::2]", 421),
-        ("", 421),
-        (":8000", 421),
-        ("localhost:", 421),
-        ("localhost:port", 421),
-        ("user@localhost", 421),
-        ("localhost/", 421),
-        ("localhost, evil.example", 421),
-        ("loc\xe4lhost", 421),
-    ],
+    ("hosts", "status"), [(OWN_HOSTS, 200), ([*OTHER_HOSTS, "", "localhost, evil.example"], 421)]
 )
-def test_host(address: str, host: str, status: int) -> None:
+def test_host(address: str, hosts: list[str], status: int) -> None:
     policy = AccessPolicy.from_environment(["Docs.example.com", "other.example.com:8443"])
-    assert Client(policy, address=address).request(with_host(host)) == status
+    client = Client(policy, address=address)
+    assert {host: client.request(with_host(host)) for host in hosts} == dict.fromkeys(hosts, status)
 
 
 @pytest.mark.parametrize(
@@ -156,34 +136,21 @@ def test_no_host_or_two(hosts: list[bytes]) -> None:
     assert client.request([(b"host", host) for host in hosts]) == 400
 
 
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
-        ("http://localhost:8000", 200),
-        ("https://localhost:8000", 200),
-        ("HTTP://LOCALHOST:8000", 200),
-        ("https://docs.example.com", 200),
-        ("http://localhost:3000", 403),
-        ("http://localhost", 403),
-        ("null", 403),
-        ("", 403),
-        ("*", 403),
-        ("http://evil.example", 403),
-        ("http://EVIL.example", 403),
-        ("http://localhost:8000.evil.example", 403),
-        ("http://localhost:8000@evil.example", 403),
-        ("https://docs.example.com:444", 403),
-        ("file://", 403),
-        ("localhost:8000", 403),
-        ("chrome-extension://localhost:8000", 403),
-    ],
-)
+OWN_ORIGINS = """http://localhost:8000 https://localhost:8000 HTTP://LOCALHOST:8000
+    https://docs.example.com""".split()
+OTHER_ORIGINS = """http://localhost:3000 http://localhost null * http://evil.example file://
+    http://EVIL.example http://localhost:8000.evil.example http://localhost:8000@evil.example
+    https://docs.example.com:444 localhost:8000 chrome-extension://localhost:8000""".split()
+
+
 @pytest.mark.parametrize("path", ["/search", "/healthz", "/openapi.json", "/nowhere"])
-def test_origin(origin: str, status: int, path: str) -> None:
+@pytest.mark.parametrize(("origins", "status"), [(OWN_ORIGINS, 200), ([*OTHER_ORIGINS, ""], 403)])
+def test_origin(origins: list[str], status: int, path: str) -> None:
     client = Client(AccessPolicy.from_environment(["docs.example.com"]))
-    headers = with_host("localhost:8000", Origin=origin)
-    assert client.request(headers, path=path) == status
-    assert not [name for name in client.headers if name.startswith(b"access-control")]
+    for origin in origins:
+        headers = with_host("localhost:8000", Origin=origin)
+        assert (origin, client.request(headers, path=path)) == (origin, status)
+        assert not [name for name in client.headers if name.startswith(b"access-control")]
 
 
 def test_hosts_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,31 +166,21 @@ def test_hosts_that_are_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None
         AccessPolicy.from_environment([])
 
 
-@pytest.mark.parametrize(
-    ("authorization", "status"),
-    [
-        (f"Bearer {TOKEN}", 200),
-        (f"bearer {TOKEN}", 200),
-        (f"BEARER  {TOKEN} ", 200),
-        (f"Bearer {OTHER_TOKEN}", 200),
-        (f"Bearer {TOKEN}x", 401),
-        (f"Bearer {TOKEN[:-1]}", 401),
-        (f"Bearer {TOKEN.upper()}", 401),
-        (f"Bearer {TOKEN},{OTHER_TOKEN}", 401),
-        (f"Bearer {'x' * 10_240}", 401),
-        ("Bearer t\xf6ken", 401),
-        ("Bearer", 401),
-        ("Bearer ", 401),
-        ("", 401),
-        (TOKEN, 401),
-        (f"Basic {TOKEN}", 401),
-    ],
-)
-def test_token(monkeypatch: pytest.MonkeyPatch, authorization: str, status: int) -> None:
+RIGHT = [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER  {TOKEN} ", f"Bearer {OTHER_TOKEN}"]
+WRONG = [f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN.upper()}", TOKEN]
+WRONG += [f"Bearer {TOKEN},{OTHER_TOKEN}", f"Bearer {'x' * 10_240}", "Bearer t\xf6ken", "Bearer"]
+WRONG += ["Bearer ", "", f"Basic {TOKEN}"]
+
+
+@pytest.mark.parametrize(("values", "status"), [(RIGHT, 200), (WRONG, 401)])
+def test_token(monkeypatch: pytest.MonkeyPatch, values: list[str], status: int) -> None:
     monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
     client = Client(AccessPolicy.from_environment([]))
-    assert client.request(with_host("localhost", Authorization=authorization)) == status
-    assert client.headers.get(b"www-authenticate", b"").startswith(b"Bearer") == (status == 401)
+    for value in values:
+        headers = with_host("localhost", Authorization=value)
+        assert (value, client.request(headers)) == (value, status)
+        is_asked = client.headers.get(b"www-authenticate", b"").startswith(b"Bearer")
+        assert is_asked == (status == 401)
 
 
 def test_token_is_asked_for_everywhere_but_on_health(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -411,25 +368,15 @@ def test_what_is_no_request_passes() -> None:
     assert seen == [{"type": "lifespan"}]
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/healthz", None),
-        ("/readyz", None),
-        ("/metrics", None),
-        ("/search", "search"),
-        ("/documents/a", "search"),
-        ("/nowhere", "search"),
-        ("/healthz/", "search"),
-        ("/chat", "chat"),
-        ("/v1/chat/completions", "chat"),
-        ("/mcp", "mcp"),
-        ("/mcp/", "mcp"),
-        ("/mcpx", "search"),
-    ],
-)
-def test_kinds_of_work(path: str, kind: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    queues = {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
+NO_WORK = "/healthz /readyz /metrics".split()
+KINDS = dict.fromkeys("/search /documents/a /nowhere /healthz/ /mcpx".split(), "search")
+KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
+
+
+@pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
+def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS.get(path)
+    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
 
     def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
         taken: list[Slots] = []
