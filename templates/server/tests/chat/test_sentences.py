@@ -44,6 +44,7 @@ print("This is code and no sentence at all.")
         "First paragraph\n\n|Second paragraph",
         "Wait... what now. |Yes.",
         "one line\nanother line.\n|Last",
+        "One here. |Two, with spaces after it. ",
     ],
 )
 def test_sentences(marked: str) -> None:

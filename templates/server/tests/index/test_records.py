@@ -82,3 +82,20 @@ def test_numbers_of_chunks_stay_within() -> None:
     assert document.chunk_end == 9
     assert "chunk_start" not in document.to_json()
     TypeAdapter(DocumentAnswer).validate_json(json.dumps(document.to_json()), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "headings", "titled"),
+    [
+        ("Pump", ["Parts"], ["Pump", "Parts"], ["Pump", "Parts"]),
+        ("Pump", ["Pump", "Parts"], ["Pump", "Parts"], ["Pump", "Parts"]),
+        ("Parts", ["Pump", "Parts"], ["Pump", "Parts"], ["Parts", "Pump", "Parts"]),
+        ("d1", ["Parts"], ["Parts"], ["d1", "Parts"]),
+        ("It needs a\u2026", [], [], ["It needs a\u2026"]),
+    ],
+)
+def test_headings_repeat_neither_each_other_nor_the_text(
+    title: str, section: list[str], headings: list[str], titled: list[str]
+) -> None:
+    chunk = replace(CHUNK, title=title, section=section)
+    assert (chunk.headings(), chunk.titled_section()) == (headings, titled)

@@ -1,6 +1,7 @@
 """Connections to a server in this process: slow, greedy, idle and too many clients."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -215,3 +216,18 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
             assert (await busy.read(-1)).startswith(b"HTTP/1.1 200 ")
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted", "connections"),
+    # 56 files are spared, and an eighth of the connections may be one too many.
+    [(1024, 2048, 860), (1024, 100, 100), (40, 100, 4), (resource.RLIM_INFINITY, 9999, 9999)],
+)
+def test_there_are_no_more_connections_than_files(
+    monkeypatch: pytest.MonkeyPatch, files: int, wanted: int, connections: int
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    server = Server(Application(), wanted)
+    assert server.server_state.max_connections == connections  # type: ignore[attr-defined]
+    assert server.config.backlog == max(4, connections // 8)
