@@ -13,7 +13,6 @@ ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF = "tests/retrieval/test_fusion_rrf.py"
 OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
-OF_CHAT |= {"tests/web/test_event_stream.py"}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 OF_VECTORS = {

@@ -9,7 +9,7 @@ import pytest
 
 from foundry.runtime.chat.answer import Chat
 from foundry.runtime.chat.conversation import Turn
-from foundry.runtime.model.client import BudgetSpentError, ModelChunk, ModelError
+from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -46,7 +46,7 @@ def stored(number: int) -> dict[str, Any]:
 
 
 INDEX: Any = SimpleNamespace(
-    read_chunk=lambda number, make: make(stored(number)),
+    read_chunk=lambda number, make, *more: make(stored(number), *more),
     manifest=SimpleNamespace(dense=SimpleNamespace(background=0.5)),
 )
 WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))

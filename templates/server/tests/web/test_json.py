@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError
 from foundry.runtime.index.records import SourceList, SourceSummary
-from foundry.runtime.web.json import JsonResponse, JsonRoute, Problems
+from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 
 
 class TeapotError(ServerError):
@@ -27,7 +27,7 @@ class Body(BaseModel):
     number: int
 
 
-FAILURES: dict[str, Callable[[], Exception]] = {
+RAISED: dict[str, Callable[[], Exception]] = {
     "busy": lambda: HTTPException(503, "Later.", {"Retry-After": "7"}),
     "filter": lambda: InvalidRequestError("is unknown", field="filters.colour"),
     "unusable": lambda: ConfigurationError("/a/secret/path", hint="mend it"),
@@ -37,7 +37,7 @@ FAILURES: dict[str, Callable[[], Exception]] = {
 
 
 def make_client() -> TestClient:
-    app = FastAPI(exception_handlers=Problems().handlers)
+    app = FastAPI(exception_handlers=dict.fromkeys(FAILURES, answer_failure))
     routes = APIRouter(route_class=JsonRoute)
 
     @routes.post("/body")
@@ -50,11 +50,11 @@ def make_client() -> TestClient:
 
     @routes.api_route("/fail/{name}", methods=["GET", "PATCH"])
     async def fail(name: str) -> None:
-        raise FAILURES[name]()
+        raise RAISED[name]()
 
     @routes.delete("/fail/{name}")
     async def forget(name: str) -> None:
-        raise FAILURES[name]()
+        raise RAISED[name]()
 
     app.include_router(routes)
     return TestClient(app)
