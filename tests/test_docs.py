@@ -19,11 +19,10 @@ from foundry.config.file import (
     ChunkingSection,
     EmbeddingSection,
     ExportSection,
-    FieldsSection,
     ProjectSection,
-    SearchSection,
     ServerSection,
 )
+from foundry.config.search import FieldsSection, SearchSection
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
 from foundry.features.stages import STAGES

@@ -29,13 +29,12 @@ from foundry.config.file import (
     ChunkingSection,
     EmbeddingSection,
     ExportSection,
-    FieldsSection,
     ProjectSection,
-    SearchOptions,
     ServerSection,
 )
 from foundry.config.git_sources import GitSource
 from foundry.config.project import LANGUAGES
+from foundry.config.search import FieldsSection, SearchOptions
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import DEFAULT_USER_AGENT, SitemapSource, SiteSource, UrlSource
 from foundry.features.access import Access

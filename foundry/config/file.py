@@ -1,24 +1,25 @@
 """foundry.toml as users write it: its sections, their keys, and what each key may hold."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, create_model, model_validator
 
+from foundry.config.search import MAX_WEIGHT, SearchSection
 from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES
 from foundry.features.operation import Interface
 from foundry.features.providers import PROVIDERS
-from foundry.features.stage import Stage
-from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
-from foundry.runtime.retrieval.settings import ADDRESS
-
-MAX_WEIGHT = 1_000_000.0
+from foundry.runtime.retrieval.settings import ADDRESS, HOST, HOSTS_HINT
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
 """By strategy where it is not 1200: a page is more than a section, and parents are read."""
+
+MINIMUM_MAX_TOKENS = 32
+OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
 
 Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
 
@@ -70,6 +71,31 @@ class ChunkingSection(Table):
         size = isinstance(written, dict) and DEFAULT_MAX_CHARS.get(str(written.get("strategy")))
         return {"max_chars": size, **written} if isinstance(written, dict) and size else written
 
+    def find_problems(self) -> list[str]:
+        """Return what is wrong although each key is possible by itself, with its key path."""
+        problems = []
+        if self.overlap >= self.max_chars:
+            problems.append(
+                f"chunking.overlap: must be smaller than chunking.max_chars"
+                f" ({self.max_chars}), got {self.overlap}"
+            )
+        if self.strategy != "parent" and "parent_max_chars" in self.model_fields_set:
+            problems.append(
+                f"chunking.parent_max_chars: strategy {self.strategy!r} takes no such key;"
+                " 'parent' does"
+            )
+        elif self.strategy == "parent" and self.parent_max_chars < self.max_chars:
+            problems.append(
+                f"chunking.parent_max_chars: must not be smaller than chunking.max_chars"
+                f" ({self.max_chars}), got {self.parent_max_chars}"
+            )
+        if 0 < self.max_tokens < MINIMUM_MAX_TOKENS:
+            problems.append(
+                f"chunking.max_tokens: must be 0 for no limit, or at least {MINIMUM_MAX_TOKENS},"
+                f" got {self.max_tokens}"
+            )
+        return problems
+
 
 class BuildSection(Table):
     """[build]: what becomes of text that the sources hold more than once.
@@ -119,65 +145,33 @@ class EmbeddingSection(Table):
     query: Literal["auto", "same", "distilled"] = "auto"
     distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 
+    def find_problems(self) -> list[str]:
+        """Return what is wrong although each key is possible by itself, with its key path."""
+        allowed = PROVIDERS[self.provider].keys
+        problems = []
+        for key in EmbeddingSection.model_fields:
+            if key in self.model_fields_set - {"provider"} and key not in allowed:
+                takes = (repr(name) for name, each in PROVIDERS.items() if key in each.keys)
+                problems.append(
+                    f"embedding.{key}: provider {self.provider!r} takes no such key;"
+                    f" {', '.join(takes)} do"
+                )
+        if allowed and not self.model:
+            problems.append(f"embedding.model: required for provider {self.provider!r}")
+        return problems
 
-FieldWeight = Annotated[int, Field(ge=0, le=100)]
-
-
-class FieldsSection(Table):
-    """[search.fields]: how many times each counts in BM25, beside the text itself.
-
-    Attributes:
-        title: The title of the document.
-        headings: The headings above the chunk.
-        tags: The tags of the document.
-        metadata: Keys of metadata, each with its own number.
-    """
-
-    title: FieldWeight = 2
-    headings: FieldWeight = 3
-    tags: FieldWeight = 1
-    metadata: dict[str, FieldWeight] = {}
-
-
-class SearchOptions(Table):
-    """[search] but for its stages.
-
-    Attributes:
-        fusion: How the scores or ranks of both lanes become one.
-        semantic_weight: By default 0.7, or 0.5 for `rrf`, or what `keyword_weight` leaves of 1.
-        keyword_weight: By default 0.3, or 0.5 for `rrf`, or what `semantic_weight` leaves of 1.
-        k: What is added to a rank, for `rrf` alone.
-        identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
-        identifier_patterns: Regular expressions of your own identifiers.
-        filterable: Keys of metadata by which searches can be filtered.
-        fields: How much titles, headings, tags and metadata count.
-    """
-
-    fusion: Literal["linear", "rrf"] = "linear"
-    semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
-    keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
-    k: int = Field(default=60, ge=1, le=10_000)
-    identifier_fallback: bool = True
-    identifier_patterns: Strings = ()
-    filterable: Strings = ()
-    fields: FieldsSection = FieldsSection()
-
-    @property
-    def stages(self) -> dict[str, Stage]:
-        """The stages whose tables are there, by name."""
-        tables = {name: getattr(self, name) for name in STAGES}
-        return {name: table for name, table in tables.items() if table is not None}
-
-
-if TYPE_CHECKING:
-    SearchSection = SearchOptions
-else:
-    SearchSection = create_model(
-        "SearchSection",
-        __base__=SearchOptions,
-        __doc__="[search]; stages left out are not in the server.",
-        **{name: (stage | None, None) for name, stage in STAGES.items()},
-    )
+    def resolve(self) -> Self:
+        """Fill in what was left out."""
+        declared, written = PROVIDERS[self.provider], self.model_fields_set
+        defaults = {
+            "base_url": declared.base_url,
+            # A key is for the service that gave it, and goes to no other unless it is named for it.
+            "api_key_env": OTHER_KEY_VARIABLE if "base_url" in written else declared.api_key_env,
+            "dimensions": declared.dimensions,
+        }
+        values = {name: value for name, value in defaults.items() if name not in written}
+        base_url = values.get("base_url", self.base_url)
+        return self.model_copy(update={**values, "base_url": str(base_url).rstrip("/")})
 
 
 class ServerOptions(Table):
@@ -207,6 +201,30 @@ class ServerOptions(Table):
         """The interfaces that are not left out, by name."""
         return {name: each for name, each in INTERFACES.items() if getattr(self, name)}
 
+    def find_problems(self) -> list[str]:
+        """Return keys of an interface that is left out or cannot be alone, and impossible hosts."""
+        return [
+            *(
+                f"server.{name}: needs {needed} = true; leave {needed} in, or remove {name}"
+                for name, interface in self.interfaces.items()
+                for needed in interface.needs
+                if needed not in self.interfaces
+            ),
+            *(
+                f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
+                for name, interface in INTERFACES.items()
+                for option in interface.keys.model_fields
+                if name not in self.interfaces
+                and option != name
+                and option in self.model_fields_set
+            ),
+            *(
+                f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
+                for number, host in enumerate(self.allowed_hosts)
+                if not HOST.fullmatch(host.lower())
+            ),
+        ]
+
 
 if TYPE_CHECKING:
     ServerSection = ServerOptions
@@ -230,6 +248,25 @@ class ExportSection(Table):
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
     targets: Annotated[tuple[Target, ...], Field(strict=False)] = ("docker",)
     templates: str | None = Field(default=None, min_length=1)
+
+    def find_problems(self, name: str, project: Path) -> list[str]:
+        """Return what is wrong for a server of this name, each with its key path."""
+        problems = []
+        for target in self.targets:
+            longest = TARGETS[target].longest_name
+            if longest and len(name) > longest:
+                problems.append(
+                    f"project.name: {TARGETS[target].platform} takes {longest} characters at most;"
+                    f" drop {len(name) - longest}, or drop {target!r} from export.targets"
+                )
+        if self.templates and not (project / self.templates).is_dir():
+            problems.append(f"export.templates: no such folder: {project / self.templates}")
+        return problems
+
+    def resolve(self) -> Self:
+        """Name each target once; "docker" first where one of them runs the image."""
+        image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
+        return self.model_copy(update={"targets": tuple(dict.fromkeys([*image, *self.targets]))})
 
 
 class ConfigFile(Table):

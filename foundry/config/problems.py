@@ -2,25 +2,14 @@
 
 import re
 from difflib import get_close_matches
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from foundry.config.file import (
-    BuildSection,
-    ChunkingSection,
-    ConfigFile,
-    EmbeddingSection,
-    ExportSection,
-    FieldsSection,
-    ProjectSection,
-    SearchSection,
-    ServerSection,
-)
+from foundry.config.file import ConfigFile
 from foundry.config.sources import SOURCES
-from foundry.features.stages import STAGES
-from foundry.features.stages.ranking import Tier
-from foundry.features.stores import WHERE_ADDRESSES_ARE, StoreSection
+from foundry.features.stores import WHERE_ADDRESSES_ARE
 
 
 def describe(detail: ErrorDetails) -> str:
@@ -47,31 +36,25 @@ def describe(detail: ErrorDetails) -> str:
         # Not quoted: it may hold a password.
         message = f"must be a name; {WHERE_ADDRESSES_ARE}"
     elif "input" in detail and not isinstance(detail["input"], (dict, list)):
-        message = f"{message[0].lower()}{message[1:]}, got {_shorten(detail['input'])}"
+        text = repr(detail["input"])
+        text = text if len(text) <= 200 else f"{text[:200]}..."
+        message = f"{message[0].lower()}{message[1:]}, got {text}"
     return f"{key}: {message}"
 
 
-def _shorten(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    sections: dict[str, type[BaseModel]] = {
-        "project": ProjectSection,
-        **SOURCES,
-        "build": BuildSection,
-        "chunking": ChunkingSection,
-        "embedding": EmbeddingSection,
-        "search": SearchSection,
-        "fields": FieldsSection,
-        **STAGES,
-        "tiers": Tier,
-        "store": StoreSection,
-        "server": ServerSection,
-        "export": ExportSection,
-    }
-    for part in reversed(location[:-1]):
-        if isinstance(part, str) and part in sections:
-            return list(sections[part].model_fields)
-    return list(ConfigFile.model_fields)
+    """Return the keys of the table that holds what is at a location."""
+    table: type[BaseModel] = ConfigFile
+    for part in location[:-1]:
+        if part in SOURCES:
+            table = SOURCES[str(part)]
+        elif field := table.model_fields.get(str(part)):
+            table = _find_table(field.annotation) or table
+    return list(table.model_fields)
+
+
+def _find_table(annotation: Any) -> type[BaseModel] | None:
+    """Return the table that a field holds, perhaps in a list or beside None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_find_table, get_args(annotation))), None)

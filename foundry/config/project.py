@@ -11,10 +11,8 @@ from shlex import quote
 
 from pydantic import ValidationError
 
-from foundry.config import embedding as config_embedding
 from foundry.config import search as config_search
 from foundry.config import sources as config_sources
-from foundry.config import targets as config_targets
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
@@ -22,24 +20,20 @@ from foundry.config.file import (
     EmbeddingSection,
     ExportSection,
     ProjectSection,
-    SearchSection,
     ServerSection,
 )
 from foundry.config.package_names import is_taken
 from foundry.config.problems import describe
-from foundry.config.search import IndexOptions
+from foundry.config.search import IndexOptions, SearchSection
 from foundry.config.sources import CONFIG_NAME, Source
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features import access
-from foundry.features.interfaces import INTERFACES
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Synonyms
 from foundry.features.stages.results import Parents
 from foundry.features.stores import StoreSection
-from foundry.runtime.retrieval.settings import HOST, HOSTS_HINT
 
-MINIMUM_MAX_TOKENS = 32
 LANGUAGES = frozenset(
     "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
     " german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian persian"
@@ -138,18 +132,18 @@ def load_config(project: Path) -> Config:
 
 
 def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
-    problems = config_embedding.find_problems(parsed.embedding)
-    problems += config_targets.find_problems(parsed.export, parsed.project.name, project)
+    problems = parsed.embedding.find_problems()
+    problems += parsed.export.find_problems(parsed.project.name, project)
     if parsed.project.language not in LANGUAGES:
         problems.append(
             f"project.language: there is no stemmer for {parsed.project.language!r};"
             f" write 'none' to do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
         )
-    problems += _find_chunking_problems(parsed.chunking)
+    problems += parsed.chunking.find_problems()
     has_vectors = parsed.embedding.provider != "none"
     problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
     problems += parsed.store.find_problems(has_vectors=has_vectors)
-    problems += _find_idle_options(parsed.server)
+    problems += parsed.server.find_problems()
     if isinstance(parsed.server, access.AccessKeys) and parsed.server.access:
         problems += access.find_problems(
             parsed.server.access_rules,
@@ -158,11 +152,6 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             keeps_duplicates=parsed.build.duplicates == "keep",
             is_embedded=parsed.store.is_embedded,
         )
-    problems += [
-        f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
-        for number, host in enumerate(parsed.server.allowed_hosts)
-        if not HOST.fullmatch(host.lower())
-    ]
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
@@ -185,64 +174,18 @@ def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...]
     return read_synonyms(project / stage.file, parsed.project.language)
 
 
-def _find_chunking_problems(section: ChunkingSection) -> list[str]:
-    problems = []
-    if section.overlap >= section.max_chars:
-        problems.append(
-            f"chunking.overlap: must be smaller than chunking.max_chars"
-            f" ({section.max_chars}), got {section.overlap}"
-        )
-    if section.strategy != "parent" and "parent_max_chars" in section.model_fields_set:
-        problems.append(
-            f"chunking.parent_max_chars: strategy {section.strategy!r} takes no such key;"
-            " 'parent' does"
-        )
-    elif section.strategy == "parent" and section.parent_max_chars < section.max_chars:
-        problems.append(
-            f"chunking.parent_max_chars: must not be smaller than chunking.max_chars"
-            f" ({section.max_chars}), got {section.parent_max_chars}"
-        )
-    if 0 < section.max_tokens < MINIMUM_MAX_TOKENS:
-        problems.append(
-            f"chunking.max_tokens: must be 0 for no limit, or at least {MINIMUM_MAX_TOKENS},"
-            f" got {section.max_tokens}"
-        )
-    return problems
-
-
-def _find_idle_options(server: ServerSection) -> list[str]:
-    """Options that were written for an interface that is left out, or that cannot be alone."""
-    return [
-        *(
-            f"server.{name}: needs {needed} = true; leave {needed} in, or remove {name}"
-            for name, interface in server.interfaces.items()
-            for needed in interface.needs
-            if needed not in server.interfaces
-        ),
-        *(
-            f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
-            for name, interface in INTERFACES.items()
-            for option in interface.keys.model_fields
-            if name not in server.interfaces
-            and option != name
-            and option in server.model_fields_set
-        ),
-    ]
-
-
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
-    targets = config_targets.resolve(parsed.export.targets)
     return Config(
         root=root,
         project=parsed.project,
         sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
         build=parsed.build,
         chunking=parsed.chunking,
-        embedding=config_embedding.resolve(parsed.embedding),
+        embedding=parsed.embedding.resolve(),
         search=parsed.search,
         store=parsed.store.named_after(parsed.project.name),
         server=parsed.server,
-        export=parsed.export.model_copy(update={"targets": targets}),
+        export=parsed.export.resolve(),
         synonyms=_read_synonyms(parsed, project)[0],
     )

@@ -1,14 +1,18 @@
-"""[search] resolved: weights, optional stages, and what the index is built with for searching."""
+"""[search]: its keys, weights, and what the index is built with for searching."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from foundry.config.file import FieldsSection, SearchSection
+from pydantic import Field, create_model
+
 from foundry.config.git_sources import VERSION
 from foundry.config.patterns import check_pattern
 from foundry.config.sources import Source
 from foundry.config.synonyms import Group
-from foundry.features.stage import Surroundings
+from foundry.features.feature import Strings, Table
+from foundry.features.stage import Stage, Surroundings
+from foundry.features.stages import STAGES
 from foundry.features.stages.ranking import Expansion
 from foundry.features.stages.reading import Correction, Suggestions, Synonyms
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
@@ -18,6 +22,68 @@ EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_befor
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+
+
+MAX_WEIGHT = 1_000_000.0
+
+FieldWeight = Annotated[int, Field(ge=0, le=100)]
+
+
+class FieldsSection(Table):
+    """[search.fields]: how many times each counts in BM25, beside the text itself.
+
+    Attributes:
+        title: The title of the document.
+        headings: The headings above the chunk.
+        tags: The tags of the document.
+        metadata: Keys of metadata, each with its own number.
+    """
+
+    title: FieldWeight = 2
+    headings: FieldWeight = 3
+    tags: FieldWeight = 1
+    metadata: dict[str, FieldWeight] = Field(default={})
+
+
+class SearchOptions(Table):
+    """[search] but for its stages.
+
+    Attributes:
+        fusion: How the scores or ranks of both lanes become one.
+        semantic_weight: By default 0.7, or 0.5 for `rrf`, or what `keyword_weight` leaves of 1.
+        keyword_weight: By default 0.3, or 0.5 for `rrf`, or what `semantic_weight` leaves of 1.
+        k: What is added to a rank, for `rrf` alone.
+        identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
+        identifier_patterns: Regular expressions of your own identifiers.
+        filterable: Keys of metadata by which searches can be filtered.
+        fields: How much titles, headings, tags and metadata count.
+    """
+
+    fusion: Literal["linear", "rrf"] = "linear"
+    semantic_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
+    keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
+    k: int = Field(default=60, ge=1, le=10_000)
+    identifier_fallback: bool = True
+    identifier_patterns: Strings = ()
+    filterable: Strings = ()
+    fields: FieldsSection = FieldsSection()
+
+    @property
+    def stages(self) -> dict[str, Stage]:
+        """The stages whose tables are there, by name."""
+        tables = {name: getattr(self, name) for name in STAGES}
+        return {name: table for name, table in tables.items() if table is not None}
+
+
+if TYPE_CHECKING:
+    SearchSection = SearchOptions
+else:
+    SearchSection = create_model(
+        "SearchSection",
+        __base__=SearchOptions,
+        __doc__="[search]; stages left out are not in the server.",
+        **{name: (stage | None, None) for name, stage in STAGES.items()},
+    )
 
 
 def rest(weight: float) -> float:
