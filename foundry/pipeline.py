@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from foundry.evaluation.options import EvaluationOptions
     from foundry.evaluation.run import EvaluationResult
     from foundry.export.decisions import Update
+    from foundry.features.providers import Provider
     from foundry.inspection.doctor import Finding
     from foundry.inspection.index import Selection
     from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
     from foundry.rendering.first_config import Answers
-    from foundry.rendering.query_encoder import QueryEncoder
     from foundry.runtime.index.errors import ServerError
     from foundry.stores.request import Publication, PublishOptions
 
@@ -270,7 +270,7 @@ def _load_config(project: Path) -> Config:
     return load_config(project)
 
 
-def _built_server(config: Config, warn: Warn) -> tuple[Path, QueryEncoder]:
+def _built_server(config: Config, warn: Warn) -> tuple[Path, Provider]:
     """Return the built index, and how a server of it embeds queries, if that can run here."""
     from foundry.config.extras import of_server, require
     from foundry.indexing.versions import built_index, describe_staleness

@@ -12,12 +12,12 @@ from typing import Any
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
+from foundry.features.providers import PROVIDERS
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
@@ -109,7 +109,7 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
         f'metadata = ["team"]\n{options}\n[export]\npackage = "{package}"\n'
     )
     config = load_config(root)
-    encoder = QUERY_ENCODERS["none" if config.embedding.provider == "none" else "pieces"]
+    encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     for name, content in plan_server(config, encoder, None).items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,8 +12,8 @@ from processes import leftovers, snapshot
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import compare
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 
@@ -28,7 +28,7 @@ def built(make_project: MakeProject) -> Project:
 def check_faults(project: Project, fault: str, step: int) -> int:
     """Fail an export at one change after the other; returns how many faults were put in."""
     target = project.root / "dist" / "notes"
-    planned = plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
+    planned = plan_server(load_config(project.root), PROVIDERS["static"], None)
 
     def export() -> tuple[int, str]:
         import foundry.export.compose

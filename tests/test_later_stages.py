@@ -29,8 +29,8 @@ from test_search import corpora, filters, passes, queries, write_index
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 WORDS = "mine safety rule lantern bell the of ventilation water gas".split()
 STAGES = """
@@ -56,7 +56,7 @@ def render(root: Path, options: str, package: str) -> Path:
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
         f'[export]\npackage = "{package}"\n'
     )
-    for name, content in plan_server(load_config(root), QUERY_ENCODERS["pieces"], None).items():
+    for name, content in plan_server(load_config(root), PROVIDERS["static"], None).items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

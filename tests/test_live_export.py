@@ -24,8 +24,8 @@ from waiting import wait_until
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import compare
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 NOTES = {
     f"{name}.md": f"# {name.title()}\n\n{text}\n"
@@ -349,7 +349,7 @@ CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
     ("name", "wanted"),
     [
         ("none", set()),
-        ("pieces", {"encoder"}),
+        ("static", {"encoder"}),
         ("openai", {*SERVICE, "openai"}),
         ("cohere", {*SERVICE, "cohere"}),
         ("fastembed", {*MODEL, "fastembed"}),
@@ -359,15 +359,14 @@ CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
 def test_each_encoder_brings_its_own_modules(
     name: str, wanted: set[str], make_project: MakeProject
 ) -> None:
-    provider = "static" if name == "pieces" else name
-    section = f'[embedding]\nprovider = "{provider}"\n'
-    section += "" if name in {"none", "pieces"} else 'model = "a/model"\n'
+    section = f'[embedding]\nprovider = "{name}"\n'
+    section += "" if name in {"none", "static"} else 'model = "a/model"\n'
     project = make_project(NOTES, config=CONFIG + section)
-    files = plan_server(load_config(project.root), QUERY_ENCODERS[name], None)
+    files = plan_server(load_config(project.root), PROVIDERS[name], None)
     folders = ("notes/retrieval/embedding/", "notes/retrieval/")
     names = {Path(file).stem for file in files if Path(file).parent.as_posix() + "/" in folders}
     assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} == wanted
-    encoder = QUERY_ENCODERS[name]
+    encoder = PROVIDERS[name]
     dependencies = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {re.split("[<>=]", line)[0] for line in dependencies}
     assert needed & MODEL_PACKAGES == {name} & MODEL_PACKAGES

@@ -73,7 +73,6 @@ def test_link_that_leaves_the_folder_is_refused(target: str, project: Project) -
     ("content", "expected"),
     [
         (b"\xff", "cannot be read"),
-        (b"x" * 1_000_001, "larger than"),
         (b"{{ title }}", "without an encoder"),
         (b"{{ nothing | toml }}", "nothing"),
         (b"{% if %}", "line 1"),

@@ -14,8 +14,8 @@ from language_models import Call, LanguageModel, Reply, Script, language_model
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 CONFIG = """
 [project]
@@ -65,7 +65,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     result = CliRunner().invoke(main, ["build", str(root)])
     assert result.exit_code == 0, result.output
-    for name, content in plan_server(load_config(root), QUERY_ENCODERS["pieces"], None).items():
+    for name, content in plan_server(load_config(root), PROVIDERS["static"], None).items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

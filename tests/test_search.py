@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from foundry.config.project import load_config
 from foundry.embedding.static import StaticEmbedder
+from foundry.features.providers import PROVIDERS
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.records import Chunk, Document, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS, Tokenizer
 
 FUSIONS = ("linear", "rrf")
@@ -86,7 +86,7 @@ def server(
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
         f'[export]\npackage = "{package}"\n'
     )
-    encoder = QUERY_ENCODERS["none" if request.param == "none" else "pieces"]
+    encoder = PROVIDERS["none" if request.param == "none" else "static"]
     for name, content in plan_server(load_config(root), encoder, None).items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from foundry.config.project import load_config
+from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
@@ -29,7 +29,7 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
         f'{options}\n[export]\npackage = "{package}"\n'
     )
     config = load_config(folder)
-    encoder = QUERY_ENCODERS["none" if config.embedding.provider == "none" else "pieces"]
+    encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     files = plan_server(config, encoder, None)
     return {name: files[name].decode() for name in files.keys() & TESTS}
 

@@ -23,9 +23,9 @@ from processes import is_possible
 from foundry.config.file import Target
 from foundry.config.project import load_config
 from foundry.errors import RenderError
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.settings import settings
 
@@ -77,7 +77,7 @@ targets = {json.dumps(targets)}
 
 def render(make_project: MakeProject, *targets: str, name: str = "my_docs-2") -> dict[str, bytes]:
     project = make_project(NOTE, config=config(*targets, name=name))
-    return plan_server(load_config(project.root), QUERY_ENCODERS["pieces"], None)
+    return plan_server(load_config(project.root), PROVIDERS["static"], None)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     root = tmp_path_factory.mktemp("project")
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(config(*TARGETS), encoding="utf-8")
-    return plan_server(load_config(root), QUERY_ENCODERS["pieces"], None)
+    return plan_server(load_config(root), PROVIDERS["static"], None)
 
 
 @pytest.fixture

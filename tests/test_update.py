@@ -18,8 +18,8 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import compare
 from foundry.export.write import Export, write_export
+from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 OLDER = Path(__file__).parent / "fixtures" / "older-export.tar.gz"
 """The text files of an export as the first release wrote it, of a server that only searches."""
@@ -345,7 +345,7 @@ def check_faults(older: Path, fault: str, step: int) -> int:
         subprocess.run(["cp", "-a", kept, older], check=True)
 
     config = load_config(older.parents[1])
-    planned = plan_server(config, QUERY_ENCODERS["pieces"], None)
+    planned = plan_server(config, PROVIDERS["static"], None)
 
     def run() -> tuple[int, str]:
         import foundry.export.compose

@@ -17,7 +17,7 @@ from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED, Values
-from foundry.rendering.query_encoder import QueryEncoder
+from foundry.features.providers import Provider
 from foundry.runtime.evaluation import Grades
 from foundry.serving.preview import render_preview
 from foundry.serving.running import explain_exit, model_variables, run_python, run_server
@@ -61,7 +61,7 @@ class Server:
     modes: tuple[str, ...] = ()
 
 
-def render_servers(config: Config, query_encoder: QueryEncoder) -> dict[str, Server]:
+def render_servers(config: Config, query_encoder: Provider) -> dict[str, Server]:
     """Return the configured server under `hybrid`, and those of other fusions under the fusion's
     name."""
     servers = {CONFIGURED: Server(config, render_preview(config, query_encoder))}
@@ -78,7 +78,7 @@ def render_servers(config: Config, query_encoder: QueryEncoder) -> dict[str, Ser
     return servers
 
 
-def render_variant(config: Config, query_encoder: QueryEncoder) -> Server:
+def render_variant(config: Config, query_encoder: Provider) -> Server:
     """A server of other options, in place of the variant before."""
     return Server(config, render_preview(config, query_encoder, "server-variant"), ("hybrid",))
 
@@ -155,7 +155,7 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def record_figures(
-    config: Config, query_encoder: QueryEncoder, files: Mapping[str, bytes], index: Path
+    config: Config, query_encoder: Provider, files: Mapping[str, bytes], index: Path
 ) -> bytes:
     """Return what the `eval` of a planned server prints, to travel with its export.
 

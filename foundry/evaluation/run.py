@@ -25,9 +25,9 @@ from foundry.evaluation.questions import QuestionSet, read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
+from foundry.features.providers import Provider
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
-from foundry.rendering.query_encoder import QueryEncoder
 from foundry.runtime.index.layout import IndexLayout
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
@@ -71,7 +71,7 @@ class EvaluationResult:
 def evaluate_server(
     config: Config,
     index: Path,
-    query_encoder: QueryEncoder,
+    query_encoder: Provider,
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> EvaluationResult:
@@ -133,7 +133,7 @@ def _choose_questions(config: Config, index: Path, options: EvaluationOptions) -
 def _ask_all(
     config: Config,
     index: Path,
-    query_encoder: QueryEncoder,
+    query_encoder: Provider,
     asked: QuestionSet,
     options: EvaluationOptions,
     reporter: Reporter,

@@ -39,7 +39,7 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
         module = waiting.pop()
         if module in rendered or module in copied:
             continue
-        copied[module] = _read_module(module)
+        copied[module] = _read(path_of(module))
         waiting += imported_modules(copied[module], module)
         waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
     return {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
@@ -50,9 +50,9 @@ def copy_pages(pages: Iterable[str], package: str) -> dict[str, bytes]:
 
     Raises RenderError.
     """
-    texts = {name: _read_page(name) for name in pages}
+    texts = {name: _read(RUNTIME / PAGE_FOLDER / name) for name in pages}
     named = {name.decode() for text in texts.values() for name in _NAMED.findall(text)}
-    texts |= {name: _read_page(name) for name in named}
+    texts |= {name: _read(RUNTIME / PAGE_FOLDER / name) for name in named}
     return {f"{package}/{PAGE_FOLDER}/{name}": text for name, text in texts.items()}
 
 
@@ -118,15 +118,8 @@ def _parse(content: bytes, module: str) -> ast.Module:
     return tree
 
 
-def _read_module(module: str) -> bytes:
+def _read(path: Path) -> bytes:
     try:
-        return path_of(module).read_bytes()
+        return path.read_bytes()
     except OSError as error:
-        raise RenderError(f"runtime module {module} cannot be read: {error}") from None
-
-
-def _read_page(name: str) -> bytes:
-    try:
-        return (RUNTIME / PAGE_FOLDER / name).read_bytes()
-    except OSError as error:
-        raise RenderError(f"runtime file {name} cannot be read: {error}") from None
+        raise RenderError(f"{path}: cannot be read: {error.strerror}") from None

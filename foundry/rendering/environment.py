@@ -11,8 +11,6 @@ from foundry.files import templates_folder
 from foundry.rendering.encoders import ENCODERS, Encoded
 
 SUFFIX = ".jinja"
-MAX_BYTES = 1_000_000
-MAX_FILES = 1_000
 
 
 def render(
@@ -64,7 +62,7 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
     keep mistakes out, not malice.
 
     Raises RenderError for a link that leaves the folder, for a name that replaces nothing, and for
-    what is no text or too large to be a template.
+    what is no text.
     """
     root = folder.resolve()
     found: dict[str, str] = {}
@@ -80,18 +78,10 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
                 hint=f"a template is called like the file that it makes, with {SUFFIX}:"
                 f" {', '.join(sorted(known))}",
             )
-        found[name] = _read(path)
-        if len(found) > MAX_FILES:
-            raise RenderError(f"{folder}: holds more than {MAX_FILES:,} files")
+        if not path.is_file():
+            raise RenderError(f"{path}: is not a file")
+        try:
+            found[name] = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise RenderError(f"{path}: cannot be read: {error}") from None
     return found
-
-
-def _read(path: Path) -> str:
-    if not path.is_file():
-        raise RenderError(f"{path}: is not a file")
-    if path.stat().st_size > MAX_BYTES:
-        raise RenderError(f"{path}: is larger than {MAX_BYTES:,} bytes")
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise RenderError(f"{path}: cannot be read: {error}") from None

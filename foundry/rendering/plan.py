@@ -18,7 +18,7 @@ from foundry.features.contributions import (
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES, pages_of
 from foundry.features.operation import HTTP
-from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.providers import Provider
 from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
@@ -28,7 +28,6 @@ from foundry.files import templates_folder
 from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
 from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
-from foundry.rendering.query_encoder import QueryEncoder
 
 PACKAGE_FOLDER = "package"
 REGISTRY_LENGTH = 100
@@ -39,7 +38,7 @@ UNIT = "name.service"
 
 def plan_server(
     config: Config,
-    query_encoder: QueryEncoder,
+    query_encoder: Provider,
     questions: bytes | None,
     templates: Path | None = None,
 ) -> dict[str, bytes]:
@@ -72,14 +71,14 @@ def plan_server(
     return dict(sorted(files.items()))
 
 
-def choose_features(config: Config, query_encoder: QueryEncoder) -> list[Feature]:
+def choose_features(config: Config, query_encoder: Provider) -> list[Feature]:
     """Return everything that a server of this configuration has, in the order of its README."""
     asks_model = query_encoder.kind in {"model", "service"}
     return [
         HTTP,
         *config.server.interfaces.values(),
         *config.stages.values(),
-        *([PROVIDERS[query_encoder.name]] if asks_model else []),
+        *([query_encoder] if asks_model else []),
         STORES[config.store.engine],
         *(TARGETS[target] for target in config.export.targets),
     ]
@@ -100,7 +99,7 @@ def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
     ]
 
 
-def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
+def plan_key(config: Config, query_encoder: Provider) -> str:
     """Return a hash over all that `plan_server` depends on, much faster than planning."""
     digest = hashlib.sha256(_settings(config, query_encoder))
     values = template_values(config, query_encoder, has_questions=False)
@@ -118,7 +117,7 @@ def plan_key(config: Config, query_encoder: QueryEncoder) -> str:
 
 
 def template_values(
-    config: Config, query_encoder: QueryEncoder, *, has_questions: bool
+    config: Config, query_encoder: Provider, *, has_questions: bool
 ) -> dict[str, object]:
     """Return what templates may see."""
     return {
@@ -128,7 +127,6 @@ def template_values(
         "description": config.project.description,
         "fusion": config.search.fusion,
         "vectors": query_encoder.kind != "none",
-        "query_encoder": query_encoder.name,
         "query_encoder_kind": query_encoder.kind,
         "query_encoder_module": query_encoder.name.replace("-", "_"),
         "store": config.store.engine,
@@ -157,7 +155,7 @@ def template_values(
     }
 
 
-def _from_features(config: Config, query_encoder: QueryEncoder) -> dict[str, object]:
+def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]:
     """Return what the chosen features bring into files that are everybody's."""
     features = choose_features(config, query_encoder)
     store = STORES[config.store.engine]
@@ -194,7 +192,7 @@ def _shorten(text: str) -> str:
 
 def _render_templates(
     config: Config,
-    query_encoder: QueryEncoder,
+    query_encoder: Provider,
     values: Mapping[str, object],
     own_folder: Path | None,
 ) -> dict[str, bytes]:
@@ -216,7 +214,7 @@ def _render_templates(
     return files
 
 
-def _settings(config: Config, query_encoder: QueryEncoder) -> bytes:
+def _settings(config: Config, query_encoder: Provider) -> bytes:
     features = choose_features(config, query_encoder)
     server = config.server.model_dump(mode="json")
     values: dict[str, object] = {

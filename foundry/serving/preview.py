@@ -6,14 +6,14 @@ from pathlib import Path
 from filelock import FileLock
 
 from foundry.config.project import Config
+from foundry.features.providers import Provider
 from foundry.rendering.plan import plan_key, plan_server
-from foundry.rendering.query_encoder import QueryEncoder
 
 LOCK_SECONDS = 60.0
 """How long a query waits for another one that renders."""
 
 
-def render_preview(config: Config, query_encoder: QueryEncoder, name: str = "server") -> Path:
+def render_preview(config: Config, query_encoder: Provider, name: str = "server") -> Path:
     """Render the server, unless nothing that decides it has changed since the last time.
 
     `name` is that of its folder: servers of other options have folders of their own.

@@ -20,7 +20,6 @@ from foundry.features.targets import TARGETS
 from foundry.rendering.copying import RUNTIME
 from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server
-from foundry.rendering.query_encoder import QUERY_ENCODERS
 
 FOUNDRY = RUNTIME.parent
 TABLES = {
@@ -39,20 +38,19 @@ def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
     """The lines that choose a feature, and the query encoder of the server."""
     name = feature.name
     if name in STAGES:
-        return f"[search.{name}]\n{TABLES.get(name, '')}\n", "pieces"
+        return f"[search.{name}]\n{TABLES.get(name, '')}\n", "static"
     if name == "access":
         rule = '[[server.access_rules]]\nname = "a"\nfilters = { tags = "a" }\n'
-        return f'[build]\nduplicates = "keep"\n[server]\naccess = true\n{rule}', "pieces"
+        return f'[build]\nduplicates = "keep"\n[server]\naccess = true\n{rule}', "static"
     if isinstance(feature, Interface):
-        return f"[server]\n{name} = true\n", "pieces"
+        return f"[server]\n{name} = true\n", "static"
     if name in STORES:
-        return f'[store]\nengine = "{name}"\n', "pieces"
+        return f'[store]\nengine = "{name}"\n', "static"
     if name in TARGETS:
-        return f'[export]\ntargets = ["{name}"]\n', "pieces"
+        return f'[export]\ntargets = ["{name}"]\n', "static"
     provider = PROVIDERS[name]
     model = 'model = "m"\n' if "model" in provider.keys else ""
-    asked = provider.kind in {"model", "service"}
-    return f'[embedding]\nprovider = "{name}"\n{model}', name if asked else provider.kind
+    return f'[embedding]\nprovider = "{name}"\n{model}', name
 
 
 @pytest.fixture(params=FEATURES, ids=lambda each: each.name)
@@ -61,7 +59,7 @@ def planned(
 ) -> Iterator[tuple[Feature | type[Feature], dict[str, bytes], dict[str, str]]]:
     lines, encoder = choose(request.param)
     config = load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
-    query_encoder = QUERY_ENCODERS[encoder]
+    query_encoder = PROVIDERS[encoder]
     files = plan_server(config, query_encoder, None)
     features = choose_features(config, query_encoder)
     yield request.param, files, explain_files(
@@ -96,8 +94,8 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
     make_project: MakeProject,
 ) -> None:
     config = load_config(make_project({"a.md": "a"}).root)
-    files = plan_server(config, QUERY_ENCODERS["pieces"], None)
-    features = choose_features(config, QUERY_ENCODERS["pieces"])
+    files = plan_server(config, PROVIDERS["static"], None)
+    features = choose_features(config, PROVIDERS["static"])
     reasons = explain_files(
         features, choose_steps(config), config.package, config.project.name, files
     )
