@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.vectors import WrittenVectors
-
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 
 BACKGROUND_QUESTIONS = (
@@ -32,11 +30,10 @@ BACKGROUND_QUESTIONS = (
 """Everyday matters: few corpora answer more than one or two of them."""
 
 
-def measure_background(vectors: WrittenVectors, queries: NDArray[np.float32]) -> float:
-    """Return the median cosine of the nearest vector to questions (q, d), zero rows left out."""
-    queries = queries[queries.any(axis=1)]
-    if not len(queries):
+def background_of(cosines: NDArray[np.float32]) -> float:
+    """Return the median of the cosines (q,) of the nearest vectors to questions."""
+    if not len(cosines):
         return DEFAULT_BACKGROUND
     # Two digits: the last ones of a matrix product differ between machines.
-    median = float(np.median(vectors.best_cosines(queries)))
+    median = float(np.median(cosines))
     return round(min(max(median, 0.0), MAX_BACKGROUND), 2)

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,9 @@ K1 = 1.5
 B = 0.75
 HEADING_FACTOR = 1.0
 BEGINNING_SHARE = 0.75
+
+_AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
+_AFTER_SURFACES = SURFACE_MARK[:-1] + _AFTER_HEADINGS
 
 
 class PostingsBuilder:
@@ -93,22 +97,26 @@ class PostingsBuilder:
         """Write the files, and what is `left` for the next build."""
         self._end_run()
         frequencies = self._runs.frequencies(len(self._numbers))
-        encoded = [term.encode() for term in self._numbers]
-        order = sorted(np.flatnonzero(frequencies).tolist(), key=encoded.__getitem__)
-        vocabulary = [encoded[number] for number in order]
-        layout.terms.write_bytes(b"".join(vocabulary))
-        write_array(layout.term_offsets, offsets_of([len(term) for term in vocabulary]))
+        names = list(self._numbers)
+        # Characters are ordered as their bytes are.
+        order = sorted(np.flatnonzero(frequencies).tolist(), key=names.__getitem__)
+        vocabulary = [names[number] for number in order]
+        layout.terms.write_bytes("".join(vocabulary).encode())
+        lengths = [len(term) if term.isascii() else len(term.encode()) for term in vocabulary]
+        write_array(layout.term_offsets, offsets_of(lengths))
 
-        ranks = np.zeros(len(encoded), dtype=np.uint32)
+        ranks = np.zeros(len(names), dtype=np.uint32)
         ranks[order] = np.arange(len(order), dtype=np.uint32)
         offsets = offsets_of(frequencies[order])
         write_array(layout.posting_offsets, offsets)
 
-        lengths = np.frombuffer(self._lengths, dtype=np.uint32)
-        average = int(lengths.sum()) / max(1, len(lengths))
-        idf = _idf(len(lengths), frequencies[order])
-        norms = K1 * (1 - B + B * (lengths / max(1.0, average)))
-        first, of_headings = _heading_impacts(vocabulary, idf)
+        chunk_lengths = np.frombuffer(self._lengths, dtype=np.uint32)
+        average = int(chunk_lengths.sum()) / max(1, len(chunk_lengths))
+        idf = _idf(len(chunk_lengths), frequencies[order])
+        norms = K1 * (1 - B + B * (chunk_lengths / max(1.0, average)))
+        first, of_headings = self._heading_impacts(
+            vocabulary, idf, np.where(frequencies, ranks, -1)
+        )
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
             impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
@@ -125,9 +133,33 @@ class PostingsBuilder:
                 if counts is not None:
                     counts.append(part.counts)
         if left is not None:
-            write_array(left.chunk_lengths, lengths)
+            write_array(left.chunk_lengths, chunk_lengths)
         self._runs.remove()
         return WrittenPostings(len(vocabulary), int(offsets[-1]), frequencies, ranks)
+
+    def _heading_impacts(
+        self, vocabulary: list[str], idf: NDArray[np.float64], places: NDArray[np.int64]
+    ) -> tuple[int, NDArray[np.float64]]:
+        """Return the first heading term of the sorted vocabulary, and the impacts of it and of
+        those after it; `places` are those of terms in it by their numbers, negative for others.
+
+        What a heading consists of need not be a term of a text, as the whole of `shop.Store.size`
+        is not where it is put together from its parts: then it is as rare as the heading.
+        """
+        first = bisect_left(vocabulary, HEADING_MARK)
+        surfaces = bisect_left(vocabulary, SURFACE_MARK), bisect_left(vocabulary, _AFTER_SURFACES)
+        last = bisect_left(vocabulary, _AFTER_HEADINGS)
+        impacts = HEADING_FACTOR * idf[first:last]
+        places = np.append(places, -1)
+        for start, end in ((first, surfaces[0]), (surfaces[1], last)):
+            texts = [term[1:] for term in vocabulary[start:end]]
+            parts = " ".join(texts).split(" ") if texts else []
+            numbers = np.fromiter(map(self._numbers.get, parts, repeat(-1)), np.int64, len(parts))
+            owners = np.repeat(np.arange(start, end), [text.count(" ") + 1 for text in texts])
+            weights = idf[np.where(places[numbers] < 0, owners, places[numbers])]
+            totals = np.bincount(owners - start, weights, end - start)
+            impacts[start - first : end - first] = HEADING_FACTOR * totals
+        return first, impacts
 
     def _end_run(self) -> None:
         """Move what is held in memory into a run."""
@@ -151,30 +183,6 @@ class WrittenPostings:
     postings: int
     frequencies: NDArray[np.int64]
     ranks: NDArray[np.uint32]
-
-
-def _heading_impacts(
-    vocabulary: list[bytes], idf: NDArray[np.float64]
-) -> tuple[int, NDArray[np.float64]]:
-    """Return the first heading term of a sorted vocabulary, and the impacts of it and those after
-    it.
-
-    What a heading consists of need not be a term of a text, as the whole of `shop.Store.size` is
-    not where it is put together from its parts: then it is as rare as the heading.
-    """
-    mark = HEADING_MARK.encode()
-    first = bisect_left(vocabulary, mark)
-    last = bisect_left(vocabulary, bytes([mark[0] + 1]))
-    weights = idf.tolist()
-    places = {term: number for number, term in enumerate(vocabulary)}
-    impacts = np.zeros(last - first)
-    surface = SURFACE_MARK.encode()
-    for number in range(first, last):
-        term, total = vocabulary[number], 0.0
-        for part in [term] if term.startswith(surface) else term[1:].split(b" "):
-            total += weights[places.get(part, number)]
-        impacts[number - first] = HEADING_FACTOR * total
-    return first, impacts
 
 
 def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
-from foundry.indexing.background import BACKGROUND_QUESTIONS, measure_background
+from foundry.indexing.background import BACKGROUND_QUESTIONS, background_of
 from foundry.indexing.carried import CarriedLayout, Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
@@ -175,12 +175,14 @@ class IndexWriter:
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
             write_expansion(self._layout, words, encoder.encode)
         samples = [PROBE_TEXT, *self._headings.samples()]
-        queries, background = np.split(
-            encoder.encode([*samples, *BACKGROUND_QUESTIONS]), [len(samples)]
-        )
+        queries = encoder.encode([*samples, *BACKGROUND_QUESTIONS])
+        has_vector = np.asarray(queries.any(axis=1))
         # Without English words in the corpus, the usual probe may have no vector.
-        probe = int(np.argmax(queries.any(axis=1)))
-        measured = self._written.measure(queries[1:][queries[1:].any(axis=1)])
+        probe = int(np.argmax(has_vector[: len(samples)]))
+        asked = queries[1:][has_vector[1:]]
+        ours = int(has_vector[1 : len(samples)].sum())
+        chunks, cosines = self._written.nearest(asked)
+        measured = self._written.measure(asked[:ours], chunks[:ours])
         contract = embedder.contract
         self._dense = DenseManifest(
             provider=contract.provider,
@@ -195,7 +197,7 @@ class IndexWriter:
             recall_at_20=measured.recall,
             probe_text=samples[probe],
             probe_vector=[round(float(value), 6) for value in queries[probe]],
-            background=measure_background(self._written, background),
+            background=background_of(cosines[ours:].max(axis=1, initial=-1.0)),
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:

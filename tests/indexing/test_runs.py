@@ -115,7 +115,8 @@ def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
         for part in np.array_split(embeddings, 3):
             builder.add(part)
         written = builder.write()
-        measured = written.measure(embeddings[:5])
+        nearest = written.nearest(embeddings[:5])
+        measured = written.measure(embeddings[:5], nearest.chunks)
     rows, scales = quantise(embeddings)
     floats = rows.astype(np.float32) * scales[:, np.newaxis]
     centre = np.load(layout.vector_centre)

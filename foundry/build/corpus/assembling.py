@@ -161,7 +161,8 @@ class _Assembler:
         if document != self._span.stop:
             self._end_span()
             self._span = range(document, document)
-        self._index(number, self._known.remarks(place), self._known.figures(place))
+        known = self._known
+        self._index(number, known.remarks(place), known.figures(place), known.decision(place))
         self._span = range(self._span.start, document + 1)
 
     def _end_span(self) -> None:
@@ -175,7 +176,7 @@ class _Assembler:
         chosen, trimmed = self._choose(number)
         characters = sum(len(chunk.text) for chunk in chosen.chunks)
         figures = Figures(len(chosen.chunks), characters, trimmed.dropped, trimmed.characters)
-        self._index(number, Remarks.of(chosen.document), figures)
+        self._index(number, Remarks.of(chosen.document), figures, self._decision(number))
         self._writer.add(chosen)
         if chosen.vectors is not None and embedder is not None:
             embedder.observe(chosen.vectors)
@@ -194,14 +195,16 @@ class _Assembler:
             prepared = self._with_chunks(replace(prepared, document=found), prepared.chunks)
         return prepared, trimmed
 
-    def _index(self, number: int, remarks: Remarks | Skipped, figures: Figures) -> None:
-        """Note a document that goes into the index next."""
+    def _index(
+        self, number: int, remarks: Remarks | Skipped, figures: Figures, decision: int
+    ) -> None:
+        """Note a document that goes into the index next, after a `decision`."""
         signature = self._signatures[number]
         assert signature is not None
         self._report(number, remarks)
         self.report.index(signature.source, figures)
         document = self._writer.document_count + len(self._span)
-        self._keep(number, remarks, self._decision(number), document, figures)
+        self._keep(number, remarks, decision, document, figures)
 
     def _report(self, number: int, remarks: Remarks | Skipped) -> None:
         signature = self._signatures[number]

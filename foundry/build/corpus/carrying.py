@@ -68,6 +68,10 @@ class KnownInputs:
         otherwise than after this decision."""
         return self._documents[place] if self._decisions[place] == decision else NOT_INDEXED
 
+    def decision(self, place: int) -> int:
+        """Return what was decided about an input, as `decision_key` names it."""
+        return self._decisions[place]
+
     def figures(self, place: int) -> Figures:
         """Return what a report says of a document in the index."""
         return Figures(*self._figures[place])
@@ -124,7 +128,7 @@ def _encode(remarks: Remarks | Skipped) -> bytes:
 def decision_key(content: bytes, boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
     """Name what goes into the index of a document, without what is cut off and with its copies."""
     digest = blake2b(content, digest_size=8)
-    digest.update(json.dumps(sorted(boilerplate)).encode())
+    digest.update(repr(sorted(boilerplate)).encode())
     for copy in copies:
         digest.update(copy)
     return int.from_bytes(digest.digest())
