@@ -104,7 +104,7 @@ class PublishError(FoundryError):
 
 
 class ExportError(FoundryError):
-    """The target of an export cannot be written; what stood there still stands."""
+    """The target of an export cannot be written; the previous one stays."""
 
 
 class TrustError(FoundryError):

@@ -194,7 +194,7 @@ def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:
     assert "--source is missing" in result.stderr
     (documents / "a.md").write_text(NOTE["note.md"])
     said = CliRunner().invoke(main, ["init", str(documents)]).stderr
-    command = shlex.split(said.partition("to index what is in ")[2].partition(": ")[2])
+    command = shlex.split(said.partition("to index the files in ")[2].partition(": ")[2])
     assert command == ["foundry", "init", str(documents), "--source", str(documents)]
     assert not (documents / "foundry.toml").exists()
     assert CliRunner().invoke(main, command[1:]).exit_code == 0

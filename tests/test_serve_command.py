@@ -222,7 +222,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
             wait_until(lambda: search(address, "weevil") == [])
 
             edit(project.root / "foundry.toml", CONFIG + "[serch]\n")
-            line = serve.wait_for("what was there before is served: ").string
+            line = serve.wait_for("the previous version stays in service: ").string
             assert "serch: unknown key; did you mean 'search'?" in line
             assert search(address, "pumps") == ["b.md"]
         finally:
@@ -248,7 +248,7 @@ def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: Mak
     with serving(project.root) as serve:
         address = serve.wait_for_address()
         edit(project.root / "foundry.toml", CONFIG + '[store]\nengine = "qdrant"\n')
-        serve.wait_for("what was there before is served: .*QDRANT_URL")
+        serve.wait_for("the previous version stays in service: .*QDRANT_URL")
         assert search(address, "seals") == ["a.md"]
         edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
         assert serve.wait_for_address() == address

@@ -249,7 +249,7 @@ def test_conflict_in_the_settings_is_a_finding_of_both_verifications(project: Pr
     file.write_text(SMALL + "port = 8123\n", encoding="utf-8")
     result = update(exported)
     assert result.exit_code == 3
-    assert "updated, but not settled" in result.output
+    assert "updated, with problems to resolve" in result.output
     refused = CliRunner().invoke(main, ["verify", str(exported)])
     assert refused.exit_code == 1
     assert "notes/settings.json: holds conflict markers" in refused.stderr

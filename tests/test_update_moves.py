@@ -362,7 +362,7 @@ def test_command_says_what_became_of_each_file(flat: Flat, project: Path) -> Non
     assert "notes/results.py: moved to " + place_of("results") in result.output
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == (0 if dry.is_settled else 3)
-    assert "notes/custom.py: its imports now lead to where modules moved\n" in result.output
+    assert "notes/custom.py: imports updated for modules that moved\n" in result.output
     assert f"{len(dry.moved)} files moved to other folders\n" in result.output
     carried, aside = dry.carried.get(name), dry.aside.get(name)
     said = f"your edits are now in {carried}" if carried else f"your version is kept as {aside}"

@@ -10,17 +10,19 @@ from foundry import pipeline
 from foundry.cli.options import printable, project_argument
 
 
-@click.command(short_help="Look at a source, and write a foundry.toml for it.")
+@click.command(short_help="Look at a source and write a foundry.toml for it.")
 @project_argument
 @click.option(
     "--source",
-    help="What to index: a folder of documents, a .csv or .jsonl table, or the url of a site, of a"
-    " sitemap or of a git repository (which ends in .git).",
+    help="What to index: a folder, a .csv or .jsonl table, or the url of a website, a sitemap or a"
+    " git repository (ending in .git).",
 )
-@click.option("--title", help="What people see above the search.  [default: the folder's name]")
-@click.option("--description", help="What can be found there, in a sentence.")
+@click.option("--title", help="The title of the search page.  [default: the folder's name]")
+@click.option("--description", help="One sentence on what the documents are about.")
 @click.option(
-    "--base-url", metavar="URL", help="Where the documents are published: results link there."
+    "--base-url",
+    metavar="URL",
+    help="Where the documents are published, so that results can link there.",
 )
 def init(
     project: Path,
@@ -29,9 +31,9 @@ def init(
     description: str | None,
     base_url: str | None,
 ) -> None:
-    """Look at a source, and write a foundry.toml that builds as it is.
+    """Look at a source and write a foundry.toml that is ready to build.
 
-    On a terminal, a title and a description that were not given are asked for.
+    On a terminal, asks for a title and a description that you did not give.
     """
     from foundry.rendering.first_config import Answers
 
@@ -50,7 +52,7 @@ def init(
 
 
 def is_terminal() -> bool:
-    """Return whether somebody is there who can be asked."""
+    """Return whether there is somebody to ask."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -58,10 +60,10 @@ def _ask_for_source(project: Path) -> str:
     folder = quote(str(project))
     if project.is_dir() and any(project.iterdir()):
         return (
-            f"--source is missing; to index what is in {folder}:"
+            f"--source is missing; to index the files in {folder}:"
             f" foundry init {folder} --source {folder}"
         )
     return (
-        "--source is missing: name the folder, table or url that is to be indexed, as in"
+        "--source is missing: name the folder, table or url to index, as in"
         f" foundry init {folder} --source PATH"
     )

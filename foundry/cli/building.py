@@ -15,7 +15,7 @@ from foundry.progress import Reporter
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1, 256),
-    help="Worker processes that read documents.  [default: the cores there are]",
+    help="Worker processes that read documents.  [default: one per core]",
 )
 
 engine_option = click.option(
@@ -23,30 +23,30 @@ engine_option = click.option(
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="What reads, splits and embeds: this machine, or the nodes of a Ray cluster.",
+    help="Where to read, split and embed: on this machine or on a Ray cluster.",
 )
 ray_address_option = click.option(
     "--ray-address",
     metavar="HOST:PORT",
-    help="The Ray cluster to use.  [default: RAY_ADDRESS, or one that is started for this build]",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS, or a cluster started for this build]",
 )
 
 
-@click.command(short_help="Read what has changed, and publish a new index.")
+@click.command(short_help="Read what has changed and publish a new index.")
 @project_argument
 @click.option(
-    "--dry-run", is_flag=True, help="Only say what would be read and embedded, and at what cost."
+    "--dry-run",
+    is_flag=True,
+    help="Only report what would be read and embedded, and what it would cost.",
 )
 @jobs_option
 @engine_option
 @ray_address_option
-@click.option(
-    "--fresh", is_flag=True, help="Read every document anew, whatever is known from before."
-)
+@click.option("--fresh", is_flag=True, help="Read every document again, ignoring the cache.")
 @click.option(
     "--strict",
     is_flag=True,
-    help="Publish nothing if anything was skipped or looks like a secret, and list it.",
+    help="Publish nothing if anything was skipped or looks like a secret.",
 )
 @json_option
 @quiet_option
@@ -63,7 +63,7 @@ def build(
 ) -> None:
     """Read what has changed in the sources and publish a new version of the index.
 
-    The version before it goes on serving until the new one is complete.
+    The previous version stays in service until the new one is complete.
     """
     options = BuildOptions(engine, ray_address, jobs, fresh, strict)
     if dry_run:
@@ -79,15 +79,15 @@ def build(
     show_result(result)
 
 
-@click.command(short_help="Build now, and again after each change.")
+@click.command(short_help="Build now and after every change.")
 @project_argument
 @jobs_option
 @quiet_option
 def watch(project: Path, jobs: int | None, quiet: bool) -> None:
-    """Build now, and again soon after each change, until Ctrl-C.
+    """Build now and after every change, until Ctrl-C.
 
-    Folders, tables and foundry.toml are watched; sources of the web are not, they are asked again
-    when something else has changed. A build that fails leaves the index as it was.
+    Folders, tables and foundry.toml are watched. Websites and repositories are not: they are
+    checked when something else changes. If a build fails, the previous index stays.
     """
     outcomes = pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs))
     click.echo(f"watching {project}; Ctrl-C ends it")
@@ -95,7 +95,7 @@ def watch(project: Path, jobs: int | None, quiet: bool) -> None:
         for outcome in outcomes:
             click.echo(describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
     except KeyboardInterrupt:
-        click.echo("stopped; the index that was published last still stands")
+        click.echo("stopped; the last published index stays")
 
 
 def show_result(result: BuildResult) -> None:

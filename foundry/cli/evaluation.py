@@ -14,11 +14,11 @@ from foundry.progress import Reporter
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-@click.command("eval", short_help="Measure what is found, with questions of yours.")
+@click.command("eval", short_help="Measure search quality with your own questions.")
 @project_argument
 @click.option("--questions", type=_file, help="A file of questions.  [default: questions.jsonl]")
-@click.option("--queries", type=_file, help="Queries as in BEIR, with --qrels.")
-@click.option("--qrels", type=_file, help="Judgements as in BEIR, with --queries.")
+@click.option("--queries", type=_file, help="Queries in BEIR's format; needs --qrels.")
+@click.option("--qrels", type=_file, help="Judgements in BEIR's format; needs --queries.")
 @click.option(
     "--min",
     "minimums",
@@ -26,15 +26,17 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
     metavar="METRIC=VALUE",
     help="Fail if the mean is lower; may be repeated.",
 )
-@click.option("--baseline", type=_file, help="Fail if worse than what --json printed before.")
+@click.option(
+    "--baseline", type=_file, help="Fail if results are worse than in an earlier --json output."
+)
 @click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
     default=TOLERANCE,
     show_default=True,
-    help="How much worse than the baseline is no failure.",
+    help="How much worse than the baseline is acceptable.",
 )
-@click.option("--tune", is_flag=True, help="Look for better options, with cross-validation.")
+@click.option("--tune", is_flag=True, help="Search for better options, with cross-validation.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -43,7 +45,7 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--draft",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Only write a file of questions, made from headings, for you to edit.",
+    help="Only write draft questions, made from headings, for you to edit.",
 )
 @json_option
 @quiet_option
@@ -61,10 +63,10 @@ def evaluate(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Ask questions whose answers are known, and measure what is found.
+    """Ask questions whose answers are known, and measure the results.
 
     Without questions, known-item queries are made from the index: headings, identifiers and rare
-    words. They say whether search works, not how well it serves people.
+    words. They show that search works, not how well it serves people.
     """
     if draft is not None:
         count = pipeline.draft_questions(project, draft)

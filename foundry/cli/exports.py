@@ -21,16 +21,16 @@ UNSETTLED = 3
 _trust = click.option(
     "--trust",
     is_flag=True,
-    help="Run the project's own templates ([export] templates); they are code.",
+    help="Run the project's own templates ([export] templates), which are code.",
 )
 
 _SAID = {
     "conflicts": "conflict, marked in the file",
-    "beside": "not merged; the generated one is beside it as .new",
-    "aside": "its code was rewritten and is elsewhere now; your version is kept as {}",
+    "beside": "not merged; the generated file is beside it as .new",
+    "aside": "was rewritten elsewhere; your version is kept as {}",
     "carried": "your edits are now in {}",
     "merged": "merged",
-    "followed": "its imports now lead to where modules moved",
+    "followed": "imports updated for modules that moved",
     "kept": "kept as you edited it",
     "gone": "kept, though no longer part of the export: {}",
     "orphaned": "kept, though no longer part of the export",
@@ -40,33 +40,33 @@ _SAID = {
     "added": "added",
     "replaced": "replaced",
 }
-"""What an update says of a file, what concerns its owner most first; {} is where it is now."""
+"""Messages about updated files, most important first; {} is where the file is now."""
 
 _COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other folders"}
-"""What is said of all such files at once; a dry run names them."""
+"""Messages that count files; a dry run names each."""
 
 
-@click.command(short_help="Write the server as a folder of your own.")
+@click.command(short_help="Write the server to a folder.")
 @project_argument
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="The folder to write.  [default: PROJECT_DIR/dist/NAME]",
+    help="Where to write.  [default: PROJECT_DIR/dist/NAME]",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Export over edited files (kept as .orig) and beside added ones (kept as they are).",
+    help="Overwrite edited files (kept as .orig); files that you added stay.",
 )
 @click.option(
     "--check",
     is_flag=True,
-    help="Write nothing; fail with a diff if the export is not what would be written.",
+    help="Write nothing; fail with a diff if the export is out of date.",
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Write nothing; say of every file what brings it: a choice, or a chain of imports.",
+    help="Write nothing; say why each file is part of the export.",
 )
 @stale_option
 @_trust
@@ -81,7 +81,7 @@ def export(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Write the server as one folder to read, run, edit and deploy."""
+    """Write the server to a folder that you can read, run, edit and deploy."""
     if check and force:
         raise click.UsageError("--check writes nothing, so there is nothing to --force")
     if explain:
@@ -117,15 +117,17 @@ def _check(differences: str, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-@click.command(short_help="Bring what is new into an export that you edited.")
+@click.command(short_help="Update an export and keep your edits.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--project",
     type=click.Path(path_type=Path),
-    help="The project that it came from.  [default: the nearest folder above DIR that is one]",
+    help="The project that the export came from.  [default: the nearest one above DIR]",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would become of each file.")
-@click.option("--force", is_flag=True, help="Go on although an earlier update is not settled.")
+@click.option("--dry-run", is_flag=True, help="Only report what would happen to each file.")
+@click.option(
+    "--force", is_flag=True, help="Update although conflicts of an earlier update remain."
+)
 @stale_option
 @_trust
 @json_option
@@ -138,13 +140,12 @@ def update(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Bring a new Foundry, configuration or index into an export that was edited.
+    """Bring an export up to date with its project and this Foundry, and keep your edits.
 
-    Untouched files are replaced, edited ones merged; your own files and deletions stay. Edits of a
-    module that has moved are merged where it is now, and imports follow it; where it was rewritten,
-    your version is kept beside it as .orig. Where both sides changed the same lines, both stand
-    there, marked. In these two cases, and where a file imports what is not there any more, the exit
-    code is 3.
+    Files that you did not touch are replaced; those that you edited are merged. Files that you
+    added or deleted stay so. If a module has moved, your edits follow it; if it was rewritten, your
+    version is kept beside it as .orig. The exit code is 3 if that happens, if both sides changed
+    the same lines (marked in the file), or if a file imports something that no longer exists.
     """
     result = pipeline.update(
         folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale
@@ -163,7 +164,7 @@ def update(
                 click.echo(printable(f"{name}: {_SAID[key].format(place)}"))
         for line in result.unresolved:
             click.echo(printable(line))
-        state = "up to date" if result.is_settled else "updated, but not settled"
+        state = "up to date" if result.is_settled else "updated, with problems to resolve"
         click.echo(f"{folder} {'would be' if dry_run else 'is'} {state}")
     if not result.is_settled:
         sys.exit(UNSETTLED)
@@ -174,18 +175,17 @@ def update(
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail, and run nothing, if any file is not as it was written: for a copy from elsewhere.",
+    help="Fail, without running any code, if any file differs from what was written.",
 )
 @json_option
 def verify(folder: Path, strict: bool, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
 
-    An export's files are also searched for conflicts that are not settled, for imports that lead
-    nowhere and for forged bytecode. Then its server is started, in an interpreter that reads none
-    of its bytecode, and asked what its index must be able to answer.
+    For an export, this also finds unresolved conflicts, broken imports and forged bytecode, then
+    starts the server without using any bytecode and asks it questions that its index must answer.
 
-    What its owner edited, added or deleted is named; if all of it works, the exit code is 0. It is
-    1 for a damaged index and for whatever does not run.
+    Files that you edited, added or deleted are listed. The exit code is 0 if everything works, and
+    1 for a damaged index or a server that does not run.
     """
     checked = pipeline.verify(folder, strict=strict)
     if as_json:
@@ -206,11 +206,11 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")
 
 
-@click.command(short_help="Say what is installed and whether it works.")
+@click.command(short_help="Check the installation.")
 @project_argument
 @json_option
 def doctor(project: Path, as_json: bool) -> None:
-    """Say what is installed and whether it works, as a report to paste where help is asked for.
+    """Report what is installed and whether it works, to paste where you ask for help.
 
     With a project, its index is checked too, and what it does not use is told in one line. The
     report has no secrets: of environment variables it only says whether they are set.

@@ -8,16 +8,18 @@ from foundry import pipeline
 from foundry.cli.options import json_option, project_argument
 
 
-@click.command(short_help="Show what is in the index.")
+@click.command(short_help="Show what the index contains.")
 @project_argument
 @click.option("--documents", is_flag=True, help="List all documents.")
 @click.option("--source", help="List the documents of this source.")
 @click.option(
-    "--path", metavar="PATTERN", help="List the documents of such a path; * stands for anything."
+    "--path",
+    metavar="PATTERN",
+    help="List documents whose path matches; * stands for any characters.",
 )
 @click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
-@click.option("--chunk", metavar="ID", help="Show one chunk, its tokens and its index terms.")
-@click.option("--synonyms", is_flag=True, help="List what is searched for by other forms, too.")
+@click.option("--chunk", metavar="ID", help="Show one chunk with its tokens and index terms.")
+@click.option("--synonyms", is_flag=True, help="List synonyms and acronyms.")
 @json_option
 def inspect(
     project: Path,
@@ -29,7 +31,7 @@ def inspect(
     synonyms: bool,
     as_json: bool,
 ) -> None:
-    """Show what is in the built index: facts about it, its documents, its chunks."""
+    """Show what the built index contains: its statistics, documents or chunks."""
     from foundry.inspection.index import Selection
 
     listed = documents or source is not None or path is not None

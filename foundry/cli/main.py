@@ -25,11 +25,11 @@ from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError
 EXIT_CODES = """\b
 Exit codes:
   0    done
-  1    it cannot be done; the message says why and what to do
+  1    failed; the message says why and what to do
   2    foundry.toml or the command line is wrong
-  3    updated, but conflicts or imports are left for you to settle
+  3    updated, but conflicts or broken imports are left for you to resolve
   4    the project has templates of its own, and --trust was not given
-  130  interrupted; what was published before still stands
+  130  interrupted; the previous index or export is still there
 """
 
 
@@ -69,7 +69,7 @@ class _Boundary(click.Group):
             _complain(f"{place}{error.strerror or error}", "check the path, permissions and space")
             sys.exit(1)
         except KeyboardInterrupt:
-            hint = "what was published or exported before still stands"
+            hint = "the previous index or export is still there"
             if ctx.invoked_subcommand == "build":
                 hint += "; what was read is kept, and the next build goes on from it"
             _complain("interrupted", hint)
@@ -89,13 +89,11 @@ def _complain(message: str, hint: str | None) -> None:
 def main() -> None:
     """Turn a folder of documents into a standalone search server.
 
-    Begin with: foundry serve FOLDER
+    Start with: foundry serve FOLDER
     """
 
 
-@main.command(
-    short_help="Ask the index a question.", context_settings={"ignore_unknown_options": False}
-)
+@main.command(short_help="Search the index.", context_settings={"ignore_unknown_options": False})
 @click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
 @click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
 @click.option(
@@ -104,19 +102,21 @@ def main() -> None:
     default="hybrid",
     show_default=True,
 )
-@click.option("--source", multiple=True, help="Only from this source; may be repeated.")
-@click.option("--tag", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--modified-after", metavar="DATE", help="Only modified then or later.")
-@click.option("--modified-before", metavar="DATE", help="Only modified earlier.")
+@click.option("--source", multiple=True, help="Only results from this source; may be repeated.")
+@click.option("--tag", multiple=True, help="Only results with this tag; may be repeated.")
+@click.option(
+    "--modified-after", metavar="DATE", help="Only results modified on this date or later."
+)
+@click.option("--modified-before", metavar="DATE", help="Only results modified before this date.")
 @click.option(
     "--filter",
     "filters",
     multiple=True,
     metavar="FIELD=VALUE",
-    help="Only with this path, media_type or column of metadata; may be repeated.",
+    help="Only results with this path, media_type or metadata value; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what POST /search answers.")
-@click.option("--explain", is_flag=True, help="Print how each score came about, and the mode.")
+@click.option("--json", "as_json", is_flag=True, help="Print the response of POST /search.")
+@click.option("--explain", is_flag=True, help="Explain the mode and each score.")
 def query(
     words: tuple[str, ...],
     top_k: int,

@@ -22,13 +22,13 @@ quiet_option = click.option(
     "--quiet",
     is_flag=True,
     callback=_silence,
-    help="Show no progress, and nothing that libraries log or warn of.",
+    help="Hide progress and the log messages of libraries.",
 )
 
 stale_option = click.option(
     "--stale",
     is_flag=True,
-    help="Take the index as it was built, although foundry.toml asks for another one.",
+    help="Use the index although foundry.toml has changed since it was built.",
 )
 
 

@@ -19,16 +19,14 @@ from foundry.stores.request import GRACE_SECONDS, PublishOptions
 
 @click.command(short_help="Load the index into a search engine.")
 @project_argument
-@click.option(
-    "--again", is_flag=True, help="Load this version anew although the engine has it already."
-)
+@click.option("--again", is_flag=True, help="Load this version even if the engine has it already.")
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
     default=GRACE_SECONDS,
     metavar="SECONDS",
     show_default=True,
-    help="How long a version stays after another took its place; 0 drops it at once.",
+    help="How long to keep a version after it was replaced; 0 drops it at once.",
 )
 @stale_option
 @quiet_option
@@ -36,10 +34,10 @@ from foundry.stores.request import GRACE_SECONDS, PublishOptions
 def publish(
     project: Path, again: bool, grace: float, stale: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Load the built index into the engine of [store], beside what it has, and switch to it.
+    """Load the built index into the search engine of [store], and switch to it.
 
-    What the engine answers is compared with the index before anything is switched. Whatever
-    interrupts this command, the version published before stays; run it again.
+    The engine's answers are compared with the index before the switch. If this command is
+    interrupted, the previous version stays in service; run it again.
     """
     options = PublishOptions(again=again, grace=grace, stale=stale)
     done = pipeline.publish(project, Reporter(quiet=quiet), options)

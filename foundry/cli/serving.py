@@ -14,20 +14,20 @@ from foundry.progress import Reporter
 from foundry.serving.request import Adopted, Listening, ServeOptions
 
 
-@click.command(short_help="Build, and serve a search page of it until Ctrl-C.")
+@click.command(short_help="Build an index and serve it with a search page.")
 @click.argument("source", metavar="[PROJECT_DIR|FOLDER|FILE|URL]", default=".", type=click.Path())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="The port; 0 is any free one.  [default: that of foundry.toml, or 8000]",
+    help="The port; 0 for any free one.  [default: that of foundry.toml, or 8000]",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--no-watch", is_flag=True, help="Build once, and not again after changes.")
+@click.option("--no-watch", is_flag=True, help="Build once; ignore later changes.")
 @click.option(
     "--insecure-no-auth",
     is_flag=True,
-    help="Listen on an address that other machines can reach although no API_TOKENS are set.",
+    help="Listen on an address that other machines can reach, without API_TOKENS.",
 )
 def serve(
     source: str,
@@ -89,7 +89,7 @@ def _show_failure(error: Exception) -> None:
     hint = getattr(error, "hint", None)
     line = " ".join([*said, *([f"(hint: {hint})"] if hint else [])])
     now = time.strftime("%H:%M:%S")
-    click.echo(printable(f"{now} what was there before is served: {line}"), err=True)
+    click.echo(printable(f"{now} the previous version stays in service: {line}"), err=True)
 
 
 def _say(line: str) -> None:

@@ -24,7 +24,7 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     """Bring `export` into the folder `target`, which is an edited export; returns what changed.
 
     With `dry_run` nothing is written. Raises ExportError, before anything is written, when the
-    folder cannot be updated, and, unless `force` is given, while an earlier update is not settled.
+    folder cannot be updated, and, unless `force` is given, while conflicts of an earlier update remain.
     """
     settle(target)
     standing = find_standing(target)
@@ -81,9 +81,9 @@ def _refuse_damaged_index(target: Path, standing: Standing) -> None:
 def _refuse_unsettled(target: Path, standing: Standing) -> None:
     if unsettled := find_unsettled(_read(target, standing)):
         raise ExportError(
-            f"{target}: an earlier update is not settled:"
+            f"{target}: conflicts of an earlier update are not resolved:"
             + "".join(f"\n  {finding}" for finding in unsettled),
-            hint="settle the conflicts and delete the .new files, or pass --force",
+            hint="resolve the conflicts and delete the .new files, or pass --force",
         )
 
 

@@ -122,7 +122,7 @@ def begun_version(config: Config) -> Iterator[Path]:
     except OSError as error:
         raise BuildError(
             f"{error.filename or index_folder(config)}: cannot be written:"
-            f" {error.strerror or error}; the index that was published last still stands",
+            f" {error.strerror or error}; the last published index stays",
             hint="check the free space and the permissions of the folder",
         ) from None
 

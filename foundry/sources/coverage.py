@@ -101,7 +101,7 @@ class Coverage:
         )
         raise SourceError(
             "\n".join([f"source {self.source}: {what}", *lines]),
-            hint="the index that was published before still stands; build again later, exclude"
+            hint="the previous index stays; build again later, exclude"
             " what cannot be had, or lower the source's min_coverage",
         )
 
