@@ -24,7 +24,7 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     """Bring `export` into the folder `target`, which is an edited export; returns what changed.
 
     With `dry_run` nothing is written. Raises ExportError, before anything is written, when the
-    folder cannot be updated, and, unless `force` is given, while conflicts of an earlier update remain.
+    folder cannot be updated or, without `force`, while conflicts of an earlier update remain.
     """
     settle(target)
     standing = find_standing(target)
