@@ -116,7 +116,7 @@ class Chat:
         max_tokens: int | None = None,
         **options: float | None,
     ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer to the last turn. Raises InvalidRequestError at first."""
+        """Yield the events of an answer to the last turn. May first raise InvalidRequestError."""
         if kind_of(turns, current_index(), self.language) == "acknowledgement":
             yield Sources(None, "none", None, None, None, False, None, [], {}, [])
             yield Delta("You are welcome. Ask whatever else you want to know.")

@@ -1,7 +1,7 @@
-"""Gives this server to an assistant on this machine: prints its entry, or writes it.
+"""Puts this server into the configuration of an assistant on this machine, or prints how.
 
-The files and their shape are those of September 2026, from each assistant's documentation. A file
-that is written keeps all else that it says, and a copy of it is kept as it was.
+The files and their shape are those of September 2026, from each assistant's documentation. The rest
+of a file that is written stays, and so does a copy of the file as it was.
 """
 
 import argparse

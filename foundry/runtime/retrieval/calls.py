@@ -39,7 +39,7 @@ class CircuitBreaker(Generic[Fault]):
         return self._fault
 
     def admit(self) -> int | None:
-        """A ticket for one call, to be handed to `succeed` or `fail`; None if it is refused."""
+        """Return a ticket for one call, for `succeed` or `fail`; None if the call is refused."""
         with self._lock:
             if self._fault is not None:
                 if self._clock() < self._next_trial:
@@ -50,7 +50,7 @@ class CircuitBreaker(Generic[Fault]):
             return self._generation
 
     def succeed(self, ticket: int) -> bool:
-        """Return the call with this ticket went well; whether that closed the breaker."""
+        """Note that the call with this ticket succeeded; return whether that closed the breaker."""
         with self._lock:
             if ticket != self._generation:
                 return False
@@ -62,10 +62,10 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """Return the call with this ticket failed, and asked to be left alone for `pause` seconds.
+        """Note that the call with this ticket failed, and asked for a `pause` of so many seconds.
 
-        Returns whether it opened the breaker with a new fault. Of calls that were under way when
-        it opened no other counts.
+        Returns whether that opened the breaker with a new fault. Once it is open, the failures of
+        calls that were already under way do not count.
         """
         with self._lock:
             if ticket != self._generation:

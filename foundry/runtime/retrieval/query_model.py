@@ -1,4 +1,4 @@
-"""Asks the language model about queries before they are searched for, in JSON and in time.
+"""Asks the language model about queries before they are searched for: JSON, within a deadline.
 
 Any number of threads may ask. Replies are kept, so that a query asked again costs no call. A model
 that fails several times in a row is left alone for a while. Callers check what a reply says.
@@ -19,7 +19,7 @@ from .calls import CircuitBreaker
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024
 FAILURES_IN_A_ROW = 3
-"""One late answer says little: models take now half a second, now three."""
+"""One late answer says little: models take half a second at one time, three at another."""
 
 _logger = logging.getLogger(__name__)
 
