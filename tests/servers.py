@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import warm_python
 from filelock import FileLock
 from packaging.utils import canonicalize_name
 
@@ -20,6 +21,14 @@ from foundry.rendering.copying import RUNTIME
 
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
+
+RUN_EXPORT = Path(__file__).with_name("run_export.py")
+
+LIBRARIES = (
+    *("numpy", "snowballstemmer", "fastapi", "pydantic.v1", "mcp.server"),
+    *("uvicorn.protocols.http.httptools_impl", "uvicorn.loops.asyncio", "uvicorn.lifespan.off"),
+)
+"""What servers import; prometheus_client reads their environment meanwhile, and is left to them."""
 
 TYPES = Path(sys.prefix) / "types-of-exports"
 """What mypy knows of libraries and of modules that all exports have."""
@@ -157,4 +166,10 @@ def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]
 
 def in_checkout(export: Path) -> list[str | Path]:
     """The command that runs an export in place, with the packages installed for these tests."""
-    return [sys.executable, "-I", "-B", Path(__file__).with_name("run_export.py"), export]
+    code = f"import runpy; runpy.run_path({str(RUN_EXPORT)!r}, run_name='__main__')"
+    return [*warm_python.command(*LIBRARIES), code, export]
+
+
+def alone(export: Path) -> list[str | Path]:
+    """The same command for a process that limits, groups and its own id are about."""
+    return [sys.executable, "-I", "-B", RUN_EXPORT, export]

@@ -12,11 +12,15 @@ from typing import Any
 
 import black
 import pytest
+import warm_python
+from servers import LIBRARIES
 
 from foundry.export import compose
 from foundry.rendering import formatting, plan
+from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
+INTERPRET = running._interpret
 
 
 @contextmanager
@@ -33,6 +37,15 @@ def in_haste(folder: Path) -> Iterator[None]:
         kept = _Kept(folder)
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
+        patch.setattr(running, "_interpret", _interpret_warmly)
+        yield
+
+
+@contextmanager
+def interpreting_anew() -> Iterator[None]:
+    """Start an interpreter for each server that Foundry runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "_interpret", INTERPRET)
         yield
 
 
@@ -43,6 +56,11 @@ def formatting_anew() -> Iterator[None]:
         patch.setattr(plan, "format_python", FORMAT_PYTHON)
         patch.setattr(formatting, "_run", RUN_TOOL)
         yield
+
+
+def _interpret_warmly(folder: Path, code: str) -> list[str]:
+    *_, code = INTERPRET(folder, code)
+    return [*warm_python.command(*LIBRARIES), code]
 
 
 class _Kept:

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from servers import check_types, get, in_checkout, post, serving
+from servers import alone, check_types, get, in_checkout, post, serving
 
 from foundry.cli.main import main
 
@@ -468,7 +468,7 @@ def test_stdio_ends_at_once_when_told_to(export: Path, number: signal.Signals) -
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_stdio_needs_input_and_output(export: Path, closed: str) -> None:
-    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *in_checkout(export), "mcp"]
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *alone(export), "mcp"]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert b"standard input or output is closed" in done.stderr

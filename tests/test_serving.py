@@ -21,7 +21,7 @@ import pytest
 from conftest import CONFIG, Project
 from processes import is_possible
 from raw_http import read_all
-from servers import get, in_checkout, post
+from servers import alone, get, in_checkout, post
 from waiting import wait_until
 
 from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, manifest_bytes
@@ -495,7 +495,7 @@ class Askers:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_stopping_under_load_drops_nothing(start: Start, export: Path, workers: int) -> None:
-    command = [*in_checkout(export), "serve", "--port", "0", "--workers", str(workers)]
+    command = [*alone(export), "serve", "--port", "0", "--workers", str(workers)]
     served = start(command)
     askers = Askers(served.port, 16)
     wait_until(lambda: askers.answered > 100)
@@ -527,7 +527,7 @@ def test_reloads_under_load(start: Start, export: Path, published: Path) -> None
 def test_workers_answer_together_and_are_replaced(
     start: Start, export: Path, published: Path
 ) -> None:
-    command = [*in_checkout(export), "serve", "--port", "0", "--workers", "2"]
+    command = [*alone(export), "serve", "--port", "0", "--workers", "2"]
     served = start(command, INDEX_DIR=str(published))
     children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children")
     for _ in range(20):
@@ -561,7 +561,7 @@ def test_workers_answer_together_and_are_replaced(
 
 
 def test_workers_end_with_their_parent(start: Start, export: Path) -> None:
-    served = start([*in_checkout(export), "serve", "--port", "0", "--workers", "2"])
+    served = start([*alone(export), "serve", "--port", "0", "--workers", "2"])
     get(f"{served.url}/readyz")
     assert served.stop(signal.SIGKILL) == -9
     # The log's end means that no process is left to write to it.
@@ -572,7 +572,7 @@ def test_workers_end_with_their_parent(start: Start, export: Path) -> None:
 @pytest.mark.parametrize("workers", ["0", "-1", "1000"])
 def test_workers_that_cannot_be(export: Path, workers: str) -> None:
     done = subprocess.run(
-        [*in_checkout(export), "serve", "--port", "0", "--workers", workers],
+        [*alone(export), "serve", "--port", "0", "--workers", workers],
         capture_output=True,
         text=True,
         check=False,
@@ -655,7 +655,7 @@ def until_it_listens(port: int) -> None:
 def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    command = [*map(str, in_checkout(export)), "serve", "--port", str(port)]
+    command = [*map(str, alone(export)), "serve", "--port", str(port)]
     shell = {"/dev/full": 'exec "$@" 2>/dev/full', "closed": 'exec "$@" 2>&-'}
     if log == "reader gone":
         process = subprocess.Popen(command, stderr=subprocess.PIPE)
@@ -684,7 +684,7 @@ def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
         'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'
         ' cd / && exec "$@"'
     )
-    search = [*map(str, in_checkout(export)), "search", "pump seal", "--json"]
+    search = [*map(str, alone(export)), "search", "pump seal", "--json"]
     done = subprocess.run(
         ["unshare", "--mount", "--net", "sh", "-c", script, str(export), *search],
         capture_output=True,
@@ -711,7 +711,7 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
     written = (index / "chunks.offsets.npy").read_bytes()
     files["chunks.offsets.npy"]["sha256"] = hashlib.sha256(written).hexdigest()
     change_manifest(index, files=files)
-    limited = ["sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", *map(str, in_checkout(export))]
+    limited = ["sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", *map(str, alone(export))]
     done = subprocess.run(
         [*limited, "serve", "--port", "0"],
         capture_output=True,
