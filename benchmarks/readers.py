@@ -1,9 +1,10 @@
 """What becomes of every file of a folder: `python benchmarks/readers.py FOLDER ...`.
 
-Each FOLDER is built with the default configuration. A line a file says whether it was read or why
-not, and how many of its words were found: for Office files against all the text of their XML, for
-PDF against the words that pypdf and pdfminer.six (`pip install pypdf[crypto] pdfminer.six`) both
-find, or against `expected_outputs/NAME.md` where that lies beside the PDF.
+Each FOLDER is built with the default configuration; with `--ocr`, pictures are read too. A line a
+file says whether it was read or why not, and how many of its words were found: for Office files
+against all the text of their XML, for PDF against the words that pypdf and pdfminer.six
+(`pip install pypdf[crypto] pdfminer.six`) both find, or against `expected_outputs/NAME.md` where
+that lies beside the PDF.
 Words are counted once each; recall is the share of the expected ones that were read, precision the
 share of those read that were expected. Order is the share of the expected words that come in the
 expected order; cells are the pairs of cells, side by side or one above the other, of the tables
@@ -44,16 +45,18 @@ def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    parser.add_argument("--ocr", action="store_true", help="read pictures too (extra: ocr)")
     chosen = parser.parse_args()
     print(machine())
     for folder in chosen.folders:
-        _show(folder.resolve())
+        _show(folder.resolve(), ocr=chosen.ocr)
     return 0
 
 
-def _show(folder: Path) -> None:
+def _show(folder: Path, *, ocr: bool) -> None:
     with tempfile.TemporaryDirectory() as work:
-        project = make_project(Path(work) / "project", f'type = "folder"\npath = "{folder}"')
+        source = f'type = "folder"\npath = "{folder}"\nocr = {str(ocr).lower()}'
+        project = make_project(Path(work) / "project", source)
         result = build(project)
         index = Path(result.index)
         texts: dict[str, str] = defaultdict(str)

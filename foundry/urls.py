@@ -6,6 +6,7 @@ passes was parsed once, and the same parts are used to look it up, to compare it
 
 import ipaddress
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -139,6 +140,12 @@ def parse_host(written: str) -> str:
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise UrlError("malformed host", ascii(written[:200]))
     return host
+
+
+def is_named(url: Url, hosts: Collection[tuple[str, int | None]]) -> bool:
+    """Return whether a url's host is among hosts, each with a port or None for the scheme's own."""
+    is_usual = url.port == DEFAULT_PORTS[url.scheme]
+    return (url.host, url.port) in hosts or (is_usual and (url.host, None) in hosts)
 
 
 def parse_host_and_port(written: str) -> tuple[str, int | None]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from foundry.chunking import headings, strategies
+from foundry.chunking import strategies
 from foundry.chunking.packing import CountTokens, Packer, limit_tokens
 from foundry.config.file import ChunkingSection
 from foundry.records import Chunk, Document, Piece, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
-    "headings": headings.split,
+    "headings": strategies.split_headings,
     "recursive": strategies.split_evenly,
     "sentences": strategies.split_sentences,
     "page": strategies.split_pages,

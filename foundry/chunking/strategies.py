@@ -1,16 +1,37 @@
-"""Ways of cutting a document into pieces, beside that by headings."""
+"""Ways of cutting a document into pieces."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from foundry.chunking import headings
-from foundry.chunking.headings import split_section, without_bare_heading
 from foundry.chunking.packing import Packer, join
 from foundry.chunking.sections import PathFinder, Section, find_sections
 from foundry.records import Document, Piece, Span, is_code
 from foundry.runtime.chat.text import find_sentence_ends
+
+
+def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
+    """Yield a piece for each section; sections above the limit are cut, and keep the heading path.
+
+    The heading's own line belongs to the first piece. A piece that would be nothing but the heading
+    is left out when others follow it: their path says the same words.
+    """
+    for section in find_sections(document):
+        yield from _split_section(document, packer, section)
+
+
+def _split_section(document: Document, packer: Packer, section: Section) -> Iterator[Piece]:
+    """Yield the pieces of one section."""
+    spans = packer.split(section.start, section.end)
+    for span in _without_bare_heading(spans, section, document.reading.text):
+        yield Piece(span.start, span.end, section.heading_path)
+
+
+def _without_bare_heading(spans: Sequence[Span], section: Section, text: str) -> Sequence[Span]:
+    """Return the spans of a section, less a first one that is nothing but its heading."""
+    is_bare = len(spans) > 1 and not text[section.body_start : spans[0].end].strip()
+    return spans[1:] if is_bare else spans
 
 
 def split_nothing(document: Document, _: object) -> Iterator[Piece]:
@@ -25,7 +46,7 @@ def split_pages(document: Document, packer: Packer) -> Iterator[Piece]:
     """
     reading = document.reading
     if not reading.pages:
-        yield from headings.split(document, packer)
+        yield from split_headings(document, packer)
         return
     paths = PathFinder(document)
     for start, end in pairwise(sorted({reading.body_start, *reading.pages, len(reading.text)})):
@@ -67,7 +88,7 @@ def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:
         if len(group) > 1:
             yield Piece(group[0].start, group[-1].end, group[0].heading_path)
         else:
-            yield from split_section(document, packer, group[0])
+            yield from _split_section(document, packer, group[0])
 
 
 def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
@@ -81,7 +102,7 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
     larger = replace(packer, options=larger_options)
     for group in group_sections(find_sections(document), limit):
         if len(group) == 1:
-            for piece in split_section(document, larger, group[0]):
+            for piece in _split_section(document, larger, group[0]):
                 parent = Span(piece.start, piece.end)
                 for span in packer.split(parent.start, parent.end):
                     yield Piece(span.start, span.end, piece.heading_path, parent)
@@ -141,7 +162,7 @@ def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
                 *by_sentences.units(section.body_start, section.end),
             ]
             spans = _overlap(join(units, packer.capacity), units, packer)
-        for span in without_bare_heading(spans, section, document.reading.text):
+        for span in _without_bare_heading(spans, section, document.reading.text):
             yield Piece(span.start, span.end, section.heading_path)
 
 

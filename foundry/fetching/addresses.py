@@ -4,7 +4,7 @@ import ipaddress
 from dataclasses import dataclass
 
 from foundry.fetching.failures import refused
-from foundry.urls import DEFAULT_PORTS, Url, format_address, parse_host_and_port
+from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -70,10 +70,6 @@ class Policy:
         """Raise FetchError unless this address of the url's host may be connected to."""
         if is_public(address):
             return
-        port = None if url.port == DEFAULT_PORTS[url.scheme] else url.port
-        is_named = (url.host, url.port) in self.allowed or (
-            port is None and (url.host, None) in self.allowed
-        )
         # A name that was allowed must not lead to what no documents live on, such as the metadata
         # service of a cloud; that has to be named by its address.
         is_usual = address.is_private or address in ipaddress.ip_network("100.64.0.0/10")
@@ -81,7 +77,7 @@ class Policy:
             address.is_link_local or address.is_multicast or address.is_unspecified
         )
         is_literal = format_address(address) == url.host
-        if is_named and (is_usual or is_literal):
+        if is_named(url, self.allowed) and (is_usual or is_literal):
             return
         shown = url.host if is_literal else f"{url.host} is {address}"
         raise refused("private address", shown)

@@ -6,17 +6,30 @@ from pathlib import Path
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.records import Skipped
+from foundry.urls import Url
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A page in the cache: its canonical url, and the url whose bytes are to be read."""
+    """A page that the cache holds.
 
-    url: str
-    content: str
+    `url` is the canonical one, `requested` that by which it was found, `final` where redirects
+    led, and `content` that whose bytes are read: `final`, or the page's Markdown twin.
+    """
+
+    url: Url
+    requested: Url
+    final: Url
+    content: Url
     media_type: str | None
     charset: str | None
-    modified: str | None
+    unchanged: bool
+    modified: str | None = None
+
+    @property
+    def is_twin(self) -> bool:
+        """True if the bytes are those of the Markdown twin."""
+        return self.content != self.final
 
 
 @dataclass(frozen=True, slots=True)

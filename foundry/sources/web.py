@@ -11,16 +11,11 @@ from foundry.fetching.page_cache import PageCache
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.coverage import Coverage
-from foundry.sources.fetched import FetchedPage, FetchedSource
+from foundry.sources.fetched import FetchedSource
 from foundry.sources.names import printable
 from foundry.sources.web_collecting import Collector
-from foundry.urls import parse_url
 
 CACHE_FOLDER = "web"
-
-# What says nothing about the content, which names and bytes then decide.
-_VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octet-stream"})
-_TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
 
 
 def fetch_sources(
@@ -54,17 +49,17 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
     cache = PageCache(source.folder)
     try:
         for page in source.pages:
-            cached = cache.load(parse_url(page.content))
+            cached, url = cache.load(page.content), str(page.url)
             if cached is None:
-                yield Skipped(source.name, printable(page.url), "damaged in the cache")
+                yield Skipped(source.name, printable(url), "damaged in the cache")
             else:
                 yield RawDocument(
                     source=source.name,
-                    key=page.url,
-                    path=printable(page.url),
+                    key=url,
+                    path=printable(url),
                     content=cached.body,
                     media_type=page.media_type,
-                    url=page.url,
+                    url=url,
                     tags=source.tags,
                     charset=page.charset,
                     modified_elsewhere=page.modified,
@@ -90,23 +85,9 @@ def _fetch(
         name=source.name,
         tags=source.tags,
         folder=state / CACHE_FOLDER,
-        pages=tuple(
-            FetchedPage(
-                url=str(page.url),
-                content=str(page.content),
-                media_type=_telling_type(page.media_type),
-                charset=page.charset,
-                modified=page.modified,
-            )
-            for page in pages
-        ),
+        pages=tuple(pages),
         skipped=tuple(
             sorted(coverage.skipped, key=lambda entry: (entry.path, entry.reason, entry.detail))
         ),
     )
     return fetched, coverage
-
-
-def _telling_type(stated: str | None) -> str | None:
-    named = _TYPE_NAMES.get(stated or "", stated)
-    return None if named in _VAGUE_TYPES else named

@@ -7,7 +7,6 @@ not depend on which answer comes first.
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import islice
 
 from foundry.config.web_sources import (
@@ -17,11 +16,12 @@ from foundry.config.web_sources import (
     UrlSource,
     WebSource,
 )
-from foundry.fetching.failures import FetchError
+from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
 from foundry.progress import Progress
 from foundry.sources.coverage import DUPLICATE, NOINDEX, OVER_MAX_PAGES, Coverage
+from foundry.sources.fetched import FetchedPage
 from foundry.sources.sitemaps import SitemapWalk
 from foundry.sources.web_page import PageFacts, charset, examine, media_type
 from foundry.sources.web_scope import Scope
@@ -34,34 +34,9 @@ MAX_WAITING_URLS = 100_000
 """Links that are remembered for the next level, if `max_pages` is no larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page that the cache holds.
-
-    `url` is the canonical one, `requested` that by which it was found, `final` where redirects
-    led, and `content` that whose bytes are read: `final`, or the page's Markdown twin.
-    """
-
-    url: Url
-    requested: Url
-    final: Url
-    content: Url
-    media_type: str | None
-    charset: str | None
-    unchanged: bool
-    modified: str | None = None
-
-    @property
-    def is_twin(self) -> bool:
-        """True if the bytes are those of the Markdown twin."""
-        return self.content != self.final
-
-
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    page: Page | None
-    links: tuple[Url, ...] = ()
-    failure: FetchError | None = None
+# What says nothing about the content, which names and bytes then decide.
+_VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octet-stream"})
+_TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
 
 
 class Collector:
@@ -86,14 +61,14 @@ class Collector:
         self._coverage = Coverage(source.name)
         self._modified: dict[Url, str | None] = {}
         self._twins = Twins(fetcher, self._scope, source.max_bytes)
-        self._pages: list[Page] = []
+        self._pages: list[FetchedPage] = []
         self._seen: set[Url] = set()
         self._begun = 0
         self._max_pages = (
             source.max_pages if isinstance(source, ListedSource) else len(source.start)
         )
 
-    def collect(self) -> tuple[list[Page], Coverage]:
+    def collect(self) -> tuple[list[FetchedPage], Coverage]:
         """Fetch everything; returns the pages in the order of their urls, each once.
 
         Raises:
@@ -154,58 +129,55 @@ class Collector:
             self._coverage.miss(str(url), "refused", OVER_MAX_PAGES)
         links: dict[Url, None] = {}
         room = max(MAX_WAITING_URLS, self._max_pages)
-        for url, visit in self._visit_all(pool, wanted):
+        for url, (found, leads_to) in self._visit_all(pool, wanted):
             self._progress.advance()
-            fresh = (link for link in visit.links if link not in self._seen)
+            fresh = (link for link in leads_to if link not in self._seen)
             links.update(dict.fromkeys(islice(fresh, max(0, room - len(links)))))
-            if visit.failure is not None:
-                failure = visit.failure
-                self._coverage.miss(str(url), failure.kind, failure.reason, failure.detail)
-            elif visit.page is not None:
-                self._pages.append(visit.page)
+            if isinstance(found, FetchError):
+                self._coverage.miss(str(url), found.kind, found.reason, found.detail)
             else:
-                self._coverage.miss(str(url), "refused", NOINDEX)
+                self._pages.append(found)
         return list(links)
 
-    def _visit_all(self, pool: ThreadPoolExecutor, urls: list[Url]) -> Iterator[tuple[Url, _Visit]]:
+    def _visit_all(
+        self, pool: ThreadPoolExecutor, urls: list[Url]
+    ) -> Iterator[tuple[Url, tuple[FetchedPage | FetchError, tuple[Url, ...]]]]:
         """In the order of `urls`; only so many at a time, as pages may hold very many links."""
         for start in range(0, len(urls), URLS_AT_ONCE):
             part = urls[start : start + URLS_AT_ONCE]
             yield from zip(part, pool.map(self._visit, part), strict=True)
 
-    def _visit(self, url: Url) -> _Visit:
-        """Fetch a page and its Markdown twin, if it has one; runs in a thread of the pool."""
+    def _visit(self, url: Url) -> tuple[FetchedPage | FetchError, tuple[Url, ...]]:
+        """Fetch a page and its Markdown twin, if it has one; return it, and where it leads.
+
+        Runs in a thread of the pool.
+        """
         source = self._source
         try:
             fetched = self._fetcher.fetch(
                 url, max_bytes=source.max_bytes, allows=self._scope.check_host
             )
         except FetchError as error:
-            return _Visit(None, failure=error)
+            return error, ()
         facts = examine(fetched, self._agent)
         links = facts.links if isinstance(source, SiteSource) else ()
         if facts.noindex:
-            return _Visit(None, links)
-        page = Page(
+            return refused(NOINDEX), links
+        twin = self._twins.fetch(fetched.url, facts) if source.markdown else None
+        read = twin or fetched
+        stated = "text/markdown" if twin else media_type(fetched.headers) or ""
+        named = _TYPE_NAMES.get(stated, stated)
+        page = FetchedPage(
             url=self._canonical(fetched, facts),
             requested=url,
             final=fetched.url,
-            content=fetched.url,
-            media_type=media_type(fetched.headers),
-            charset=charset(fetched.headers),
-            unchanged=fetched.unchanged,
+            content=read.url,
+            media_type=None if named in _VAGUE_TYPES else named or None,
+            charset=charset(read.headers),
+            unchanged=read.unchanged,
             modified=self._modified.get(url),
         )
-        twin = self._twins.fetch(fetched.url, facts) if source.markdown else None
-        if twin is not None:
-            page = replace(
-                page,
-                content=twin.url,
-                media_type="text/markdown",
-                charset=charset(twin.headers),
-                unchanged=twin.unchanged,
-            )
-        return _Visit(page, links)
+        return page, links
 
     def _canonical(self, fetched: Fetched, facts: PageFacts) -> Url:
         found = facts.canonical
@@ -226,9 +198,9 @@ class Collector:
         self._modified = dict(walk.pages)
         return list(walk.pages)
 
-    def _without_duplicates(self) -> list[Page]:
+    def _without_duplicates(self) -> list[FetchedPage]:
         twins = {page.content for page in self._pages if page.is_twin}
-        kept: dict[Url, Page] = {}
+        kept: dict[Url, FetchedPage] = {}
         # A page that was found by its canonical url goes before one that only names it.
         for page in sorted(
             self._pages, key=lambda page: (page.requested != page.url, page.requested)

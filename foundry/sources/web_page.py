@@ -13,10 +13,11 @@ from foundry.urls import Url, UrlError, join_url
 MAX_LINKS = 10_000
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+# Comments and elements that hold text alone are passed over as a whole.
 _TAG = re.compile(
-    r"<(?:(!--)|(script|style|textarea|title|xmp|iframe)\b|(?:a|area|link|meta|base)(?=[\s/>])"
-    r"(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>)",
-    re.IGNORECASE,
+    r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|xmp|iframe)\b.*?(?:</\1|\Z)"
+    r"|(?P<tag><(?P<name>a|area|link|meta|base)(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>)",
+    re.IGNORECASE | re.DOTALL,
 )
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
@@ -102,24 +103,11 @@ def markdown_links(text: str, base: Url) -> list[Url]:
 
 def _flatten(page: str) -> str:
     """Return the elements that matter, side by side: parsing deep trees takes quadratic time."""
-    kept = []
-    position = 0
-    while (match := _TAG.search(page, position)) is not None:
-        position = match.end()
-        if match[1]:
-            position = _after(page, "-->", position)
-        elif match[2]:
-            position = _after(page, f"</{match[2].lower()}", position)
-        else:
-            kept.append(match[0])
-            if match[0][1:3].lower() in {"a ", "a\n", "a\t", "a\r"}:
-                kept.append("</a>")
-    return "<body>" + "".join(kept)
-
-
-def _after(page: str, terminator: str, position: int) -> int:
-    found = re.compile(re.escape(terminator), re.IGNORECASE).search(page, position)
-    return found.end() if found else len(page)
+    kept = ["<body>"]
+    for match in _TAG.finditer(page):
+        if match["tag"]:
+            kept.append(match["tag"] + ("</a>" if match["name"].lower() == "a" else ""))
+    return "".join(kept)
 
 
 def _decode(page: Fetched) -> str:

@@ -3,8 +3,8 @@
 from pathlib import PurePosixPath
 
 from foundry.config.web_sources import ListedSource, WebSource
-from foundry.fetching.failures import FetchError, refused
-from foundry.urls import DEFAULT_PORTS, Url, parse_host_and_port, parse_url
+from foundry.fetching.failures import refused
+from foundry.urls import DEFAULT_PORTS, Url, is_named, parse_host_and_port, parse_url
 
 OTHER_HOST = "on another host"
 
@@ -23,26 +23,20 @@ class Scope:
 
     def __init__(self, source: WebSource) -> None:
         self._listed = source if isinstance(source, ListedSource) else None
-        self._home = parse_url(source.start[0])
+        home = parse_url(source.start[0])
+        is_usual = home.port == DEFAULT_PORTS[home.scheme]
         hosts = self._listed.hosts if self._listed else ()
-        self._hosts = frozenset(parse_host_and_port(host) for host in hosts)
+        self._hosts = {(home.host, None if is_usual else home.port)}
+        self._hosts.update(parse_host_and_port(host) for host in hosts)
 
     def check_host(self, url: Url) -> None:
         """Raise FetchError for a url of a host that the source does not extend to."""
-        if self._listed is None or self._is_home(url):
-            return
-        is_usual = url.port == DEFAULT_PORTS[url.scheme]
-        if (url.host, url.port) in self._hosts or (is_usual and (url.host, None) in self._hosts):
-            return
-        raise refused(OTHER_HOST, str(url))
+        if not self.has_host(url):
+            raise refused(OTHER_HOST, str(url))
 
     def has_host(self, url: Url) -> bool:
         """Return whether the source extends to a url's host."""
-        try:
-            self.check_host(url)
-        except FetchError:
-            return False
-        return True
+        return self._listed is None or is_named(url, self._hosts)
 
     def selects(self, url: Url) -> bool:
         """Return whether the patterns select a url."""
@@ -55,12 +49,6 @@ class Scope:
         """Return whether a link is to be followed."""
         suffix = PurePosixPath(url.path).suffix.lower()
         return suffix not in _NO_DOCUMENTS and self.has_host(url) and self.selects(url)
-
-    def _is_home(self, url: Url) -> bool:
-        home = self._home
-        ports = (url.port, home.port)
-        is_usual = ports == (DEFAULT_PORTS[url.scheme], DEFAULT_PORTS[home.scheme])
-        return url.host == home.host and (ports[0] == ports[1] or is_usual)
 
 
 def matches(pattern: str, url: Url) -> bool:

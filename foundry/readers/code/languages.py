@@ -1,9 +1,16 @@
-"""The languages whose definitions are found by a parser, and what their grammars call them.
+"""The languages whose definitions are found by a parser: their syntax, and the names in it.
 
 Each grammar is a tree-sitter wheel of its own, so nothing is downloaded when it is used.
 """
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foundry.readers.decoding import normalise_line
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,13 @@ class Grammar:
     fallback: str | None = None
 
 
+MAX_NAME_CHARS = 120
+_MAX_DECLARATORS = 20
+_GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_RECEIVER = re.compile(r"(\w+)\s*\)$")
+_NO_NAMES = frozenset(("prototype", "module", "exports", "this", "self", "window", "global"))
+"""Of an assignment in JavaScript, what says only that the name is there."""
+
 COMMENTS = frozenset(("comment", "line_comment", "block_comment"))
 """What the grammars call comments."""
 
@@ -47,37 +61,37 @@ FUNCTION_VALUES = frozenset(
 """Values that make a definition of what they are given to."""
 
 
-def _names(text: str) -> frozenset[str]:
+def _kinds(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SCRIPT_VALUES = _names(
+_SCRIPT_VALUES = _kinds(
     "variable_declarator field_definition public_field_definition assignment_expression pair"
 )
-_SCRIPT_WRAPPERS = _names(
+_SCRIPT_WRAPPERS = _kinds(
     "export_statement lexical_declaration variable_declaration expression_statement"
     " ambient_declaration"
 )
 _JAVASCRIPT = Grammar(
     "tree_sitter_javascript",
-    scopes=_names("class_declaration"),
-    callables=_names("function_declaration generator_function_declaration method_definition"),
+    scopes=_kinds("class_declaration"),
+    callables=_kinds("function_declaration generator_function_declaration method_definition"),
     values=_SCRIPT_VALUES,
     wrappers=_SCRIPT_WRAPPERS,
-    attached=_names("decorator"),
+    attached=_kinds("decorator"),
 )
-_TYPESCRIPT_SCOPES = _names(
+_TYPESCRIPT_SCOPES = _kinds(
     "class_declaration abstract_class_declaration interface_declaration enum_declaration"
     " internal_module module type_alias_declaration"
 )
-_C_TYPES = _names("struct_specifier union_specifier enum_specifier")
+_C_TYPES = _kinds("struct_specifier union_specifier enum_specifier")
 
 GRAMMARS = {
     "python": Grammar(
         "tree_sitter_python",
-        scopes=_names("class_definition"),
-        callables=_names("function_definition"),
-        wrappers=_names("decorated_definition"),
+        scopes=_kinds("class_definition"),
+        callables=_kinds("function_definition"),
+        wrappers=_kinds("decorated_definition"),
     ),
     "javascript": _JAVASCRIPT,
     "typescript": Grammar(
@@ -101,54 +115,54 @@ GRAMMARS = {
     ),
     "go": Grammar(
         "tree_sitter_go",
-        scopes=_names("type_spec"),
-        callables=_names("function_declaration method_declaration"),
-        wrappers=_names("type_declaration"),
+        scopes=_kinds("type_spec"),
+        callables=_kinds("function_declaration method_declaration"),
+        wrappers=_kinds("type_declaration"),
     ),
     "rust": Grammar(
         "tree_sitter_rust",
-        scopes=_names("mod_item impl_item trait_item struct_item enum_item union_item"),
-        callables=_names("function_item macro_definition"),
-        attached=_names("attribute_item"),
-        bodies=_names("mod_item"),
+        scopes=_kinds("mod_item impl_item trait_item struct_item enum_item union_item"),
+        callables=_kinds("function_item macro_definition"),
+        attached=_kinds("attribute_item"),
+        bodies=_kinds("mod_item"),
     ),
     "java": Grammar(
         "tree_sitter_java",
-        scopes=_names(
+        scopes=_kinds(
             "class_declaration interface_declaration enum_declaration record_declaration"
             " annotation_type_declaration"
         ),
-        callables=_names(
+        callables=_kinds(
             "method_declaration constructor_declaration compact_constructor_declaration"
         ),
     ),
     "c": Grammar(
         "tree_sitter_c",
         scopes=_C_TYPES | {"type_definition"},
-        callables=_names("function_definition"),
+        callables=_kinds("function_definition"),
         bodies=_C_TYPES | {"type_definition"},
         fallback="cpp",
     ),
     "cpp": Grammar(
         "tree_sitter_cpp",
-        scopes=_C_TYPES | _names("type_definition namespace_definition class_specifier"),
-        callables=_names("function_definition"),
-        wrappers=_names("template_declaration"),
-        bodies=_C_TYPES | _names("type_definition class_specifier"),
+        scopes=_C_TYPES | _kinds("type_definition namespace_definition class_specifier"),
+        callables=_kinds("function_definition"),
+        wrappers=_kinds("template_declaration"),
+        bodies=_C_TYPES | _kinds("type_definition class_specifier"),
     ),
     "ruby": Grammar(
         "tree_sitter_ruby",
-        scopes=_names("class module"),
-        callables=_names("method singleton_method"),
+        scopes=_kinds("class module"),
+        callables=_kinds("method singleton_method"),
     ),
-    "shell": Grammar("tree_sitter_bash", callables=_names("function_definition")),
+    "shell": Grammar("tree_sitter_bash", callables=_kinds("function_definition")),
     "csharp": Grammar(
         "tree_sitter_c_sharp",
-        scopes=_names(
+        scopes=_kinds(
             "namespace_declaration class_declaration struct_declaration interface_declaration"
             " record_declaration enum_declaration"
         ),
-        callables=_names(
+        callables=_kinds(
             "method_declaration constructor_declaration destructor_declaration"
             " local_function_statement"
         ),
@@ -156,11 +170,85 @@ GRAMMARS = {
     "php": Grammar(
         "tree_sitter_php",
         "language_php",
-        scopes=_names(
+        scopes=_kinds(
             "namespace_definition class_declaration interface_declaration trait_declaration"
             " enum_declaration"
         ),
-        callables=_names("function_definition method_declaration"),
-        bodies=_names("namespace_definition"),
+        callables=_kinds("function_definition method_declaration"),
+        bodies=_kinds("namespace_definition"),
     ),
 }
+
+
+def find_names(node: "Node", grammar: Grammar) -> tuple[str, ...]:
+    """Return the names from outside to inside, mostly one; none if the node defines nothing.
+
+    A method that is written outside its type (Go, C++) has the type's name before its own.
+    """
+    kind = node.type
+    if kind in grammar.values:
+        return _names_of_value(node)
+    if kind not in grammar.scopes and kind not in grammar.callables:
+        return ()
+    if kind in grammar.bodies and not _has_body(node):
+        return ()
+    if kind in grammar.callables and not _is_callable(node):
+        return ()
+    names = _split(_text(_name_node(node)))
+    receiver = node.child_by_field_name("receiver")
+    if receiver is not None:
+        found = _RECEIVER.search(_GENERICS.sub("", _text(receiver)))
+        return (*([found[1]] if found else []), *names)
+    return names
+
+
+def _names_of_value(node: "Node") -> tuple[str, ...]:
+    value = node.child_by_field_name("value") or node.child_by_field_name("right")
+    if value is None or value.type not in FUNCTION_VALUES:
+        return ()
+    fields = ("name", "property", "key", "left")
+    name = next(filter(None, map(node.child_by_field_name, fields)), None)
+    parts = [part for part in _text(name).split(".") if part not in _NO_NAMES]
+    return tuple(part for part in parts if part.isidentifier())
+
+
+def _has_body(node: "Node") -> bool:
+    inner = node.child_by_field_name("type") if node.type == "type_definition" else node
+    return inner is not None and inner.child_by_field_name("body") is not None
+
+
+def _is_callable(node: "Node") -> bool:
+    has_body = node.child_by_field_name("body") is not None
+    return has_body or node.type in {"method", "singleton_method", "macro_definition"}
+
+
+def _name_node(node: "Node") -> "Node | None":
+    if node.type == "impl_item":
+        return node.child_by_field_name("type")
+    name = node.child_by_field_name("name")
+    declarator = node.child_by_field_name("declarator")
+    for _ in range(_MAX_DECLARATORS):
+        if name is not None or declarator is None:
+            break
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None and declarator.type in {
+            "reference_declarator",
+            "parenthesized_declarator",
+        }:
+            inner = declarator.named_child(0)
+        if inner is None:
+            name = declarator
+        declarator = inner
+    return name
+
+
+def _split(name: str) -> tuple[str, ...]:
+    plain = name if "operator" in name else _GENERICS.sub("", _GENERICS.sub("", name))
+    parts = (normalise_line(part.strip("\"'"), MAX_NAME_CHARS) for part in plain.split("::"))
+    return tuple(part for part in parts if part)
+
+
+def _text(node: "Node | None") -> str:
+    if node is None or node.end_byte - node.start_byte > 4 * MAX_NAME_CHARS:
+        return ""
+    return (node.text or b"").decode(errors="replace")

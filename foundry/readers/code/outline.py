@@ -13,8 +13,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from foundry.readers.code.languages import COMMENTS, GRAMMARS, OPENERS, Grammar
-from foundry.readers.code.names import find_names
+from foundry.readers.code.languages import COMMENTS, GRAMMARS, OPENERS, Grammar, find_names
 from foundry.readers.contract import FileReader
 from foundry.records import Heading, Reading, Span
 

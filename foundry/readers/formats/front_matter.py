@@ -1,8 +1,7 @@
 """YAML front matter: what stands between two `---` lines at the start of a document."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +11,8 @@ from foundry.readers.dates import normalise_date
 
 MAX_CHARS = 65_536
 MAX_DEPTH = 20
-MAX_TAGS = 100
-MAX_ALIASES = 100
+MAX_NAMES = 100
+"""Of tags, and of aliases."""
 _OPENING = re.compile(r"---[ \t]*\n")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
@@ -23,57 +22,76 @@ _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """`length` counts the characters of the block, its two marker lines included; 0 for none.
+def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
+    """Return how long the block at the start of a text is, markers included, and its values.
 
-    `is_readable` tells whether the block is data and so no part of the content.
-    """
-
-    length: int = 0
-    is_readable: bool = False
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    modified: str | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-    def metadata(self) -> dict[str, str]:
-        """Return every value that is text, or a list of texts, which are joined by commas."""
-        found = {}
-        for name, value in self.values.items():
-            texts = [_to_string(part) for part in (value if isinstance(value, list) else [value])]
-            if isinstance(name, str) and texts and all(texts):
-                found[name] = ", ".join(text for text in texts if text)
-        return found
-
-
-def read_front_matter(text: str) -> FrontMatter:
-    """Find and read the block at the start of `text`.
-
-    A block that is no mapping, is too large or too deep, or uses aliases or explicit tags is not
-    readable: it stays part of the content.
+    A block that is no mapping, is too large or too deep, or uses aliases or explicit tags has no
+    values: it stays part of the content. Without a block the length is 0.
     """
     opening = _OPENING.match(text)
-    if opening is None:
-        return FrontMatter()
-    closing = _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARS)
-    if closing is None:
-        return FrontMatter()
+    closing = opening and _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARS)
+    if not opening or not closing:
+        return 0, None
     values = _load(text[opening.end() : closing.start()])
-    if values is None:
+    if values is None and not _FIRST_KEY.match(text, opening.end(), closing.start()):
         # Two rules with text between them are no front matter at all.
-        has_keys = _FIRST_KEY.match(text, opening.end(), closing.start())
-        return FrontMatter(length=closing.end() if has_keys else 0)
-    return FrontMatter(
-        length=closing.end(),
-        is_readable=True,
-        title=_to_string(values.get("title")),
-        tags=_to_tags(values),
-        aliases=_to_aliases(values),
-        modified=_find_modified(values),
-        values=values,
-    )
+        return 0, None
+    return closing.end(), values
+
+
+def describe(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a Reading that front matter states, its tags and title aside."""
+    return {
+        "aliases": tuple(_names(values, "aliases", "alias"))[:MAX_NAMES],
+        "modified": _find_modified(values),
+        "metadata": {
+            name: ", ".join(value if isinstance(value, list) else [value])
+            for name, value in values.items()
+            if isinstance(name, str) and value and _is_text(value)
+        },
+    }
+
+
+def find_title(values: Mapping[str, Any]) -> str | None:
+    """Return the title that front matter states."""
+    title = values.get("title")
+    return title if isinstance(title, str) and _is_text(title) else None
+
+
+def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return tags and keywords; in one string, commas and semicolons stand between them."""
+    parts = {key: value for key, value in values.items() if key in {"tags", "keywords"}}
+    for key, value in parts.items():
+        if isinstance(value, str):
+            parts[key] = value.replace(";", ",").split(",")
+    names = (name.lstrip("#") for name in _names(parts, "tags", "keywords"))
+    return tuple(filter(None, names))[:MAX_NAMES]
+
+
+def _names(values: Mapping[str, Any], *keys: str) -> Iterator[str]:
+    for key in keys:
+        value = values.get(key)
+        # A name may have a comma in it.
+        for name in value if isinstance(value, list) else [value]:
+            if isinstance(name, str) and _is_text(name) and name.strip():
+                yield name.strip()
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is text, or a list of texts."""
+    texts = value if isinstance(value, list) else [value]
+    return all(isinstance(text, str) and text not in _ABSENT for text in texts)
+
+
+def _find_modified(values: Mapping[str, Any]) -> str | None:
+    dates = (normalise_date(next(_names(values, key), None)) for key in _MODIFIED_KEYS)
+    if found := next(filter(None, dates), None):
+        return found
+    # Microsoft's publishing system writes this one month first.
+    try:
+        return datetime.strptime(str(values.get("ms.date")), "%m/%d/%Y").date().isoformat()
+    except ValueError:
+        return None
 
 
 def _load(block: str) -> dict[str, Any] | None:
@@ -92,40 +110,3 @@ def _load(block: str) -> dict[str, Any] | None:
     if values in (None, ""):
         return {}
     return values if isinstance(values, dict) else None
-
-
-def _to_string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value not in _ABSENT else None
-
-
-def _to_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    tags: list[str] = []
-    for key in ("tags", "keywords"):
-        value = values.get(key)
-        if isinstance(value, str):
-            value = value.replace(";", ",").split(",")
-        if isinstance(value, list):
-            tags += [tag.strip().lstrip("#") for tag in value if _to_string(tag)]
-    return tuple(tag for tag in tags[:MAX_TAGS] if tag)
-
-
-def _to_aliases(values: Mapping[str, Any]) -> tuple[str, ...]:
-    aliases: list[str] = []
-    for key in ("aliases", "alias"):
-        value = values.get(key)
-        # A name may have a comma in it.
-        found = value if isinstance(value, list) else [value]
-        aliases += [(_to_string(alias) or "").strip() for alias in found]
-    return tuple(alias for alias in aliases if alias)[:MAX_ALIASES]
-
-
-def _find_modified(values: Mapping[str, Any]) -> str | None:
-    for key in _MODIFIED_KEYS:
-        found = normalise_date(_to_string(values.get(key)))
-        if found:
-            return found
-    # Microsoft's publishing system writes this one month first.
-    try:
-        return datetime.strptime(str(values.get("ms.date")), "%m/%d/%Y").date().isoformat()
-    except ValueError:
-        return None

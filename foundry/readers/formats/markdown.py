@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.readers.contract import Reader
-from foundry.readers.formats.front_matter import read_front_matter
+from foundry.readers.formats import front_matter
 from foundry.readers.formats.markdown_links import (
     blank_code_spans,
     find_links,
@@ -62,18 +62,18 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     In MDX indentation means nothing, and there are modules and expressions.
     """
     text = _drop_embedded(text)
-    front = read_front_matter(text)
+    length, values = front_matter.read_front_matter(text)
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
-    text = text[: front.length] + find_prose(text[front.length :], is_mdx=is_mdx)
-    reading = _read_from(text, front.length, indented_code=not is_mdx)
+    text = text[:length] + find_prose(text[length:], is_mdx=is_mdx)
+    reading = _read_from(text, length, indented_code=not is_mdx)
+    if values is None:
+        return reading
     return replace(
         reading,
-        title=front.title or reading.title,
-        tags=(*front.tags, *reading.tags),
-        aliases=front.aliases,
-        modified=front.modified,
-        metadata=front.metadata(),
-        body_start=front.length if front.is_readable else 0,
+        title=front_matter.find_title(values) or reading.title,
+        tags=(*front_matter.find_tags(values), *reading.tags),
+        body_start=length,
+        **front_matter.describe(values),
     )
 
 

@@ -31,18 +31,11 @@ _ANY_TAG = re.compile(r"<[^<>]*+>")
 _WORD = re.compile(r"\w")
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _INLINE = frozenset(
     "a abbr b bdi bdo big cite del dfn em font i ins kbd label mark q s samp small span strike"
     " strong sub sup time tt u var wbr".split()
 )
-_BLOCK = frozenset(
-    "address article aside audio blockquote body button canvas center code colgroup caption"
-    " datalist details dialog div dl fieldset figcaption figure footer form frame h1 h2 h3 h4"
-    " h5 h6 head header hgroup html iframe legend main map menu nav noscript object ol"
-    " optgroup option output param picture pre progress ruby section select slot style summary"
-    " svg table template textarea title ul video".split()
-)
-_HTML = _VOID | _SELDOM_CLOSED | _INLINE | _BLOCK
 _NAMES = tuple(
     "title label name path query body header heading question summary subtitle text content".split()
 )
@@ -60,6 +53,12 @@ class Tag:
     attributes: Mapping[str, str]
     is_closing: bool = False
     is_empty: bool = False
+
+
+def _is_component(name: str) -> bool:
+    """Return whether a name is none of HTML's: `Card`, `my-card`, `Tabs.Item`, `note`."""
+    is_admonition = name in ADMONITIONS and name != "summary"
+    return is_admonition or not name.islower() or "-" in name or "." in name
 
 
 def remove_tags(edits: Edits) -> None:
@@ -124,7 +123,7 @@ def _select(tags: list[Tag]) -> list[Tag]:
         name = tag.name.lower()
         is_paired = tag.name in opened and tag.name in closed
         if tag.is_closing:
-            return is_paired or name in _HTML
+            return is_paired or not _is_component(tag.name)
         has_value = any(tag.attributes.values())
         return is_paired or tag.is_empty or has_value or name in _VOID | _SELDOM_CLOSED
 
@@ -162,13 +161,11 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
         return tag.attributes.get("alt", "")
     if name in _INLINE or not name:
         return ""
-    if name in _HTML:
-        if name in {"h1", "h2", "h3", "h4", "h5", "h6"} and not tag.is_closing:
-            return "#" * int(name[1]) + " " if _begins_line(tag, edits.text) else " "
-        if name == "li" and not tag.is_closing:
-            return "- " if _begins_line(tag, edits.text) else " - "
-        return _gap(tag, edits.text)
-    if tag.is_closing:
+    if name in _HEADINGS and not tag.is_closing:
+        return "#" * int(name[1]) + " " if _begins_line(tag, edits.text) else " "
+    if name == "li" and not tag.is_closing:
+        return "- " if _begins_line(tag, edits.text) else " - "
+    if tag.is_closing or not _is_component(tag.name):
         return _gap(tag, edits.text)
     return _describe(tag, edits.text)
 

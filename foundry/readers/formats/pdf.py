@@ -130,7 +130,7 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
         if not ocr:
             return _Page(lines, links, is_unseen=True)
         seen = pictures.see(reader.render())
-        return _Page(seen.lines, links, is_seen=True, unsure=seen.unsure)
+        return _Page(seen.lines or lines, links, is_seen=bool(seen.lines), unsure=seen.unsure)
     finally:
         page.close()
 

@@ -67,7 +67,7 @@ def read_by_build(project: Project) -> int:
 PREPARING_MODULES = [
     "readers/formats/markdown.py",
     "readers/formats/pdf.py",
-    "chunking/headings.py",
+    "chunking/sections.py",
     "build/documents/signature.py",
     "embedding/static.py",
     "indexing/terms.py",
