@@ -21,6 +21,7 @@ from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.layout import Manifest, resolve_version
 
 Search = Callable[..., Any]
+LANGUAGES = {"de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ def read_collection(folder: Path) -> Collection:
             relevant.setdefault(query, {})[document] = float(grade)
     judged = {query: queries[query] for query in relevant}
     return Collection(folder.name, folder / "corpus.jsonl", judged, relevant)
+
+
+def language_of(folder: Path) -> str:
+    """The language that a folder's name ends in, such as xquad_de; English else."""
+    code = folder.name.rpartition("_")[2]
+    return "none" if code == "zh" else LANGUAGES.get(code, "english")
 
 
 def make_project(root: Path, source: str, extra: str = "", *, language: str = "english") -> Path:

@@ -20,7 +20,14 @@ from pathlib import Path
 import bm25s
 import numpy as np
 import Stemmer
-from common import Collection, build, machine, make_project, read_collection
+from common import (
+    Collection,
+    build,
+    language_of,
+    machine,
+    make_project,
+    read_collection,
+)
 from numpy.typing import NDArray
 
 from foundry import pipeline
@@ -39,14 +46,7 @@ HEADLINE = "nDCG@10"
 RANK_CONSTANT = 60
 OWN = ("keyword", "semantic", "linear", "rrf")
 COLUMNS = ("bm25s", "bm25s + dense", "same tokens", *OWN)
-LANGUAGES = {"de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}
 STOP_WORDS = {"english": "en", "german": "de", "spanish": "es", "russian": "ru"}
-
-
-def language_of(folder: Path) -> str:
-    """The language that a folder's name ends in, such as xquad_de; English else."""
-    code = folder.name.rpartition("_")[2]
-    return "none" if code == "zh" else LANGUAGES.get(code, "english")
 
 
 class Peers:

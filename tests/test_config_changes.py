@@ -205,6 +205,7 @@ CHANGES: dict[str, Change] = {
     "search.expansion": (FOLDER, {}, True),
     "search.understanding": (FOLDER, {}, False),
     "search.heuristics": (FOLDER, {}, False),
+    "search.word_parts": (FOLDER, {}, False),
     "search.rerank": (FOLDER, {"model": "some/model"}, False),
     "search.rerank_service": (
         FOLDER,
@@ -262,6 +263,7 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     "expansion": {"terms": 5, "minimum_cosine": 0.6, "vocabulary": 10},
     "understanding": {"rewrite": False, "extract": ["tags"], "confidence": 0.6, "deadline_ms": 9},
     "heuristics": {"hits": 5, "entities_gain": 0.6, "category_gain": 0.6},
+    "word_parts": {"hits": 5, "gain": 0.6},
     "rerank": {"model": "other/model", "hits": 5, "deadline_ms": 9},
     "rerank_service": {
         "service": "jina",

@@ -21,7 +21,7 @@ COMPOSITIONS = {
     "everything": FILTERABLE + "[search.operators]\n"
     "[search.adaptive_weights]\n[search.feedback]\n[search.anchors]\n[search.recency]\n"
     "[search.expansion]\n"
-    "minimum_cosine = 0.2\n[search.links]\nseeds = 3\n",
+    "minimum_cosine = 0.2\n[search.links]\nseeds = 3\n[search.word_parts]\n",
     "decaying_rrf": FILTERABLE + 'fusion = "rrf"\n[search.adaptive_weights]\n'
     '[search.recency]\nkind = "decay"\n[search.links]\nseeds = 1\nneighbours = 2\nfactor = 1.0\n',
     "keywords": '[embedding]\nprovider = "none"\n'

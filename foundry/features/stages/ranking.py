@@ -8,14 +8,7 @@ from pydantic import Field, model_validator
 
 from foundry.features.feature import Table
 from foundry.features.snippet import Place, Step
-from foundry.features.stage import (
-    MAX_FACTOR,
-    Days,
-    Factor,
-    Share,
-    Stage,
-    Surroundings,
-)
+from foundry.features.stage import MAX_FACTOR, Days, Factor, Share, Stage, Surroundings
 
 DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})
 DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
@@ -271,9 +264,35 @@ class Heuristics(Stage):
         )
 
 
+class WordParts(Stage):
+    """[search.word_parts]: results that have parts of the query's words."""
+
+    name = "word_parts"
+    summary = "more for what shares parts of words with the query; for languages but English"
+    description = (
+        "of the best `hits`, those that have the parts of the query's words (runs of five letters)"
+        " count up to `1 + gain` times, the more the rarer these are among them. For languages that"
+        " join words or inflect them richly: in English it can cost more than it gains"
+    )
+
+    hits: int = Field(default=30, ge=1, le=200)
+    gain: float = Field(default=0.3, gt=0, le=MAX_FACTOR)
+
+    def steps(self) -> Iterator[Step]:
+        """Order the best anew."""
+        yield Step(
+            Place.RERANK,
+            {"retrieval.stages.word_parts": ("boost_word_parts",)},
+            "candidates = boost_word_parts(candidates, index, tokens," " hits={hits}, gain={gain})",
+            {"most": 1 + self.gain},
+            readme="Among the best {hits}, scores of passages that contain parts of the query's"
+            " words are multiplied by up to {most}.",
+        )
+
+
 def _plain(days: float) -> float:
     """Return the same number, which is written without a point if it is whole."""
     return int(days) if days == int(days) else days
 
 
-STAGES = (AdaptiveWeights, Feedback, Anchors, Recency, Links, Expansion, Heuristics)
+STAGES = (AdaptiveWeights, Feedback, Anchors, Recency, Links, Expansion, Heuristics, WordParts)

@@ -1,0 +1,68 @@
+"""Parts of words: the best results gain by what they have of the query's words, letter by letter.
+
+Where a language joins words (`Wasserleitung`) or inflects them in more ways than stems undo, the
+query's word and the text's often share a part alone. The parts of a word are its runs of five
+letters, with the spaces around it; a part weighs more the fewer of the compared results have it.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...index.reader import Index
+from ..candidates import Candidates, stage
+from ..tokens import WORD, Token
+
+PART_LETTERS = 5
+MIN_LETTERS = 4  # Of a word that has parts.
+MAX_PARTS = 128  # Of a query; of a longer one the first.
+
+
+@stage("word_parts")
+def boost_word_parts(
+    candidates: Candidates, index: Index, tokens: Sequence[Token], *, hits: int, gain: float
+) -> Candidates:
+    """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
+
+    Those below keep the factor 1, the least that there is, and so cannot overtake them.
+    """
+    places, parts = candidates.best_places(hits), find_parts(tokens)
+    texts = [_read_text(index, int(number)) for number in candidates.chunks[places]]
+    evidence = np.zeros(len(texts))
+    for part in parts:
+        found = [part in text for text in texts]
+        evidence += np.array(found) * _rarity(sum(found), len(texts))
+    factors = np.ones(len(candidates.chunks))
+    if evidence.any():
+        factors[places] += gain * evidence / evidence.max()
+    return candidates.boosted("word_parts", factors, 1 + gain)
+
+
+def find_parts(tokens: Sequence[Token]) -> list[str]:
+    """Return the parts of a query's words, each once; identifiers and stop words have none."""
+    words = (token.text.casefold() for token in tokens if token.terms and not token.is_identifier)
+    padded = [f" {word} " for word in words if len(word) >= MIN_LETTERS and _is_word(word)]
+    parts = (
+        word[start : start + PART_LETTERS]
+        for word in padded
+        for start in range(len(word) - PART_LETTERS + 1)
+    )
+    return [*dict.fromkeys(parts)][:MAX_PARTS]
+
+
+def _is_word(text: str) -> bool:
+    return WORD.fullmatch(text) is not None and not any(map(str.isdigit, text))
+
+
+def _read_text(index: Index, number: int) -> str:
+    """Return a chunk's headings and text as parts are looked for in them."""
+    chunk = index.chunk(number)
+    text = " ".join([*chunk.headings(), chunk.text])
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return f" {' '.join(normal.casefold().split())} "
+
+
+def _rarity(frequency: int, count: int) -> float:
+    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
