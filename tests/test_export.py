@@ -57,14 +57,14 @@ def test_export_over_an_earlier_export_replaces_it(built: Project) -> None:
     assert built.export() == exported
     assert (exported / "README.md").exists()
     assert "New text." in (exported / "notes" / "data" / "chunks.jsonl").read_text()
-    assert not compare(exported).findings()
+    assert not compare(exported)
     assert leftovers(built.root) == []
 
 
 def test_empty_folder_may_be_the_target(built: Project, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     built.export("--output", str(tmp_path / "empty"))
-    assert not compare(tmp_path / "empty").findings()
+    assert not compare(tmp_path / "empty")
 
 
 def test_target_of_others_is_refused(built: Project, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def check_faults(project: Project, fault: str, step: int) -> int:
         if outcome.exit_code == 0:
             assert found != old, outcome
         elif found != old:
-            assert not compare(standing).findings(), outcome
+            assert not compare(standing), outcome
             assert outcome.exit_code is None or "was written, but" in outcome.output, outcome
         elif outcome.exit_code is not None:
             assert outcome.exit_code == 1, outcome
@@ -63,7 +63,7 @@ def check_faults(project: Project, fault: str, step: int) -> int:
             shutil.rmtree(target, ignore_errors=True)
             restore(old, target, project)
     assert leftovers(project.root) == []
-    assert not compare(target).findings()
+    assert not compare(target)
     return faults
 
 

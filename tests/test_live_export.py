@@ -337,7 +337,7 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
         assert not is_degraded(project.ask("valve"))
     for path in exported.rglob("*.py"):
         assert path.read_bytes() == (other / path.relative_to(exported)).read_bytes()
-    assert not compare(other).findings()
+    assert not compare(other)
 
 
 SERVICE = {"calls", "live", "http"}

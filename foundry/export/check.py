@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from foundry.export.checksums import CHECKSUMS, list_files
-from foundry.export.generated import GENERATED
+from foundry.export.existing import GENERATED
 from foundry.files import hash_file
 
 _DERIVED = frozenset({CHECKSUMS, GENERATED})

@@ -1,7 +1,6 @@
 """SHA256SUMS: the list of everything that an export consists of."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from foundry.errors import VerificationError
@@ -12,37 +11,10 @@ CHECKSUMS = "SHA256SUMS"
 OWNERS_FILES = frozenset({".env", ".git", ".venv"})
 """What stands in an export and is its owner's alone: secrets, history, an environment."""
 
+UNLISTED = "not part of the export"
+
 BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 """Folders that running and checking an export leaves behind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """Differences of a folder from its list; each a sorted list of relative paths."""
-
-    changed: list[str]
-    missing: list[str]
-    unknown: list[str]
-
-    def names(self) -> set[str]:
-        """Return every path that differs."""
-        return {*self.changed, *self.missing, *self.unknown}
-
-    def selected(self, is_meant: Callable[[str], bool]) -> "Differences":
-        """Return those of some files."""
-        return Differences(
-            changed=[name for name in self.changed if is_meant(name)],
-            missing=[name for name in self.missing if is_meant(name)],
-            unknown=[name for name in self.unknown if is_meant(name)],
-        )
-
-    def findings(self) -> list[str]:
-        """Return one line for each difference."""
-        return [
-            *(f"{name}: changed" for name in self.changed),
-            *(f"{name}: missing" for name in self.missing),
-            *(f"{name}: not part of the export" for name in self.unknown),
-        ]
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:
@@ -68,23 +40,22 @@ def read_checksums(folder: Path) -> dict[str, str]:
     return entries
 
 
-def compare(folder: Path) -> Differences:
-    """Hash every listed file, and look for files that are not listed.
+def compare(folder: Path) -> dict[str, str]:
+    """Hash every listed file, and look for files that are not listed: relative path -> difference.
 
     By-products of running the export are passed over; links are never followed.
     """
-    listed = read_checksums(folder)
-    present = set(list_files(folder))
-    intact = {
+    listed, present = read_checksums(folder), set(list_files(folder))
+    changed = (
         name
         for name in listed.keys() & present
-        if not (folder / name).is_symlink() and hash_file(folder / name) == listed[name]
-    }
-    return Differences(
-        changed=sorted((listed.keys() & present) - intact),
-        missing=sorted(listed.keys() - present),
-        unknown=sorted(present - listed.keys() - {CHECKSUMS}),
+        if (folder / name).is_symlink() or hash_file(folder / name) != listed[name]
     )
+    return {
+        **dict.fromkeys(sorted(changed), "changed"),
+        **dict.fromkeys(sorted(listed.keys() - present), "missing"),
+        **dict.fromkeys(sorted(present - listed.keys() - {CHECKSUMS}), UNLISTED),
+    }
 
 
 def is_owners(name: str) -> bool:

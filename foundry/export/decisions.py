@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from foundry.export.checksums import is_owners
-from foundry.export.existing import Standing
-from foundry.export.generated import Generated
+from foundry.export.existing import Generated, Standing
 from foundry.export.merge import merge
 from foundry.export.moves import Moves
 

@@ -1,19 +1,45 @@
-"""Examine an existing export: which files are Foundry's as they were, and which are not."""
+"""Examine an existing export: which files are Foundry's as they were, and which are not.
 
+The files that Foundry generated are kept in the export: the base of the next update. Texts are kept
+whole, since an edited file is merged against them. Of lists that are made by machines, which no one
+merges, and of binary files, the hash is enough.
+"""
+
+import bz2
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import CHECKSUMS, list_files, read_checksums
-from foundry.export.generated import GENERATED, Generated, read_generated
+from foundry.export.checksums import CHECKSUMS, is_owners, list_files, read_checksums
 from foundry.files import hash_file
+
+GENERATED = ".generated.json.bz2"
+FORMAT = 1
+MAX_BYTES = 64_000_000
+"""More text than any server has."""
+
+LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
+"""Files that are made anew rather than merged."""
 
 RECORDS = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the others."""
 
 _SETTINGS = "/settings.json"
 """Marks the package, which holds the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The SHA-256 of every generated file but the index, and the texts of those that can be merged.
+
+    An export of before there were updates has no texts.
+    """
+
+    digests: Mapping[str, str]
+    texts: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +64,14 @@ class Standing:
     def owned(self) -> list[str]:
         """Files that would be lost if the folder were replaced."""
         return [*self.edited, *self.added]
+
+    def read_files(self, folder: Path) -> dict[str, bytes]:
+        """Return what the export holds beside its index, what is its owner's alone, and links."""
+        return {
+            name: (folder / name).read_bytes()
+            for name in list_files(folder)
+            if not is_owners(name) and name not in self.index and not (folder / name).is_symlink()
+        }
 
     def is_foundrys(self, name: str) -> bool:
         """Return whether Foundry wrote a file, whatever has become of it."""
@@ -82,3 +116,49 @@ def _index_place(package: str, listed: Mapping[str, str]) -> str:
     now."""
     has_manifest = f"{package}/index/manifest.json" in listed
     return f"{package}/{'index' if has_manifest else 'data'}/"
+
+
+def encode_generated(files: Mapping[str, bytes]) -> bytes:
+    """Return the record of these files."""
+    texts, digests = {}, {}
+    for name, content in sorted(files.items()):
+        text = None if name in LISTS else _to_text(content)
+        if text is None:
+            digests[name] = hashlib.sha256(content).hexdigest()
+        else:
+            texts[name] = text
+    values = {"format": FORMAT, "texts": texts, "digests": digests}
+    # Its output has not depended on the library's version or the machine for decades.
+    return bz2.compress(json.dumps(values, sort_keys=True).encode())
+
+
+def read_generated(folder: Path) -> Generated | None:
+    """Read the record of an export; None if it has none. Raises ExportError if it is damaged."""
+    path = folder / GENERATED
+    try:
+        decompressor = bz2.BZ2Decompressor()
+        content = decompressor.decompress(path.read_bytes(), MAX_BYTES)
+        if not decompressor.eof:
+            raise ValueError("cut off, or too large")
+        values = json.loads(content)
+        if values["format"] != FORMAT:
+            raise ValueError(f"format {values['format']}, this Foundry reads format {FORMAT}")
+        texts = {str(name): str(text) for name, text in values["texts"].items()}
+        digests = {str(name): str(digest) for name, digest in values["digests"].items()}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ExportError(
+            f"{path}: cannot be read: {error}",
+            hint="restore it from a trusted copy; foundry export --force writes the export anew"
+            " and keeps edited files as .orig",
+        ) from None
+    digests |= {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    return Generated(digests, texts)
+
+
+def _to_text(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None

@@ -11,11 +11,9 @@ from foundry.export.checksums import (
     list_files,
 )
 from foundry.export.decisions import BESIDE, Update, decide
-from foundry.export.existing import Standing
-from foundry.export.generated import GENERATED, encode_generated
-from foundry.export.owners_files import take_over
+from foundry.export.existing import GENERATED, Standing, encode_generated
 from foundry.export.package_files import find_unresolved, find_unsettled
-from foundry.export.replacing import replace_folder, settle
+from foundry.export.replacing import replace_folder, settle, take_over
 from foundry.export.write import Export, fill_folder, find_standing
 from foundry.files import FILE_MODE, hash_file, set_modes
 
@@ -37,7 +35,7 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     update, contents = decide(target, standing, export.files, package)
     modules = {
         name: content
-        for name, content in {**_read(target, standing), **contents}.items()
+        for name, content in {**standing.read_files(target), **contents}.items()
         if name not in update.left
     }
     update.unresolved = find_unresolved(modules, package)
@@ -79,18 +77,9 @@ def _refuse_damaged_index(target: Path, standing: Standing) -> None:
 
 
 def _refuse_unsettled(target: Path, standing: Standing) -> None:
-    if unsettled := find_unsettled(_read(target, standing)):
+    if unsettled := find_unsettled(standing.read_files(target)):
         raise ExportError(
             f"{target}: conflicts of an earlier update are not resolved:"
             + "".join(f"\n  {finding}" for finding in unsettled),
             hint="resolve the conflicts and delete the .new files, or pass --force",
         )
-
-
-def _read(target: Path, standing: Standing) -> dict[str, bytes]:
-    """Return what an export holds beside its index, what is its owner's alone, and links."""
-    return {
-        name: (target / name).read_bytes()
-        for name in list_files(target)
-        if not is_owners(name) and name not in standing.index and not (target / name).is_symlink()
-    }

@@ -7,14 +7,13 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from types import CodeType
 
 from foundry.errors import FoundryError, VerificationError
-from foundry.export.checksums import compare, is_owners, list_files
-from foundry.export.existing import RECORDS, Standing, examine
+from foundry.export.checksums import UNLISTED, compare, is_owners
+from foundry.export.existing import RECORDS, examine
 from foundry.export.package_files import find_broken
 from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import Manifest
@@ -39,22 +38,23 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, object]:
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
-    differences = compare(folder)
-    differences = replace(
-        differences, unknown=[name for name in differences.unknown if not is_owners(name)]
-    )
-    if findings := differences.selected(lambda name: strict or name in RECORDS).findings():
-        raise VerificationError(str(folder), findings, hint=_HINT)
-    standing = examine(folder)
-    is_sealed = _sealed(folder, standing)
-    if findings := differences.selected(is_sealed).findings():
-        raise VerificationError(str(folder), findings, hint=_HINT)
-    package = find_package(folder)
-    files = {
-        name: (folder / name).read_bytes()
-        for name in list_files(folder)
-        if not is_owners(name) and name not in standing.index and not (folder / name).is_symlink()
+    differences = {
+        name: what
+        for name, what in compare(folder).items()
+        if what != UNLISTED or not is_owners(name)
     }
+
+    def refuse(is_meant: Callable[[str], bool]) -> None:
+        if findings := [f"{name}: {differences[name]}" for name in differences if is_meant(name)]:
+            raise VerificationError(str(folder), findings, hint=_HINT)
+
+    refuse(lambda name: strict or name in RECORDS)
+    standing = examine(folder)
+    places = tuple({"/".join(name.split("/")[:2]) + "/" for name in standing.index})
+    # What no owner edits: the index, and links in place of files.
+    refuse(lambda name: name.startswith(places) or (folder / name).is_symlink())
+    package = find_package(folder)
+    files = standing.read_files(folder)
     if findings := find_broken(files, package):
         raise VerificationError(str(folder), findings, hint=_UNSETTLED)
     if findings := list(find_forged(folder / package)):
@@ -80,14 +80,8 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, object]:
         "edited": standing.edited,
         "added": [name for name in standing.added if not is_owners(name)],
         "deleted": standing.deleted,
-        "since_update": sorted(differences.names()),
+        "since_update": sorted(differences),
     }
-
-
-def _sealed(folder: Path, standing: Standing) -> Callable[[str], bool]:
-    """Return what tells whether a file is none that an owner edits: of the index, or a link."""
-    places = {"/".join(name.split("/")[:2]) + "/" for name in standing.index}
-    return lambda name: name.startswith(tuple(places)) or (folder / name).is_symlink()
 
 
 def find_package(folder: Path) -> str:

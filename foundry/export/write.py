@@ -13,10 +13,8 @@ from pathlib import Path
 
 from foundry.errors import ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums
-from foundry.export.existing import Standing, examine
-from foundry.export.generated import GENERATED, encode_generated
-from foundry.export.owners_files import keep_aside, take_over
-from foundry.export.replacing import replace_folder, settle
+from foundry.export.existing import GENERATED, Standing, encode_generated, examine
+from foundry.export.replacing import keep_aside, replace_folder, settle, take_over
 from foundry.files import hash_file, set_modes
 
 

@@ -8,7 +8,7 @@ import pytest
 from foundry.errors import VerificationError
 from foundry.export.checksums import (
     CHECKSUMS,
-    Differences,
+    UNLISTED,
     compare,
     format_checksums,
     is_owners,
@@ -38,7 +38,7 @@ def test_list_is_what_sha256sum_reads(folder: Path) -> None:
     lines = [f"{digest(content)}  {name}\n" for name, content in sorted(FILES.items())]
     assert format_checksums(digests).decode() == "".join(lines)
     assert read_checksums(folder) == digests
-    assert compare(folder) == Differences([], [], [])
+    assert compare(folder) == {}
 
 
 def test_every_difference_is_told(folder: Path) -> None:
@@ -47,16 +47,12 @@ def test_every_difference_is_told(folder: Path) -> None:
     (folder / "acme" / "deep" / "b.bin").unlink()
     for name in ("z.txt", "acme/deep/y.txt"):
         (folder / name).write_bytes(b"")
-    found = compare(folder)
-    assert found == Differences(
-        ["README.md"], ["acme/a.py", "acme/deep/b.bin"], ["acme/deep/y.txt", "z.txt"]
-    )
-    assert found.findings() == [
-        "README.md: changed",
-        "acme/a.py: missing",
-        "acme/deep/b.bin: missing",
-        "acme/deep/y.txt: not part of the export",
-        "z.txt: not part of the export",
+    assert list(compare(folder).items()) == [
+        ("README.md", "changed"),
+        ("acme/a.py", "missing"),
+        ("acme/deep/b.bin", "missing"),
+        ("acme/deep/y.txt", UNLISTED),
+        ("z.txt", UNLISTED),
     ]
 
 
@@ -64,7 +60,7 @@ def test_links_are_changes_and_are_never_followed(folder: Path, tmp_path: Path) 
     (folder / "README.md").rename(folder / "copy.md")
     (folder / "README.md").symlink_to(folder / "copy.md")
     (folder / "around").symlink_to(folder, target_is_directory=True)
-    assert compare(folder) == Differences(["README.md"], [], ["around", "copy.md"])
+    assert compare(folder) == {"README.md": "changed", "around": UNLISTED, "copy.md": UNLISTED}
 
 
 def test_what_running_leaves_behind_is_passed_over(folder: Path) -> None:
@@ -72,7 +68,7 @@ def test_what_running_leaves_behind_is_passed_over(folder: Path) -> None:
         (folder / "acme" / name).mkdir()
         (folder / "acme" / name / "left").write_bytes(b"x")
     assert list(list_files(folder)) == ["README.md", CHECKSUMS, "acme/a.py", "acme/deep/b.bin"]
-    assert compare(folder).findings() == []
+    assert compare(folder) == {}
 
 
 @pytest.mark.parametrize(

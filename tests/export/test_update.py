@@ -11,8 +11,7 @@ from processes import leftovers, snapshot
 from foundry.errors import ExportError
 from foundry.export.checksums import compare, read_checksums
 from foundry.export.decisions import Update
-from foundry.export.existing import examine
-from foundry.export.generated import GENERATED, encode_generated, read_generated
+from foundry.export.existing import GENERATED, encode_generated, examine, read_generated
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export
 
@@ -92,7 +91,7 @@ def test_edits_far_from_what_is_new_are_merged(place: Place) -> None:
         "line 9\n", "line nine\n"
     )
     assert stat.S_IMODE((place.target / "acme" / "search.py").stat().st_mode) == 0o755
-    assert not compare(place.target).findings()
+    assert not compare(place.target)
     standing = examine(place.target)
     assert (standing.edited, standing.added) == (["acme/search.py"], [])
 
@@ -109,7 +108,7 @@ def test_edit_of_the_same_line_is_marked_and_stops_the_next_update(place: Place)
     assert place.update(force=True).kept == ["acme/search.py"]
     place.edit("acme/search.py", text[text.index("<") : text.index("line 4")], "line 3a\n")
     assert place.update().kept == ["acme/search.py"]
-    assert not compare(place.target).findings()
+    assert not compare(place.target)
 
 
 def test_edits_live_through_many_updates(place: Place) -> None:
@@ -152,7 +151,7 @@ def test_deleted_files_stay_deleted_and_removed_ones_go(place: Place) -> None:
     assert place.update().deleted == ["README.md"]
     assert not (place.target / "README.md").exists()
     assert not (place.target / "acme" / "dropped.py").exists()
-    assert not compare(place.target).findings()
+    assert not compare(place.target)
 
 
 def test_edited_file_that_is_no_longer_generated_is_kept(place: Place) -> None:
@@ -182,7 +181,7 @@ def test_what_cannot_be_merged_stands_beside(place: Place) -> None:
         place.update()
     for name in ("uv.lock.new", "acme/new.py.new"):
         (place.target / name).unlink()
-    assert not compare(place.target).findings()
+    assert not compare(place.target)
     assert place.update().is_settled
 
 
