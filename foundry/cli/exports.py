@@ -1,4 +1,4 @@
-"""The commands export, update, verify and doctor: parse, call the pipeline, print."""
+"""The commands export, update, verify and publish."""
 
 import sys
 from dataclasses import asdict
@@ -12,8 +12,11 @@ from foundry.cli.options import (
     print_json,
     printable,
     project_argument,
+    quiet_option,
     stale_option,
 )
+from foundry.progress import Reporter
+from foundry.stores.request import GRACE_SECONDS, PublishOptions
 
 UNSETTLED = 3
 """Exit code of an update that leaves something for the owner to decide."""
@@ -206,27 +209,38 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")
 
 
-@click.command(short_help="Check the installation.")
+@click.command(short_help="Load the index into a search engine.")
 @project_argument
+@click.option("--again", is_flag=True, help="Load this version even if the engine has it already.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=GRACE_SECONDS,
+    metavar="SECONDS",
+    show_default=True,
+    help="How long to keep a version after it was replaced; 0 drops it at once.",
+)
+@stale_option
+@quiet_option
 @json_option
-def doctor(project: Path, as_json: bool) -> None:
-    """Report what is installed and whether it works, to paste where you ask for help.
+def publish(
+    project: Path, again: bool, grace: float, stale: bool, quiet: bool, as_json: bool
+) -> None:
+    """Load the built index into the search engine of [store], and switch to it.
 
-    With a project, its index is checked too, and what it does not use is told in one line. The
-    report has no secrets: of environment variables it only says whether they are set.
+    The engine's answers are compared with the index before the switch. If this command is
+    interrupted, the previous version stays in service; run it again.
     """
-    findings = pipeline.doctor(project, is_brief=not as_json)
-    problems = [finding for finding in findings if finding.is_problem]
+    options = PublishOptions(again=again, grace=grace, stale=stale)
+    done = pipeline.publish(project, Reporter(quiet=quiet), options)
     if as_json:
-        print_json([asdict(finding) for finding in findings])
-    else:
-        width = max(len(finding.subject) for finding in findings)
-        for finding in findings:
-            mark = "!" if finding.is_problem else " "
-            hint = f"  ({finding.hint})" if finding.hint else ""
-            click.echo(f"{mark} {finding.subject:<{width}}  {finding.said}{hint}")
-        count = len(problems)
-        said = f"{count} problem{'s' if count != 1 else ''}"
-        click.echo(said if problems else "everything needed works")
-    if problems:
-        sys.exit(1)
+        print_json(asdict(done))
+        return
+    said = "loaded" if done.loaded else "was there already"
+    click.echo(
+        f"{done.engine}, {done.name}: index {done.version} {said}"
+        f" ({done.chunks:,} chunks, {done.postings:,} postings)"
+    )
+    click.echo(f"recall@100 {done.recall:.4f}, scores differ by {done.difference:.1e} at most")
+    if done.dropped:
+        click.echo(f"dropped: {', '.join(done.dropped)}")

@@ -1,11 +1,13 @@
-"""The command that shows what is in an index."""
+"""The commands that show what is in an index, and what is installed."""
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from foundry import pipeline
-from foundry.cli.options import json_option, project_argument
+from foundry.cli.options import json_option, print_json, project_argument
 
 
 @click.command(short_help="Show what the index contains.")
@@ -40,3 +42,29 @@ def inspect(
     selection = Selection(documents, source, path, document, chunk, synonyms)
     for line in pipeline.inspect(project, selection, as_json=as_json):
         click.echo(line)
+
+
+@click.command(short_help="Check the installation.")
+@project_argument
+@json_option
+def doctor(project: Path, as_json: bool) -> None:
+    """Report what is installed and whether it works, to paste where you ask for help.
+
+    With a project, its index is checked too, and what it does not use is told in one line. The
+    report has no secrets: of environment variables it only says whether they are set.
+    """
+    findings = pipeline.doctor(project, is_brief=not as_json)
+    problems = [finding for finding in findings if finding.is_problem]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            mark = "!" if finding.is_problem else " "
+            hint = f"  ({finding.hint})" if finding.hint else ""
+            click.echo(f"{mark} {finding.subject:<{width}}  {finding.said}{hint}")
+        count = len(problems)
+        said = f"{count} problem{'s' if count != 1 else ''}"
+        click.echo(said if problems else "everything needed works")
+    if problems:
+        sys.exit(1)

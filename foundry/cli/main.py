@@ -14,10 +14,9 @@ from foundry import pipeline
 from foundry.cli.beginning import init
 from foundry.cli.building import build, watch
 from foundry.cli.evaluation import evaluate
-from foundry.cli.exports import doctor, export, update, verify
-from foundry.cli.inspection import inspect
+from foundry.cli.exports import export, publish, update, verify
+from foundry.cli.inspection import doctor, inspect
 from foundry.cli.options import printable, warn
-from foundry.cli.publishing import publish
 from foundry.cli.serving import serve
 from foundry.errors import FoundryError
 from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError

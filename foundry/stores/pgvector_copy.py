@@ -1,6 +1,7 @@
 """Arrays as rows of PostgreSQL's binary COPY, made by numpy rather than one by one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -19,83 +20,66 @@ _END = b"\xff\xff"
 
 
 def copy_chunks(
-    connection: psycopg.Connection,
-    statement: sql.Composed,
-    content: Content,
-    reporter: Reporter,
+    connection: psycopg.Connection, statement: sql.Composed, content: Content, reporter: Reporter
 ) -> None:
     """Copy vectors and scales: chunk int4, vector halfvec, scale float4."""
     count, dimensions = content.vectors.shape
-    row = np.dtype(
-        [
-            ("fields", ">i2"),
-            ("chunk_bytes", ">i4"),
-            ("chunk", ">i4"),
-            ("vector_bytes", ">i4"),
-            ("dimensions", ">i2"),
-            ("unused", ">i2"),
-            ("vector", ">f2", (dimensions,)),
-            ("scale_bytes", ">i4"),
-            ("scale", ">f4"),
-        ]
-    )
+    halfvec = [("dimensions", ">i2"), ("unused", ">i2"), ("numbers", ">f2", (dimensions,))]
 
-    def rows() -> Iterator[NDArray[np.void]]:
-        for part in batches(count, BATCH_ROWS):
-            block = np.zeros(part.stop - part.start, dtype=row)
-            block["fields"] = 3
-            block["chunk_bytes"] = block["scale_bytes"] = 4
-            block["vector_bytes"] = 4 + 2 * dimensions
-            block["dimensions"] = dimensions
-            block["chunk"] = np.arange(part.start, part.stop)
-            block["vector"] = content.vectors[part]
-            block["scale"] = content.scales[part]
-            yield block
+    def fill(block: NDArray[np.void], part: slice) -> None:
+        block["chunk"] = np.arange(part.start, part.stop)
+        block["vector"]["dimensions"] = dimensions
+        block["vector"]["numbers"] = content.vectors[part]
+        block["scale"] = content.scales[part]
 
+    fields = {"chunk": ">i4", "vector": halfvec, "scale": ">f4"}
     with reporter.step("Loading", "chunks", count) as progress:
-        _copy(connection, statement, rows(), progress.advance)
+        _copy(connection, statement, count, fields, fill, progress.advance)
 
 
 def copy_postings(
-    connection: psycopg.Connection,
-    statement: sql.Composed,
-    content: Content,
-    reporter: Reporter,
+    connection: psycopg.Connection, statement: sql.Composed, content: Content, reporter: Reporter
 ) -> None:
     """Copy postings: term int4, chunk int4, impact float4."""
-    row = np.dtype(
-        [("fields", ">i2")]
-        + [
-            part
-            for field, kind in (("term", ">i4"), ("chunk", ">i4"), ("impact", ">f4"))
-            for part in ((f"{field}_bytes", ">i4"), (field, kind))
-        ]
-    )
     terms = content.terms
 
-    def rows() -> Iterator[NDArray[np.void]]:
-        for part in batches(len(terms), BATCH_ROWS):
-            block = np.zeros(part.stop - part.start, dtype=row)
-            block["fields"] = 3
-            block["term_bytes"] = block["chunk_bytes"] = block["impact_bytes"] = 4
-            block["term"] = terms[part]
-            block["chunk"] = content.chunks[part]
-            block["impact"] = content.impacts[part]
-            yield block
+    def fill(block: NDArray[np.void], part: slice) -> None:
+        block["term"] = terms[part]
+        block["chunk"] = content.chunks[part]
+        block["impact"] = content.impacts[part]
 
+    fields = {"term": ">i4", "chunk": ">i4", "impact": ">f4"}
     with reporter.step("Loading", "postings", len(terms)) as progress:
-        _copy(connection, statement, rows(), progress.advance)
+        _copy(connection, statement, len(terms), fields, fill, progress.advance)
 
 
 def _copy(
     connection: psycopg.Connection,
     statement: sql.Composed,
-    blocks: Iterator[NDArray[np.void]],
+    count: int,
+    fields: Mapping[str, Any],
+    fill: Callable[[NDArray[np.void], slice], None],
     advance: Callable[[int], None],
 ) -> None:
+    """Copy `count` rows of these fields; `fill` puts the values of a slice into a block of them."""
+    row = np.dtype(
+        [
+            ("fields", ">i2"),
+            *(
+                part
+                for name, kind in fields.items()
+                for part in ((f"{name} bytes", ">i4"), (name, kind))
+            ),
+        ]
+    )
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.write(_HEADER)
-        for block in blocks:
+        for part in batches(count, BATCH_ROWS):
+            block = np.zeros(part.stop - part.start, dtype=row)
+            block["fields"] = len(fields)
+            for name, kind in fields.items():
+                block[f"{name} bytes"] = np.dtype(kind).itemsize
+            fill(block, part)
             copy.write(block.tobytes())
             advance(len(block))
         copy.write(_END)
