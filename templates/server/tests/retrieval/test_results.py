@@ -97,10 +97,11 @@ def test_a_response_says_which_mode_was_used_and_why(
     asked: Mode, reason: Reason, index: Any, used: str, degraded: bool
 ) -> None:
     journal = Journal("pumps", 2, asked)
+    journal.reason = reason
     journal.note("query_length", searched="pump")
     journal.unknown_identifiers = ("D40",)
     found = Candidates.by_keyword(LaneHits.none())
-    response = respond(index, journal, found, hits_of("a", "b", "c"), reason)
+    response = respond(index, journal, found, hits_of("a", "b", "c"))
     assert (response.mode, response.reason, response.degraded) == (used, reason, degraded)
     assert response.match == ("strong" if reason == "identifier" else "none")
     assert [hit.text for hit in response.hits] == ["a", "b"]
