@@ -16,11 +16,13 @@ import warm_python
 from servers import LIBRARIES
 
 from foundry.export import compose
+from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
-INTERPRET = running._interpret
+INTERPRET, READ = running._interpret, processes._command
+READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree", "mammoth")
 
 
 @contextmanager
@@ -38,14 +40,16 @@ def in_haste(folder: Path) -> Iterator[None]:
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
         patch.setattr(running, "_interpret", _interpret_warmly)
+        patch.setattr(processes, "_command", _read_warmly)
         yield
 
 
 @contextmanager
 def interpreting_anew() -> Iterator[None]:
-    """Start an interpreter for each server that Foundry runs."""
+    """Start an interpreter for each server and for each reader that Foundry runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "_interpret", INTERPRET)
+        patch.setattr(processes, "_command", READ)
         yield
 
 
@@ -61,6 +65,12 @@ def formatting_anew() -> Iterator[None]:
 def _interpret_warmly(folder: Path, code: str) -> list[str]:
     *_, code = INTERPRET(folder, code)
     return [*warm_python.command(*LIBRARIES), code]
+
+
+def _read_warmly(options: str) -> list[str]:
+    *_, worker, options = READ(options)
+    code = f"import runpy; runpy.run_path({worker!r}, run_name='__main__')"
+    return [*warm_python.command(*READERS), code, options]
 
 
 class _Kept:

@@ -74,7 +74,8 @@ def hand_over(address: str, arguments: list[str]) -> int:
 def listen(address: str, libraries: list[str]) -> str:
     """Fork for each request until standard input ends; returns in the fork what it is to run."""
     for library in libraries:
-        importlib.import_module(library)
+        with suppress(ImportError):
+            importlib.import_module(library)
     gc.freeze()
     forks: dict[int, socket.socket] = {}
     waking, woken = socket.socketpair()

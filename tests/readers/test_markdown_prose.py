@@ -212,12 +212,12 @@ _REPEATED = [
 @pytest.mark.parametrize("piece", _REPEATED)
 def test_time_is_linear(piece: str, suffix: str) -> None:
     def seconds(count: int) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         read(
             RawDocument(
                 source="s", key="a", path="a" + suffix, content=(piece * count + "x").encode()
             )
         )
-        return time.perf_counter() - started
+        return time.process_time() - started
 
-    assert min(seconds(60_000 // len(piece)) for _ in range(2)) < 2.5
+    assert any(seconds(60_000 // len(piece)) < 2.5 for _ in range(2))

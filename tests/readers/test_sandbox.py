@@ -6,13 +6,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import MakeProject
 from document_files import Text, pdf
+from sharing import interpreting_anew
 
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
@@ -26,6 +27,12 @@ SLOW = "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(60_00
 
 def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
     return read_apart(RawDocument("s", path, path, content), sandbox)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def readers_of_their_own() -> Iterator[None]:
+    with interpreting_anew():
+        yield
 
 
 @pytest.fixture

@@ -107,6 +107,10 @@ class Sandbox:
         return _Worker(self._limits, self._task)
 
 
+def _command(options: str) -> list[str]:
+    return [sys.executable, "-I", "-X", "utf8", str(_WORKER), options]
+
+
 class _Worker:
     """One process, and how many files it may still parse."""
 
@@ -116,7 +120,7 @@ class _Worker:
         options = json.dumps({**task, "memory": limits.memory, "path": sys.path})
         # Not in the user's folder either.
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-X", "utf8", str(_WORKER), options],
+            _command(options),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
