@@ -175,7 +175,7 @@ def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
         chosen = scores >= threshold(scores, count)
         chunks, scores = chunks[chosen], scores[chosen]
     order = np.lexsort((chunks, -scores))[:count]
-    return LaneHits(chunks[order].astype(np.int64, copy=False), scores[order])
+    return LaneHits(chunks[order].astype(np.int64), scores[order])
 
 
 def threshold(scores: Scores, count: int) -> float:
