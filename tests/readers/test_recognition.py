@@ -46,8 +46,8 @@ def picture(*lines: str, kind: str = "PNG") -> bytes:
     return stored.getvalue()
 
 
-def scan(*pages: str | bytes) -> bytes:
-    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels."""
+def scan(*pages: str | bytes, stamp: str = "") -> bytes:
+    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels with text unseen."""
     objects: dict[int, bytes] = {}
     for number, page in enumerate(pages):
         if isinstance(page, str):
@@ -64,9 +64,11 @@ def scan(*pages: str | bytes) -> bytes:
         )
         objects[10 + 2 * number] = (
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 {height * 0.6}]/Contents {11 + 2 * number}"
-            f" 0 R/Resources<</XObject<</I {50 + number} 0 R>>>>>>"
+            f" 0 R/Resources<</XObject<</I {50 + number} 0 R>>/Font<</F 3 0 R>>>>>>"
         ).encode()
-        objects[11 + 2 * number] = stream(f"600 0 0 {height * 0.6} 0 0 cm /I Do".encode())
+        written = f"BT 3 Tr /F 12 Tf 9 9 Td ({stamp}) Tj ET" if stamp else ""
+        drawn = f"q 600 0 0 {height * 0.6} 0 0 cm /I Do Q {written}"
+        objects[11 + 2 * number] = stream(drawn.encode())
     return pdf([[] for _ in pages], objects=objects)
 
 
@@ -143,6 +145,13 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert set(document.reading.text[second:].split()) >= set(WORDS)
     assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
     assert (document.reader, document.reading.unseen) == ("pdf/3+ocr/1", 0)
+
+
+@needs_ocr
+def test_a_picture_without_text_leaves_the_page_its_own(sandbox: Sandbox) -> None:
+    document = read_file(scan(picture("", kind="JPEG"), stamp="Stamp 7"), "a.pdf", sandbox)
+    assert isinstance(document, Document)
+    assert (document.reading.text.strip(), document.reading.seen) == ("Stamp 7", ())
 
 
 @needs_ocr
