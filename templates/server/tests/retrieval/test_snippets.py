@@ -90,6 +90,22 @@ def test_code_keeps_its_lines_and_marks() -> None:
     assert whole.snippet_code == ((0, len(snippet_of(whole))),)
 
 
+@pytest.mark.parametrize(
+    ("text", "snippet", "code"),
+    [
+        ("Go.\n\n```\na **b**\n```", "Go.\na **b**", ((4, 11),)),
+        # The block began in an earlier chunk.
+        ("a **b**\n```", "a **b**", ((0, 7),)),
+        ("a **b**\n```\nGo **on**.", "a b\nGo **on**.", ((4, 14),)),
+    ],
+)
+def test_blocks_of_code_may_begin_and_end_elsewhere(
+    text: str, snippet: str, code: tuple[tuple[int, int], ...]
+) -> None:
+    shown = show("nothing", text)
+    assert (shown.snippet, shown.snippet_code) == (snippet, code)
+
+
 def test_a_window_that_begins_within_code_stays_code() -> None:
     lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))
     shown = show("needle", f"Text.\n\n```\n{lines}\nneedle = **1**\n```\nEnd.")

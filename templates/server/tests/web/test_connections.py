@@ -20,20 +20,26 @@ Connect = Callable[[bytes], Awaitable[Streams]]
 
 
 class Application:
-    """Answers at once, or with 32 MiB, or when it is told to."""
+    """Answers at once, or with 32 MiB, whole or in pieces, or when it is told to."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
-        self.waiting = 0
+        self.waiting = self.pieces = 0
 
     async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
         if scope["path"] == "/waiting":
             self.waiting += 1
             await self.go_on.wait()
-        size = BIG_BYTES if scope["path"] == "/big" else 2
+        size = BIG_BYTES if scope["path"] in ("/big", "/pieces") else 2
         headers = [(b"content-length", b"%d" % size)]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"x" * size})
+        while scope["path"] == "/pieces" and size:
+            size -= 1 << 16
+            self.pieces += 1
+            piece = b"x" * (1 << 16)
+            await send({"type": "http.response.body", "body": piece, "more_body": bool(size)})
+        if size:
+            await send({"type": "http.response.body", "body": b"x" * size})
 
 
 @asynccontextmanager
@@ -173,10 +179,26 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
             keen, _ = await connect(BIG)
             assert await status(keen) == 200
             await until(lambda: len(server.server_state.connections) == 1)
+            assert not server._connections.unread
             assert await is_cut(lazy)
             # What has been read is no longer a reason to cut the connection.
             await asyncio.sleep(0.4)
             assert len(server.server_state.connections) == 1
+
+    asyncio.run(check())
+
+
+def test_no_more_is_made_of_an_answer_than_is_read() -> None:
+    async def check() -> None:
+        app = Application()
+        async with served(app) as (server, connect):
+            reader, _ = await connect(REQUEST.replace(b" / ", b" /pieces "))
+            await until(lambda: len(server._connections.unread) == 1)
+            made = app.pieces
+            await asyncio.sleep(0.05)
+            assert app.pieces == made < BIG_BYTES >> 16
+            assert await status(reader) == 200
+            assert app.pieces == BIG_BYTES >> 16
 
     asyncio.run(check())
 

@@ -88,6 +88,19 @@ def test_short_token_opens_nothing(
     assert not started
 
 
+@pytest.mark.parametrize("count", [0, 257])
+def test_impossible_number_of_workers(count: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"cannot run {count} workers"):
+        serve(FastAPI, "127.0.0.1", 0, workers=count)
+
+
+def test_as_many_workers_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    monkeypatch.setattr(f"{SERVING}._run_workers", lambda *arguments: counts.append(arguments[-1]))
+    serve(FastAPI, "127.0.0.1", 0, workers=256)
+    assert counts == [256]
+
+
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
 def test_port_that_does_not_exist(port: int) -> None:
     with pytest.raises(ConfigurationError, match=f"port {port} does not exist"):
