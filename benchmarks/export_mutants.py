@@ -82,7 +82,7 @@ def main() -> int:
             noticed, share = len(tried) - survivors, 1 - survivors / max(len(tried), 1)
             counts = f"{len(drawn):>8} {len(drawn) - len(tried):>11} {noticed:>8}"
             lines.append(f"{seed:>4} {counts} {share:>6.0%}")
-    print("\n".join(lines))
+            print("\n".join(lines), flush=True)
     return 0
 
 
