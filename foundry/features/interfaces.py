@@ -7,7 +7,7 @@ from pydantic import Field
 
 from foundry.features.access import Access
 from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Table
-from foundry.features.operation import Interface, Monitoring, Reloading
+from foundry.features.operation import Interface, Monitoring, Reloading, switch
 from foundry.features.snippet import Place, Step
 
 CITING = """
@@ -74,21 +74,15 @@ namespace.
         yield Step(Place.OFFER, imports, code)
 
 
-class _AssistantsKeys(Table):
-    """Keys of what is done for assistants on the same machine.
-
-    Attributes:
-        assistants: Whether the server writes the configuration of assistants on its machine.
-    """
-
-    assistants: bool = False
-
-
 class Assistants(Interface):
     """The configuration of assistants on the server's machine, printed or written."""
 
     name = "assistants"
-    keys = _AssistantsKeys
+    keys = switch(
+        "assistants",
+        "Whether the server writes the configuration of assistants on its machine.",
+        default=False,
+    )
     needs = (Mcp.name,)
     section = """
 ## Into an assistant on this machine
@@ -182,21 +176,13 @@ images and HTML that it writes become plain text, and citations of other passage
         )
 
 
-class _OpenAiKeys(Table):
-    """Keys of the chat for OpenAI's clients.
-
-    Attributes:
-        openai: Whether OpenAI's clients get the chat as well, at `/v1`.
-    """
-
-    openai: bool = False
-
-
 class OpenAi(Interface):
     """The chat for OpenAI's clients."""
 
     name = "openai"
-    keys = _OpenAiKeys
+    keys = switch(
+        "openai", "Whether OpenAI's clients get the chat as well, at `/v1`.", default=False
+    )
     needs = (Chat.name,)
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
@@ -215,21 +201,11 @@ Parameters that this server cannot honour, such as `tools`, are refused; unknown
         yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
 
 
-class _PageKeys(Table):
-    """Keys of the pages for browsers.
-
-    Attributes:
-        page: Whether it has pages for browsers.
-    """
-
-    page: bool = True
-
-
 class Page(Interface):
     """Pages for browsers, and lists of documents for agents."""
 
     name = "page"
-    keys = _PageKeys
+    keys = switch("page", "Whether it has pages for browsers.", default=True)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = (CITING,)

@@ -1,7 +1,9 @@
 """Declares what every server has, and what its operation may do without."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from pydantic import create_model
 
 from foundry.features.feature import Feature, Table
 from foundry.features.snippet import Step
@@ -29,6 +31,13 @@ class Http(Feature):
     }
 
 
+def switch(name: str, meaning: str, *, default: bool) -> type[Table]:
+    """Return the keys of an interface that has no other key than the one that leaves it out."""
+    words = f"Key of an interface.\n\nAttributes:\n    {name}: {meaning}\n"
+    fields: Any = {name: (bool, default)}
+    return create_model(f"{name}_keys", __base__=Table, __doc__=words, **fields)
+
+
 class Interface(Feature):
     """A part of the server that `[server]` may leave out: its name is the key.
 
@@ -52,21 +61,15 @@ class Interface(Feature):
         yield from ()
 
 
-class _MonitoringKeys(Table):
-    """Keys of the monitoring.
-
-    Attributes:
-        monitoring: Whether requests are logged, counted for Prometheus at `/metrics`, and traced.
-    """
-
-    monitoring: bool = True
-
-
 class Monitoring(Interface):
     """A log line and a trace of each request, and metrics."""
 
     name = "monitoring"
-    keys = _MonitoringKeys
+    keys = switch(
+        "monitoring",
+        "Whether requests are logged, counted for Prometheus at `/metrics`, and traced.",
+        default=True,
+    )
     dependencies = ("opentelemetry-api>=1.30,<2", "prometheus-client>=0.22,<0.30")
     environment = (
         """
@@ -76,21 +79,15 @@ class Monitoring(Interface):
     )
 
 
-class _ReloadingKeys(Table):
-    """Keys of the reloading.
-
-    Attributes:
-        reloading: Whether it goes over to each index that is published while it runs.
-    """
-
-    reloading: bool = True
-
-
 class Reloading(Interface):
     """The index that is published while the server runs, in place of the one before."""
 
     name = "reloading"
-    keys = _ReloadingKeys
+    keys = switch(
+        "reloading",
+        "Whether it goes over to each index that is published while it runs.",
+        default=True,
+    )
 
 
 HTTP = Http()
