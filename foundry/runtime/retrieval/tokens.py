@@ -167,6 +167,9 @@ class Tokenizer:
     def _analyse(self, surface: str) -> Token:
         if len(surface) > MAX_TOKEN_LENGTH:
             return Token(surface, ())
+        # So are most words, and the patterns below would take three times as long.
+        if surface.isalpha() and surface.islower():
+            return Token(surface, tuple(self._word_terms(surface)))
         if surface[0] in " (" or surface[-1] == " ":  # A letter that numbers something.
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
