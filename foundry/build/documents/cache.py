@@ -85,6 +85,7 @@ class DocumentCache:
         )
         self._keeps_nothing = keeps_nothing
         self._committed = time.monotonic()
+        self._last: int | None = None
 
     def close(self) -> None:
         """Close the file; what was stored until now is kept."""
@@ -113,8 +114,11 @@ class DocumentCache:
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
         """Keep a result under a new number, which replaces an older one; returns the number."""
-        last = self._file.last_key(_RESULT)
-        name, number = _name(source, key), 1 if last is None else _number(last) + 1
+        if self._last is None:
+            last = self._file.last_key(_RESULT)
+            self._last = 0 if last is None else _number(last)
+        self._last += 1
+        name, number = _name(source, key), self._last
         if old := self.find(source, key):
             self._file.delete([_RESULT + _pack(old.number)])
         # With its name, so that the entry of a document that is gone can be found.

@@ -5,8 +5,9 @@ A few small texts are prepared in this process: workers take longer to start tha
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Protocol, Self
 
 from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer
@@ -102,6 +103,7 @@ class Pool:
         self._threads: ThreadPoolExecutor | None = None
         self._waiting: list[Task] = []
         self._running: dict[Future[Made], Task] = {}
+        self._done: SimpleQueue[Future[Made]] = SimpleQueue()
         self._bytes = 0
 
     def __enter__(self) -> Self:
@@ -127,7 +129,7 @@ class Pool:
                 yield from self._hand_over(self._jobs)
         yield from self._hand_over(1)
         while self._running:
-            yield from self._finished(timeout=None)
+            yield self._next_finished()
 
     def _is_little(self) -> bool:
         documents, size = LITTLE_WORK
@@ -141,22 +143,23 @@ class Pool:
         for task in self._waiting:
             _, raw = task
             while self._running and not self._has_room(len(raw.content)):
-                yield from self._finished(timeout=None)
+                yield self._next_finished()
             self._bytes += len(raw.content)
-            self._running[self._threads.submit(self._ask, raw)] = task
-            yield from self._finished(timeout=0)
+            future = self._threads.submit(self._ask, raw)
+            self._running[future] = task
+            future.add_done_callback(self._done.put)
         self._waiting.clear()
 
     def _has_room(self, size: int) -> bool:
         most = DOCUMENTS_AHEAD * self._jobs
         return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
 
-    def _finished(self, timeout: float | None) -> Iterator[tuple[Task, Made]]:
-        done, _ = wait(self._running, timeout, FIRST_COMPLETED)
-        for future in done:
-            task = self._running.pop(future)
-            self._bytes -= len(task[1].content)
-            yield task, future.result()
+    def _next_finished(self) -> tuple[Task, Made]:
+        """Wait for the next document that is ready."""
+        future = self._done.get()
+        task = self._running.pop(future)
+        self._bytes -= len(task[1].content)
+        return task, future.result()
 
     def _prepare_here(self, raw: RawDocument) -> Made:
         if self._here is None:

@@ -6,10 +6,12 @@ with a document is a module's `open_task`.
 """
 
 import json
+import math
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ OCR_SECONDS = 3_600
 """More time for a document whose pictures are read; each has its own limit of processor time."""
 FILES_PER_WORKER = 200
 """A new worker takes over after so many parsed files, for libraries that keep memory."""
+TICK_SECONDS = 0.1
 
 _WORKER = Path(__file__).with_name("worker.py")
 
@@ -63,7 +66,8 @@ class Sandbox:
         self._task = {"module": module, "options": options}
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
-        self._is_closed = False
+        self._closed = threading.Event()
+        self._clock: threading.Thread | None = None
 
     def ask(self, raw: RawDocument) -> bytes:
         """Return a worker's answer about a document, unchecked. Raises UnreadableError."""
@@ -76,14 +80,14 @@ class Sandbox:
             raise
         finally:
             self._busy.discard(worker)
-            if worker.is_usable and not self._is_closed:
+            if worker.is_usable and not self._closed.is_set():
                 self._idle.append(worker)
             else:
                 worker.end()
 
     def close(self) -> None:
         """End all workers; a request that is being answered fails."""
-        self._is_closed = True
+        self._closed.set()
         while self._idle:
             self._idle.pop().end()
         for worker in list(self._busy):
@@ -96,7 +100,7 @@ class Sandbox:
         self.close()
 
     def _take(self) -> "_Worker":
-        if self._is_closed:
+        if self._closed.is_set():
             raise UnreadableError("reader crashed", "closed")
         with suppress(IndexError):
             while True:
@@ -104,7 +108,16 @@ class Sandbox:
                 if worker.is_usable:
                     return worker
                 worker.end()
+        if self._clock is None:
+            self._clock = threading.Thread(target=self._watch, name="sandbox clock", daemon=True)
+            self._clock.start()
         return _Worker(self._limits, self._task)
+
+    def _watch(self) -> None:
+        """End what takes too long; one clock for all costs less than one for each document."""
+        while not self._closed.wait(TICK_SECONDS):
+            for worker in list(self._busy):
+                worker.look_at_clock()
 
 
 def _command(options: str) -> list[str]:
@@ -117,6 +130,7 @@ class _Worker:
     def __init__(self, limits: Limits, task: Mapping[str, str]) -> None:
         self._limits = limits
         self._left = FILES_PER_WORKER
+        self._deadline = math.inf
         options = json.dumps({**task, "memory": limits.memory, "path": sys.path})
         # Not in the user's folder either.
         self._process = subprocess.Popen(
@@ -137,11 +151,8 @@ class _Worker:
         assert self._process.stdin and self._process.stdout
         content = raw.content
         more = len(content) / 1e6 * self._limits.seconds_per_megabyte
-        has_expired = threading.Event()
         patience = OCR_SECONDS if raw.ocr else 0
-        clock = threading.Timer(self._limits.wall + more + patience, self._expire, [has_expired])
-        clock.daemon = True
-        clock.start()
+        self._deadline = time.monotonic() + self._limits.wall + more + patience
         try:
             cpu = self._limits.cpu + int(more)
             request = {"bytes": len(content), "cpu": cpu, "document": raw.describe()}
@@ -159,10 +170,14 @@ class _Worker:
                 raise EOFError
         except (OSError, ValueError, TypeError, KeyError, EOFError):
             self._process.kill()
-            raise self._explain(took_too_long=has_expired.is_set()) from None
-        finally:
-            clock.cancel()
+            raise self._explain() from None
+        self._deadline = math.inf
         return answer
+
+    def look_at_clock(self) -> None:
+        """Kill the process if it should have answered by now."""
+        if self._is_late():
+            self._process.kill()
 
     def kill(self) -> None:
         """Kill the process; a thread that waits for its answer gets none."""
@@ -180,13 +195,12 @@ class _Worker:
                     pipe.close()
         self._process.wait()
 
-    def _expire(self, has_expired: threading.Event) -> None:
-        has_expired.set()
-        self._process.kill()
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
 
-    def _explain(self, *, took_too_long: bool) -> UnreadableError:
+    def _explain(self) -> UnreadableError:
         code = self._process.wait()
-        if took_too_long:
+        if self._is_late():
             return UnreadableError(TOO_MUCH, "time")
         if code == -signal.SIGXCPU:
             return UnreadableError(TOO_MUCH, "processor time")
