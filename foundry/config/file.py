@@ -36,9 +36,9 @@ class ProjectSection(Table):
 
     Attributes:
         name: What the server and its command are called: lower-case words, joined by hyphens.
-        title: What people see above the search.
-        description: What can be found there, in a sentence; assistants read it too.
-        language: Of the documents, for stemming; `none` for no stemming.
+        title: The title of the search page.
+        description: One sentence on what the documents are about; assistants read it too.
+        language: The language of the documents, for stemming; `none` for no stemming.
     """
 
     name: Slug
@@ -54,8 +54,8 @@ class ChunkingSection(Table):
         strategy: What a chunk is.
         max_chars: The longest chunk; by default 4,000 for `page` and 400 for `parent`.
         overlap: How many characters a chunk repeats of the one before.
-        parent_max_chars: The longest passage that is read around a chunk, for `parent` alone.
-        max_tokens: A further limit of a chunk with its headings, by an estimate; 0 for none.
+        parent_max_chars: The longest passage around a chunk; only for `parent`.
+        max_tokens: A further limit on a chunk with its headings, estimated; 0 for none.
     """
 
     strategy: Strategy = "headings"
@@ -98,12 +98,12 @@ class ChunkingSection(Table):
 
 
 class BuildSection(Table):
-    """[build]: what becomes of text that the sources hold more than once.
+    """[build]: how to treat text that the sources contain more than once.
 
     Attributes:
-        duplicates: Which copies of a document are left out: those with the same words, those that
-            differ in a few words too, or none.
-        boilerplate: Whether text that many documents share is cut off the ends of chunks.
+        duplicates: Which copies of a document to leave out: those with the same words, also those
+            that differ in a few words, or none.
+        boilerplate: Whether to cut text that many documents share off the ends of chunks.
     """
 
     duplicates: Literal["exact", "near", "keep"] = "exact"
@@ -111,24 +111,24 @@ class BuildSection(Table):
 
 
 class EmbeddingSection(Table):
-    """[embedding]: what embeds documents and queries.
+    """[embedding]: how documents and queries are embedded.
 
     Attributes:
         provider: What embeds: the built-in table, a library, a service, or nothing.
-        model: As the provider names it, or the path of a folder; needed by every provider but
+        model: The provider's name for it, or the path of a folder; required except for
             `static` and `none`.
-        base_url: Of the service, without a slash at the end; none for a model on this machine.
+        base_url: The address of the service, without a slash at the end.
         api_key_env: The variable that holds the service's key; it may be unset.
-        dimensions: Of the vectors to ask the service for; by default the model's own.
-        document_prefix: Put before each chunk; by default what the model is known to want.
-        query_prefix: Put before each query; by default what the model is known to want.
-        max_tokens: Of one text; by default the model's own limit.
-        concurrency: Calls at the same time.
-        retry_seconds: How long a build goes on trying when a service fails.
-        price_per_million_tokens: For the estimate that `--dry-run` prints.
-        query: What embeds queries: `distilled` and `same` force one, `auto` lets the measured
-            overlap decide.
-        distillation_texts: How many texts beside the chunks the model may be asked to embed.
+        dimensions: How many dimensions to request from the service; by default the model's own.
+        document_prefix: Put before each chunk; known for common models.
+        query_prefix: Put before each query; known for common models.
+        max_tokens: The longest text to embed at once; by default the model's own limit.
+        concurrency: Concurrent calls.
+        retry_seconds: How long a build keeps retrying a failing service.
+        price_per_million_tokens: For the estimate of `--dry-run`.
+        query: What embeds queries: the trained table (`distilled`), the model (`same`), or
+            whichever the measured overlap suggests (`auto`).
+        distillation_texts: How many texts, besides the chunks, the model may embed for training.
     """
 
     provider: Provider = "static"
@@ -178,14 +178,14 @@ class ServerOptions(Table):
     """[server] but for the keys of its interfaces.
 
     Attributes:
-        port: Where it listens.
-        allowed_hosts: Host names that the server answers to, beside localhost; the variable
-            `ALLOWED_HOSTS` adds to them.
-        max_body_bytes: Of one request.
-        max_connections: Connections open at a time.
-        concurrent_searches: Searches worked on at a time; others wait a second at most.
-        concurrent_streams: Responses in pieces, such as whole documents, that are read at a time.
-        requests_per_minute: Of one caller, chats aside; 0 for any number.
+        port: The port to listen on.
+        allowed_hosts: Host names of the server besides localhost; the variable `ALLOWED_HOSTS`
+            adds to them.
+        max_body_bytes: The largest request body.
+        max_connections: Open connections.
+        concurrent_searches: Searches at a time; others wait for up to a second.
+        concurrent_streams: Streamed responses at a time, such as whole documents.
+        requests_per_minute: Requests of one caller, not counting chats; 0 for no limit.
     """
 
     port: int = Field(default=8000, ge=1, le=65535)
@@ -241,8 +241,8 @@ class ExportSection(Table):
 
     Attributes:
         package: The name to import; by default `name` with underscores.
-        targets: Where the export is to run: files for each are added to it.
-        templates: A folder of templates that replace those of Foundry by name; needs `--trust`.
+        targets: Where the export will run; adds the files for each platform.
+        templates: A folder of templates that replace Foundry's by name; needs `--trust`.
     """
 
     package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)

@@ -23,22 +23,22 @@ class GitSource(Table):
 
     Attributes:
         type: What kind of source this is.
-        name: What results and filters call it; by default made of the repository's name.
-        repository: Its url, or its path from the folder of foundry.toml.
-        ref: A branch, tag or whole commit id; by default the branch that the repository names.
-        versions: Branches or tags to read instead of `ref`; each document has its own as
-            `version`, which filters take, and its path begins with it.
-        include: Patterns as in .gitignore; what fits none is left out.
-        exclude: Patterns of what is left out.
+        name: The name in results and filters; by default the repository's name.
+        repository: Its url, or its path relative to foundry.toml.
+        ref: A branch, a tag or a full commit id; by default the repository's default branch.
+        versions: Branches or tags to read instead of `ref`; a document's `version`, by which
+            results can be filtered, says which it is from, and its path begins with it.
+        include: Patterns as in .gitignore of the files to read.
+        exclude: Patterns of files to leave out.
         base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
             commit that last changed the file, or without `history` the one that is read.
-        tags: What all of its documents are tagged with.
+        tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
-        history: Whether to fetch the earlier commits, without their files: they date each file
-            that does not state a date itself.
+        history: Whether to fetch earlier commits, without their files, to date files that do
+            not state a date themselves.
         max_bytes: Larger files are skipped.
-        ocr: Whether pictures are read, and pages of documents that are pictures; needs the extra
-            `ocr`, and some seconds a page.
+        ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
+            a page.
     """
 
     type: Literal["git"] = "git"

@@ -40,17 +40,17 @@ class FolderSource(Table):
 
     Attributes:
         type: What kind of source this is.
-        name: What results and filters call it; by default made of the path.
-        path: The folder, from that of foundry.toml.
-        include: Patterns as in .gitignore; what fits none is left out.
-        exclude: Patterns of what is left out; .gitignore is honoured anyway.
+        name: The name in results and filters; by default made from the path.
+        path: The folder, relative to foundry.toml.
+        include: Patterns as in .gitignore of the files to read.
+        exclude: Patterns of files to leave out, in addition to .gitignore.
         base_url: Put before each path to make the urls of results.
-        tags: What all of its documents are tagged with.
+        tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
         modified: Where dates come from: the front matter (`content`) or the files (`file`).
         max_bytes: Larger files are skipped.
-        ocr: Whether pictures are read, and pages of documents that are pictures; needs the extra
-            `ocr`, and some seconds a page.
+        ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
+            a page.
     """
 
     type: Literal["folder"] = "folder"
@@ -67,22 +67,22 @@ class FolderSource(Table):
 
 
 class RecordsSource(Table):
-    """A CSV or JSONL table, one document a row; most values name columns.
+    """A CSV or JSONL table with one document per row; most values name columns.
 
     Attributes:
         type: What kind of source this is.
-        name: What results and filters call it; by default made of the path.
-        path: The table, which ends in .csv or .jsonl, from the folder of foundry.toml.
-        id: The column of ids, which stay the same when the text changes.
+        name: The name in results and filters; by default made from the path.
+        path: The .csv or .jsonl file, relative to foundry.toml.
+        id: The column of ids, which must not change when the text does.
         title: The column of titles.
         text: The column of texts.
         url: The column of urls.
         modified: The column of dates.
         tags_column: The column of tags, a list or separated by commas.
-        metadata: Further columns to keep.
-        text_format: What the text is.
+        metadata: Other columns to keep.
+        text_format: The format of the text.
         base_url: Put before relative urls, and before ids where a row has no url.
-        tags: What all of its documents are tagged with.
+        tags: Tags for all of its documents.
     """
 
     type: Literal["records"] = "records"

@@ -21,14 +21,14 @@ class WebSource(Table):
 
     Attributes:
         type: What kind of source this is.
-        name: What results and filters call it; by default made of the host.
-        tags: What all of its documents are tagged with.
-        markdown: Whether a page's Markdown version is read instead, where it offers one.
-        min_coverage: The share of the urls found that must give a page; with less the build fails.
-        requests_per_second: To each host; a Crawl-delay in robots.txt slows it down further.
-        timeout_seconds: For one url, from its name to its last byte.
-        max_bytes: Of one page, unpacked.
-        user_agent: What the builder calls itself; robots.txt is obeyed by the part before `/`.
+        name: The name in results and filters; by default made from the host.
+        tags: Tags for all of its documents.
+        markdown: Whether to read the Markdown version of a page where there is one.
+        min_coverage: The share of the urls found that must yield a page, or the build fails.
+        requests_per_second: Per host; a Crawl-delay in robots.txt slows it down further.
+        timeout_seconds: For one url, from name lookup to last byte.
+        max_bytes: The largest page, uncompressed.
+        user_agent: The user agent; the part before `/` is matched against robots.txt.
         allow_private: Hosts that may have a private address, such as `docs.internal`.
     """
 
@@ -98,16 +98,16 @@ class UrlSource(WebSource):
 
 
 class ListedSource(WebSource):
-    """Pages that are found from one url on.
+    """Pages found from one url.
 
     Attributes:
-        url: The page or sitemap to begin with.
-        include: Patterns for urls: `*` stands for any characters; one that begins with `/` is
+        url: The page or sitemap to start from.
+        include: Url patterns in which `*` stands for any characters; one that begins with `/` is
             matched against path and query, any other against the whole url.
         exclude: Patterns of urls to leave out.
-        hosts: Other hosts than that of `url` whose pages belong to the source.
-        max_pages: Pages read at most.
-        depth: Links followed from the first page on.
+        hosts: Further hosts whose pages belong to the source.
+        max_pages: The most pages to read.
+        depth: How many links away from the first page to go.
     """
 
     url: str = Field(min_length=1)

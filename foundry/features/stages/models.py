@@ -15,12 +15,13 @@ class Understanding(Stage):
     """[search.understanding]: a language model rewrites the query, and finds filters in it."""
 
     name = "understanding"
-    summary = "a language model rewrites queries, or finds filters in them"
+    summary = "lets a language model rewrite queries or find filters in them"
     description = (
-        "before the search, a language model of the host's (`LLM_BASE_URL`, `LLM_MODEL`,"
-        " `LLM_API_KEY`) rewrites the query and finds filters in it: those in `extract`, such as"
-        ' `["modified_after", "tags", "status"]`, with values that the index has (of a filter with'
-        " 100 at most), if the model is as sure as `confidence`; the caller's own filters hold"
+        "before the search, a language model (`LLM_BASE_URL`, `LLM_MODEL`, `LLM_API_KEY`)"
+        " rewrites the query, and finds filters in it: those listed in `extract`, such as"
+        ' `["modified_after", "tags", "status"]`, with values that occur in the index (at most'
+        " 100 per filter), if the model is at least as sure as `confidence`. The caller's own"
+        " filters are kept"
     )
     waits = True
     is_tuned = False
@@ -84,10 +85,10 @@ class Rerank(Stage):
     """[search.rerank]: the best results, judged by a cross-encoder."""
 
     name = "rerank"
-    summary = "the best results in the order of a cross-encoder: name a model"
+    summary = "reorders the best results with a cross-encoder: name a model"
     description = (
-        "a cross-encoder reads the best `hits` beside the query and orders them by its own score,"
-        " which becomes theirs; the others stay below"
+        "a cross-encoder reads the best `hits` together with the query, and reorders them by"
+        " its own score, which replaces theirs; the others stay below"
     )
     waits = True
     is_tuned = False
@@ -131,12 +132,12 @@ class RerankService(Stage):
     """[search.rerank_service]: the best results, judged by a service."""
 
     name = "rerank_service"
-    summary = "the best results in the order of Cohere, Jina or a TEI server"
+    summary = "reorders the best results with Cohere, Jina or a TEI server"
     description = (
-        "a service reads the best `hits` beside the query and orders them by its own score, which"
-        ' becomes theirs; the others stay below. `service` is `"cohere"`, `"jina"` or `"tei"` (Text'
-        " Embeddings Inference, and what else answers like it); a `tei` service needs `base_url`,"
-        " the others `model`; the key is in `RERANK_API_KEY`"
+        "a service reads the best `hits` together with the query, and reorders them by its own"
+        ' score, which replaces theirs; the others stay below. `service` is `"cohere"`,'
+        ' `"jina"` or `"tei"` (Text Embeddings Inference or a compatible server). `tei` needs'
+        " `base_url`, the others `model`; the key is in `RERANK_API_KEY`"
     )
     waits = True
     is_tuned = False

@@ -18,11 +18,11 @@ class AdaptiveWeights(Stage):
     """[search.adaptive_weights]: lane weights by the share of identifiers in the query."""
 
     name = "adaptive_weights"
-    summary = "more weight for keywords the more identifiers a query has"
+    summary = "keywords weigh more, the more identifiers a query has"
     description = (
-        "the semantic weight is `mostly_semantic_weight` if more than `mostly` of a query's"
-        " meaningful words belong to identifiers, `partly_semantic_weight` if more than `partly`"
-        " do; the rest goes to keywords"
+        "if more than `mostly` of a query's meaningful words belong to identifiers, the"
+        " semantic weight is `mostly_semantic_weight`; if more than `partly` do,"
+        " `partly_semantic_weight`. Keywords get the rest"
     )
     needs_vectors = True
 
@@ -49,9 +49,10 @@ class Feedback(Stage):
     """[search.feedback]: results that are near to the best one."""
 
     name = "feedback"
-    summary = "more for what is near to the best result"
+    summary = "favours results close to the best one"
     description = (
-        "results count for more the nearer they are to the best one: `1 + gain` times at most"
+        "results score higher the closer they are in meaning to the best one, up to `1 + gain`"
+        " times"
     )
     needs_vectors = True
 
@@ -73,8 +74,8 @@ class Anchors(Stage):
     """[search.anchors]: results that contain an identifier of the query."""
 
     name = "anchors"
-    summary = "first what contains an identifier of the query"
-    description = "results that contain an identifier of the query count `factor` times"
+    summary = "favours results that contain an identifier of the query"
+    description = "results that contain an identifier of the query score `factor` times as much"
 
     factor: Factor = 1.1
 
@@ -101,7 +102,7 @@ class Recency(Stage):
     """[search.recency]: results by age; keys left out are those of the kind."""
 
     name = "recency"
-    summary = "first what was modified lately: tiers or decay"
+    summary = "favours recently modified documents: tiers or decay"
     environment = (
         """
 # Date to count ages from, instead of today.
@@ -169,13 +170,14 @@ class Recency(Stage):
         """Yield a row for each kind."""
         yield (
             '`recency`, `kind = "tiers"`',
-            "results modified at most so many days ago count more; what has no date counts once",
+            "results modified at most `days` ago score `factor` times as much; those without a date"
+            " keep their score",
             "`tiers = [{ days = 7, factor = 1.2 }, { days = 30, factor = 1.1 }]`",
         )
         yield (
             '`recency`, `kind = "decay"`',
-            "a score halves every `half_life_days`, down to a `floor`, which is also for what has"
-            " no date",
+            "scores halve for every `half_life_days` of age, down to `floor`, which also applies to"
+            " results without a date",
             "`half_life_days = 7`, `floor = 0.1`",
         )
 
@@ -184,11 +186,11 @@ class Links(Stage):
     """[search.links]: what the best results link to, and what links to them."""
 
     name = "links"
-    summary = "what is linked with the best results"
+    summary = "adds documents linked with the best results"
     description = (
-        "documents that the best `seeds` results link to, or that link to them, at most"
-        " `neighbours` for each, score `factor` times what the best of these does, and less than"
-        " the weakest of them"
+        "adds documents that link to or from the best `seeds` results, at most `neighbours` for"
+        " each; they score `factor` times as much as the best of these results, and less than"
+        " the weakest"
     )
 
     seeds: int = Field(default=3, ge=1, le=100)
@@ -212,11 +214,11 @@ class Expansion(Stage):
 
     name = "expansion"
     tells_of_corpus = True
-    summary = "words of the corpus near to the query, in the semantic lane"
+    summary = "adds similar words of the corpus to the semantic query"
     description = (
-        "the `terms` nearest of the corpus's `vocabulary` most frequent words, if their cosine to"
-        " the query is `minimum_cosine` or more, are added to it for the semantic lane; never to a"
-        " query with an identifier"
+        "adds up to `terms` similar words to the query in the semantic lane: of the corpus's"
+        " `vocabulary` most frequent words, those whose cosine to the query is at least"
+        " `minimum_cosine`. Queries with an identifier are left alone"
     )
     needs_vectors = True
     built_in = frozenset({"vocabulary"})
@@ -241,11 +243,12 @@ class Heuristics(Stage):
     """[search.heuristics]: results that hold the names of the query, or fit its category."""
 
     name = "heuristics"
-    summary = "first what has the names, or the kind of content, of the query"
+    summary = "favours results with the names, or of the kind, that the query mentions"
     description = (
-        "of the best `hits`, those that hold the query's identifiers and capitalised names count up"
-        " to `1 + entities_gain` times, the more the rarer these are; those whose source or tag the"
-        " query names `1 + category_gain` times"
+        "among the best `hits`, results that contain the query's identifiers and capitalised"
+        " names score up to `1 + entities_gain` times as much, depending on how rare these are;"
+        " results whose source or tag the query mentions score `1 + category_gain` times as"
+        " much"
     )
 
     hits: int = Field(default=50, ge=1, le=200)
@@ -268,11 +271,15 @@ class WordParts(Stage):
     """[search.word_parts]: results that have parts of the query's words."""
 
     name = "word_parts"
-    summary = "more for what shares parts of words with the query; for languages but English"
+    summary = (
+        "favours results with parts of the query's words: for languages that join or inflect"
+        " words"
+    )
     description = (
-        "of the best `hits`, those that have the parts of the query's words (runs of five letters)"
-        " count up to `1 + gain` times, the more the rarer these are among them. For languages that"
-        " join words or inflect them richly: in English it can cost more than it gains"
+        "among the best `hits`, results that contain parts of the query's words (runs of five"
+        " letters) score up to `1 + gain` times as much, depending on how rare these parts are"
+        " among them. For languages that join words or inflect them richly; in English it can"
+        " cost more than it gains"
     )
 
     hits: int = Field(default=30, ge=1, le=200)

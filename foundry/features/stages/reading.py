@@ -12,11 +12,12 @@ class Operators(Stage):
     """[search.operators]: phrases, words that must or must not be there, filters in a query."""
 
     name = "operators"
-    summary = '"exact phrases", -word, +word and field:value in queries'
+    summary = 'understands "exact phrases", -word, +word and field:value in queries'
     description = (
-        'in a query, `"exact phrase"` and `+word` must be in a result, `-word` and `-"a phrase"`'
-        " must not, and `field:value` is a filter; whatever is none of these is plain text. A"
-        " phrase is looked for in the text of the best `phrase_chunks` chunks that have its words"
+        'understands operators in queries: `"exact phrase"` and `+word` must be in a result,'
+        ' `-word` and `-"a phrase"` must not, and `field:value` is a filter. Anything else is'
+        " plain text. A phrase is checked in the text of the `phrase_chunks` best chunks that"
+        " contain its words"
     )
     is_tuned = False
     section = """
@@ -24,10 +25,10 @@ class Operators(Stage):
 
 `"exact phrase"` and `+word` must be in a result, `-word` and `-"exact phrase"` must not, and
 `field:value` is a filter (`path:guide/`, `tag:"two words"`) if a passage has that value. A word
-stands for all forms that a search takes for the same, a phrase for itself. All else is plain text:
-`C++`, `-5`, `std::vector`, and a query that leaves nothing to search for. `stages.operators` of a
-response says what was understood. A phrase is looked for in the {phrase_chunks} best passages with
-its words; `unread` says how many more there were.
+matches its inflected forms, a phrase only itself. Anything else is plain text: `C++`, `-5`,
+`std::vector`, and a query with nothing left to search for. `stages.operators` of a response says
+how the query was understood. A phrase is checked in the {phrase_chunks} best passages that contain
+its words; `unread` counts the others.
 """
 
     phrase_chunks: int = Field(default=300, ge=1, le=10_000)
@@ -55,22 +56,22 @@ class Correction(Stage):
 
     name = "correction"
     tells_of_corpus = True
-    summary = "misspelt words of queries become the nearest of the documents"
+    summary = "corrects misspelt words in queries"
     description = (
-        "a word of a query that no chunk has becomes the nearest of the `words` most frequent words"
-        " of the documents: one edit away (a letter left out, put in, replaced or swapped), or two"
-        " for a word of six letters or more; never what has a digit, what stands in quotes, or"
-        " another word of the language. A response says what was searched for"
+        "replaces a query word that occurs in no chunk by the nearest of the corpus's `words`"
+        " most frequent words: one edit away (a letter missing, added, wrong or swapped), or"
+        " two for words of six letters or more. Words with a digit, quoted words and known"
+        " words of the language are left alone. The response says what was searched for"
     )
     is_tuned = False
     built_in = frozenset({"words"})
     section = """
 ## Corrections
 
-A word of a query that no document has is replaced by the nearest that some have, one or two edits
-away; the more frequent wins. Whatever has a digit, stands in quotes or is another word of the
-language stays. `stages.correction` of a response has the `query` that was searched for, and with
-`original` one that searches for the words as they were typed: in quotes.
+A query word that occurs in no document is replaced by the nearest one that does, one or two edits
+away; of several, by the most frequent. Words with a digit, quoted words and known words of the
+language are left alone. `stages.correction` of a response has the `query` that was searched for,
+and `original`, a query that searches for the words as typed, in quotes.
 """
 
     words: int = Field(default=400_000, ge=1_000, le=4_000_000)
@@ -81,7 +82,7 @@ language stays. `stages.correction` of a response has the `query` that was searc
             Place.PARSE,
             {"retrieval.stages.correction": ("correct_query",)},
             "plain = correct_query(index, plain, patterns, journal)",
-            readme="Words that no document has are corrected: see [Corrections](#corrections).",
+            readme="Misspelt words are corrected: see [Corrections](#corrections).",
         )
 
 
@@ -90,20 +91,20 @@ class Synonyms(Stage):
 
     name = "synonyms"
     tells_of_corpus = True
-    summary = "other forms of what a query names: from a file, and acronyms of the documents"
+    summary = "searches for synonyms too: from a file, and acronyms in the documents"
     description = (
-        "a query is also searched for by the synonyms of what it names, in both lanes: those of"
-        " `file`, a group a line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and with"
-        " `acronyms` those that the documents explain, such as `forward kinematics (FK)`"
+        "also searches for synonyms of what the query mentions, in both lanes: those in `file`,"
+        " one group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and,"
+        " with `acronyms`, those that the documents explain, such as `forward kinematics (FK)`"
     )
     is_tuned = False
     built_in = frozenset({"file", "acronyms"})
     section = """
 ## Synonyms
 
-A query that names one form of a thing (`FK`) is also searched for by its other forms (`forward
-kinematics`), of which the index has a list. What no document has is left out of the search if
-another form of it is known. `stages.synonyms` of a response says what was added.
+A query with one form of a term (`FK`) also searches for its other forms (`forward kinematics`),
+which are listed in the index. A form that no document contains is dropped if another one is known.
+`stages.synonyms` of a response lists what was added.
 """
 
     file: str = ""
@@ -115,7 +116,7 @@ another form of it is known. `stages.synonyms` of a response says what was added
             Place.WIDEN,
             {"retrieval.stages.synonyms": ("add_synonyms",)},
             "searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)",
-            readme="Synonyms of what a query names are searched for as well: see"
+            readme="Synonyms of words in a query are searched for as well: see"
             " [Synonyms](#synonyms).",
         )
 
@@ -131,10 +132,10 @@ class Suggestions(Stage):
 
     name = "suggestions"
     tells_of_corpus = True
-    summary = "completions while a query is typed: GET /suggest, and on the page"
+    summary = "completes queries while they are typed: GET /suggest, and on the page"
     description = (
-        "`GET /suggest?q=` completes the last word of a query by the `words` most frequent words of"
-        " the documents, and offers headings; the page shows both while somebody types"
+        "`GET /suggest?q=` completes the last word of a query with the corpus's `words` most"
+        " frequent words, and offers headings; the page shows both while somebody types"
     )
     is_tuned = False
     built_in = frozenset({"words"})
@@ -142,8 +143,8 @@ class Suggestions(Stage):
 ## Suggestions
 
 `GET /suggest?q=` completes the last word of a query that is being typed, and offers headings in
-which the query stands at the beginning of a word. The page shows them: the arrow keys choose,
-Enter searches, Escape closes the list.
+which the query begins a word. The page lists them: arrow keys choose, Enter searches, Escape closes
+the list.
 """
 
     words: int = Field(default=100_000, ge=1_000, le=4_000_000)

@@ -13,10 +13,10 @@ class MinimumScore(Stage):
     """[search.minimum_score]: what is below is no result; None is no minimum."""
 
     name = "minimum_score"
-    summary = "what scores less is no result"
+    summary = "leaves out results with low scores"
     description = (
-        "results are left out that reach neither the `semantic` (cosine) nor the `keyword` (share"
-        " of the best) score given, or not the final `score`"
+        "leaves out results that reach neither the `semantic` (cosine) nor the `keyword`"
+        " (relative to the best) minimum, or that do not reach the final `score`"
     )
     is_tuned = False
 
@@ -62,11 +62,11 @@ class NearDuplicates(Stage):
     """[search.near_duplicates]: one result of each group whose texts are nearly the same."""
 
     name = "near_duplicates"
-    summary = "one result of each group whose texts are nearly the same"
+    summary = "shows one result of several with nearly the same text"
     description = (
-        "of results with nearly the same words, not just those of equal text as always,"
-        " (`similarity` is the Jaccard index of word pairs) and the same numbers the best is shown,"
-        " with the others' ids in `near_duplicates`"
+        "of results with nearly the same words (a Jaccard index of word pairs of at least"
+        " `similarity`) and the same numbers, only the best is shown; it lists the others in"
+        " `near_duplicates`. Results with equal texts are always merged"
     )
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)
@@ -86,12 +86,12 @@ class Versions(Stage):
     """[search.versions]: one version of each page."""
 
     name = "versions"
-    summary = "of several versions of a page the newest: name their folders, newest first"
+    summary = "shows the newest version of a page: name the folders, newest first"
     description = (
-        "of pages that lie in several folders, one for each version, the first in `folders` is"
-        ' shown (`""` stands for paths in none of the others), or the one that the query names by'
-        " its folder; an older one only where the newer's best result scores less than `share` of"
-        " its own"
+        "of a page that lies in several folders, one for each version, shows the one in the"
+        ' first of `folders` (`""` stands for paths in none of the others), or the one whose'
+        " folder the query mentions. An older one is shown only if the newer one's best result"
+        " scores less than `share` of its own"
     )
 
     folders: Strings = Field(min_length=2, max_length=100)
@@ -126,8 +126,8 @@ class DocumentCap(Stage):
     """[search.document_cap]: at most so many results of one document."""
 
     name = "document_cap"
-    summary = "at most so many results of one document"
-    description = "at most `hits` results of one document, so that others have room"
+    summary = "limits the results of one document"
+    description = "shows at most `hits` results of one document, to make room for others"
 
     hits: int = Field(default=3, ge=1, le=100)
 
