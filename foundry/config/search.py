@@ -13,8 +13,7 @@ from foundry.config.synonyms import Group
 from foundry.features.feature import Strings, Table
 from foundry.features.stage import Stage, Surroundings
 from foundry.features.stages import STAGES
-from foundry.features.stages.ranking import Expansion
-from foundry.features.stages.reading import Correction, Suggestions, Synonyms
+from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from foundry.features.snippet import Place, Step
-from foundry.features.stage import Stage, Surroundings
+from foundry.features.stage import Share, Stage, Surroundings
 
 
 class Operators(Stage):
@@ -158,4 +158,34 @@ the list.
         )
 
 
-STAGES = (Operators, Correction, Synonyms, Suggestions)
+class Expansion(Stage):
+    """[search.expansion]: words of the corpus near to the query, for the semantic lane."""
+
+    name = "expansion"
+    tells_of_corpus = True
+    summary = "adds similar words of the corpus to the semantic query"
+    description = (
+        "adds up to `terms` similar words to the query in the semantic lane: of the corpus's"
+        " `vocabulary` most frequent words, those whose cosine to the query is at least"
+        " `minimum_cosine`. Queries with an identifier are left alone"
+    )
+    needs_vectors = True
+    built_in = frozenset({"vocabulary"})
+
+    terms: int = Field(default=3, ge=1, le=20)
+    minimum_cosine: Share = 0.5
+    vocabulary: int = Field(default=4096, ge=1, le=65_536)
+
+    def steps(self) -> Iterator[Step]:
+        """Change the vector of the query."""
+        yield Step(
+            Place.EMBED,
+            {"retrieval.stages.expansion": ("expand_query",)},
+            "vector = expand_query(index, index.encoder, searched, tokens, vector, journal,"
+            " terms={terms}, minimum_cosine={minimum_cosine})",
+            readme="Up to {terms} words of the documents that are close to the query are added to"
+            " its embedding.",
+        )
+
+
+STAGES = (Operators, Correction, Synonyms, Expansion, Suggestions)
