@@ -8,7 +8,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import decode
 from foundry.readers.formats import html
-from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
 
 MAX_CHAPTERS = 5_000
@@ -43,11 +43,7 @@ def read(content: bytes) -> Reading:
         chapter = package.read(normpath(join(dirname(path), unquote(item.get("href", "")))))
         if chapter is not None:
             _add_chapter(composer, chapter)
-    return composer.finish(
-        title=dublin_core(book, "title"),
-        modified=office_modified(book),
-        language=dublin_core(book, "language"),
-    )
+    return composer.finish(**describe(book))
 
 
 def _add_chapter(composer: Composer, content: bytes) -> None:

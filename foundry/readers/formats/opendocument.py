@@ -4,7 +4,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
-from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
 
 MAX_REPEATED = 100
@@ -38,12 +38,7 @@ def read(content: bytes) -> Reading:
         raise UnreadableError("damaged", "there is no content.xml")
     composer = Composer()
     _add(composer, body)
-    properties = package.xml("meta.xml")
-    return composer.finish(
-        title=dublin_core(properties, "title"),
-        modified=office_modified(properties),
-        language=dublin_core(properties, "language"),
-    )
+    return composer.finish(**describe(package.xml("meta.xml")))
 
 
 def _add(composer: Composer, parent: Element) -> None:

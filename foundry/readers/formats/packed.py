@@ -7,6 +7,7 @@ import io
 import re
 import zipfile
 import zlib
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -24,6 +25,7 @@ _DIRECTORY_ENTRY = b"PK\1\2"
 _XML_NAME = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
 # With or without the zero bytes of UTF-16.
 _DTD = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
+_DATES = ("modified", "date", "created")
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
@@ -85,16 +87,18 @@ def parse_xml(content: bytes) -> Element:
         raise UnreadableError("damaged", "XML") from None
 
 
-def dublin_core(root: Element | None, name: str) -> str | None:
+def _dublin_core(root: Element | None, name: str) -> str | None:
     """Return the text of the first Dublin Core element of that name, below `root`."""
     found = None if root is None else root.find(f".//{_DUBLIN_CORE}{name}")
     return "".join(found.itertext()).strip() or None if found is not None else None
 
 
-def office_modified(root: Element | None) -> str | None:
-    """Return when a document says that it was last modified, from its core properties."""
-    if root is None:
-        return None
-    found = (root.find(f".//{{*}}{tag}") for tag in ("modified", "date", "created"))
-    first = next((element for element in found if element is not None), None)
-    return None if first is None else normalise_date("".join(first.itertext()))
+def describe(root: Element | None) -> dict[str, Any]:
+    """Return title, language and date of modification by a document's core properties."""
+    dates = (root.find(f".//{{*}}{tag}") for tag in _DATES) if root is not None else ()
+    modified = next((element for element in dates if element is not None), None)
+    return {
+        "title": _dublin_core(root, "title"),
+        "language": _dublin_core(root, "language"),
+        "modified": None if modified is None else normalise_date("".join(modified.itertext())),
+    }

@@ -9,7 +9,7 @@ from typing import Any
 
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
-from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import extend, read_pictures
 from foundry.records import Reading
 
@@ -48,12 +48,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = slide.notes_slide.notes_text_frame.text.strip()
             composer.text(f"Notes: {notes}" if notes else "")
-    properties = package.xml("docProps/core.xml")
-    reading = composer.finish(
-        title=dublin_core(properties, "title"),
-        modified=office_modified(properties),
-        language=dublin_core(properties, "language"),
-    )
+    reading = composer.finish(**describe(package.xml("docProps/core.xml")))
     return replace(reading, seen=tuple(seen), unsure=unsure)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, Reader, UnreadableError
-from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
 
 MAX_CELLS = 5_000_000
@@ -53,11 +53,7 @@ def read(content: bytes) -> Reading:
     if package is not None:
         has_meta = "meta.xml" in package.names
         properties = package.xml("meta.xml" if has_meta else "docProps/core.xml")
-    return composer.finish(
-        title=dublin_core(properties, "title"),
-        modified=office_modified(properties),
-        language=dublin_core(properties, "language"),
-    )
+    return composer.finish(**describe(properties))
 
 
 def _filled(rows: Sequence[Sequence[Any]]) -> Iterator[list[str]]:

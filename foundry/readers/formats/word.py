@@ -12,7 +12,7 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
-from foundry.readers.formats.packed import Package, dublin_core, office_modified
+from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
 from foundry.records import Reading
 
@@ -48,13 +48,9 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         reading = read_pictures(
             [package.read(name) or b"" for name in package.names if _is_picture(name)]
         )
-    properties = package.xml("docProps/core.xml")
-    return replace(
-        reading,
-        title=dublin_core(properties, "title") or reading.title,
-        modified=office_modified(properties),
-        language=dublin_core(properties, "language"),
-    )
+    stated = describe(package.xml("docProps/core.xml"))
+    stated["title"] = stated["title"] or reading.title
+    return replace(reading, **stated)
 
 
 def read_rtf(content: bytes) -> Reading:
