@@ -134,7 +134,7 @@ def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     corpus=corpora,
