@@ -127,7 +127,7 @@ class Journal:
 
 
 def check_request(query: str, top_k: int, mode: str) -> None:
-    """Raise InvalidRequestError for a request that no search can answer."""
+    """Raise InvalidRequestError for arguments out of range."""
     if not query.strip():
         raise InvalidRequestError("query must not be empty", field="query")
     if len(query) > MAX_QUERY_LENGTH:
