@@ -14,7 +14,7 @@ from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..results import Journal
-from ..tokens import HEADING_MARK, Token, query_terms
+from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
@@ -57,10 +57,13 @@ def add_synonyms(
     """Return the query's text, tokens and terms with those of its synonyms.
 
     The text gets only forms that more chunks have than the query's own: others would lead the
-    vector away from what the documents say. The tokens are the query's own, without those of forms
+    vector away from what the documents say. A query that is a heading finds it as such: then the
+    text stays, and headings with other forms do not count as named. The tokens are the query's own, without those of forms
     that no chunk has: other forms are searched for instead.
     """
     forms = open_forms(index)
+    heading = heading_term(tokens)
+    is_heading = heading is not None and index.keyword_lane.frequency(heading) > 0
     named = [token for token in tokens if token.terms]
     left_out: list[Token] = []
     added: dict[str, list[str]] = {}
@@ -75,10 +78,11 @@ def add_synonyms(
         left_out += form if not own else []
         for other in found:
             replaced = index.tokenizer.tokenize(other)
-            texts += [other] if _frequency(index, replaced) > own else []
             more += [term for token in replaced for term in token.terms]
-            whole = query_terms([*named[:start], *replaced, *named[end:]])
-            more += [term for term in whole if term.startswith(HEADING_MARK)]
+            if not is_heading:
+                texts += [other] if _frequency(index, replaced) > own else []
+                whole = query_terms([*named[:start], *replaced, *named[end:]])
+                more += [term for term in whole if term.startswith(HEADING_MARK)]
     if not added:
         return searched, [*tokens], [*terms]
     journal.note("synonyms", added=added)
