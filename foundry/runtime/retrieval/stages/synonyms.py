@@ -58,8 +58,8 @@ def add_synonyms(
 
     The text gets only forms that more chunks have than the query's own: others would lead the
     vector away from what the documents say. A query that is a heading finds it as such: then the
-    text stays, and headings with other forms do not count as named. The tokens are the query's own, without those of forms
-    that no chunk has: other forms are searched for instead.
+    text stays, and headings with other forms do not count as named. The tokens are the query's own,
+    without those of forms that no chunk has: other forms are searched for instead.
     """
     forms = open_forms(index)
     heading = heading_term(tokens)
