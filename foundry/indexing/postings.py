@@ -115,7 +115,7 @@ class PostingsBuilder:
         idf = _idf(len(chunk_lengths), frequencies[order])
         norms = K1 * (1 - B + B * (chunk_lengths / max(1.0, average)))
         first, of_headings = self._heading_impacts(
-            vocabulary, idf, np.where(frequencies, ranks, -1)
+            vocabulary, idf, np.where(frequencies, ranks.astype(np.int64), -1)
         )
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
