@@ -257,3 +257,9 @@ def test_thanks_are_answered_without_a_search() -> None:
     assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
     assert delta["text"].startswith("You are welcome.")
     assert (end["mode"], end["reason"], end["cited"]) == ("extractive", "acknowledgement", [])
+
+
+def test_what_a_model_took_for_the_query_is_counted_without_an_answer_of_it() -> None:
+    model = PlayedModel(ModelError("took too long"))
+    model.condensed = ModelChunk("Who replaces valves?", "stop", {"total_tokens": 5})
+    assert events(model, FOLLOWED_UP)[-1][1]["usage"] == {"total_tokens": 5}

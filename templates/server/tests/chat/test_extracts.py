@@ -89,3 +89,5 @@ def test_what_is_said_already_is_not_said_again() -> None:
     text = "The valve is replaced yearly. Yearly, the valve is replaced."
     assert len(extracts("When is the valve replaced?", passage(1, "Valves", text))) == 1
     assert extracts("Who?", passage(1, "Valves", "")) == []
+    # Of a question without terms, what a passage says first.
+    assert extracts("Who?", passage(1, "Valves", text))[0] == (1, "The valve is replaced yearly.")

@@ -59,3 +59,10 @@ def test_common_part_of_all_vectors_is_part_of_the_cosine() -> None:
     # Less its mean, each points along (1, -1), in opposite directions.
     assert float(first @ second) == pytest.approx(0.25 - 0.75, abs=1e-6)
     assert float(first @ first) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_words_of_english_are_cut_in_their_american_spelling() -> None:
+    british, american = (
+        PieceCutter(["color"], "english").cut(word) for word in ("colour", "color")
+    )
+    assert british == american != PieceCutter(["color"], "german").cut("colour")

@@ -12,11 +12,11 @@ from foundry.runtime.retrieval.candidates import (
 )
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
-POSTINGS = {"pump": (0, 3), "seal": (3, 5), "valve": (5, 6)}
+POSTINGS = {"pump": (0, 3), "seal": (3, 5), "valve": (5, 6), "belt": (6, 8)}
 WORDS = KeywordLane(
     lambda term: POSTINGS.get(term, (0, 0)),
-    np.array([0, 2, 3, 2, 4, 0], dtype=np.uint32),
-    np.array([1, 2, 0.5, 0.25, 4, 1.25], dtype=np.float32),
+    np.array([0, 2, 3, 2, 4, 0, 2, 3], dtype=np.uint32),
+    np.array([1, 2, 0.5, 0.25, 4, 1.25, 1, 1], dtype=np.float32),
     chunk_count=5,
 )
 """A lane of five chunks, the second of which has no term."""
@@ -31,6 +31,7 @@ WORDS = KeywordLane(
         # Of equal scores, the first chunks of the index.
         (["pump", "valve"], 1, [0], [2.25]),
         (["seal", "valve", "valve", "valve"], 2, [4, 0], [4, 3.75]),
+        (["belt"], 1, [2], [1]),
         (["zebra"], 10, [], []),
         ([], 10, [], []),
     ],

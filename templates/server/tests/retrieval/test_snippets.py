@@ -134,6 +134,8 @@ def words(first: int, last: int) -> str:
         ("w100", words(0, 90) + ". " + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
         ("w100", words(0, 90) + "\n" + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
         ("nothing", "x" * 500, "x" * 300 + " \u2026"),
+        # Markup takes room, and is not shown.
+        ("nothing", "<b></b>" * 85 + "words", "words"),
         # No more than 3,000 characters are read.
         ("w700", words(0, 999), words(0, 59) + " \u2026"),
     ],

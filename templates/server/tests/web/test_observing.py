@@ -1,6 +1,8 @@
 """What is counted, timed and logged of requests and searches."""
 
 import logging
+import math
+import re
 from typing import Any
 
 import pytest
@@ -51,6 +53,11 @@ def test_a_search_and_its_stages_are_counted_and_timed() -> None:
     # Bounds of buckets are seconds.
     assert counted('search_stage_seconds_bucket{le="2.5",stage="a-stage"}') == 1
     assert counted('search_stage_seconds_bucket{le="1.0",stage="a-stage"}') == 0
+    metrics = generate_latest(REGISTRY).decode()
+    bounds = re.findall(r'(?m)^search_stage_seconds_bucket\{le="(.*)",stage="a-stage"', metrics)
+    assert [float(bound) for bound in bounds] == [
+        *(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, math.inf)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.hooks import Hooks, SearchRequest, with_hooks
@@ -50,10 +47,14 @@ def test_a_score_that_is_not_a_number_is_0() -> None:
     assert found(math.nan, 0.5) == [("b", 0.5), ("a", 0.0)]
 
 
-@given(st.lists(st.floats(allow_nan=False), max_size=20))
-def test_scores_are_always_descending_and_in_range(scores: list[float]) -> None:
-    given_back = found(*scores)
-    values = [score for _, score in given_back]
-    assert values == sorted(values, reverse=True)
-    assert all(0 <= value <= 1 for value in values)
-    assert sorted(name for name, _ in given_back) == [chr(97 + n) for n in range(len(scores))]
+def test_a_request_may_be_answered_as_another_one() -> None:
+    asked: list[Any] = []
+
+    def search(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
+        asked.append((query, top_k, options))
+        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
+
+    assert with_hooks(search, Hooks()) is search
+    hooks = Hooks(before_search=lambda request: replace(request, query=request.query.lower()))
+    assert with_hooks(search, hooks)("SEAL", 3, filters={"tags": "a"}).query == "seal"
+    assert asked == [("seal", 3, {"mode": "hybrid", "filters": {"tags": ("a",)}})]
