@@ -1,20 +1,18 @@
 """The HTTP application, in process: every endpoint answers, and refusals say why."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from urllib.parse import quote
 
-import httpx2
 import pytest
 from starlette.testclient import TestClient
 
 from workshop import app, load, search_hybrid
 from workshop.app import create_app
 from workshop.index.errors import ConfigurationError
+from workshop.index.reader import ServedState, served
 from workshop.retrieval.hooks import Hooks
 from workshop.retrieval.settings import settings
 from workshop.retrieval.snippets import with_snippets
-from workshop.web import middleware
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()
@@ -47,20 +45,53 @@ def test_ten_results_are_given_unless_another_number_is_asked_for(client: TestCl
 
 
 def test_contents_can_be_read(client: TestClient) -> None:
-    chunk = client.get(f"/chunks/{quote(CHUNK.id, safe='')}").json()
-    assert chunk == CHUNK.to_json()
-    assert client.get("/documents", params={"limit": 1}).json()["total"] == INDEX.document_count
-    document = client.get(f"/documents/{quote(DOCUMENT.id, safe='')}").json()
-    assert document["title"] == DOCUMENT.title
-    assert document["contents"][0]["id"] == CHUNK.id
-    sources = client.get("/sources").json()["sources"]
-    assert sum(source["chunks"] for source in sources) == INDEX.chunk_count
+    assert client.get(f"/chunks/{quote(CHUNK.id, safe='')}").json() == CHUNK.to_json()
+    assert client.get("/sources").json() == {
+        "sources": [source.to_json() for source in INDEX.sources()]
+    }
+    assert sum(source.chunks for source in INDEX.sources()) == INDEX.chunk_count
+    documents = INDEX.documents(limit=100)
+    assert client.get("/documents").json() == {
+        "total": INDEX.document_count,
+        "offset": 0,
+        "documents": [document.to_json() for document in documents],
+    }
+    for document in documents[:5]:
+        contents = [
+            {"id": chunk.id, "section": chunk.section, "position": chunk.position}
+            for chunk in INDEX.chunks_of(document, limit=100)
+        ]
+        place = f"/documents/{quote(document.id, safe='')}"
+        assert client.get(place).json() == {**document.to_json(), "contents": contents}
+        part = client.get(place, params={"offset": 1, "limit": 1}).json()
+        assert part["contents"] == contents[1:2]
+        for copy in document.also_at:
+            assert client.get(f"/documents/{quote(copy.document_id, safe='')}").json()["id"] == (
+                document.id
+            )
 
 
-def test_health(client: TestClient) -> None:
+def test_health(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
-    ready = client.get("/readyz").json()
-    assert (ready["index_version"], ready["chunks"]) == (INDEX.version, INDEX.chunk_count)
+    ready = {
+        "status": "ok",
+        "problem": None,
+        "verified": True,
+        "index_version": INDEX.version,
+        "chunks": INDEX.chunk_count,
+        "documents": INDEX.document_count,
+    }
+    assert client.get("/readyz").json().items() >= ready.items()
+    monkeypatch.setattr(served, "state", ServedState(verified=True, problem="It is old."))
+    assert client.get("/readyz").json().items() >= (
+        {**ready, "status": "degraded", "problem": "It is old."}.items()
+    )
+    monkeypatch.setattr(served, "state", ServedState())
+    monkeypatch.setattr("workshop.web.routes.VERIFYING_TURN_SECONDS", 0.0)
+    waiting = client.get("/readyz")
+    assert (waiting.status_code, waiting.headers["retry-after"]) == (503, "1")
+    monkeypatch.setenv("READY_UNVERIFIED", "1")
+    assert client.get("/readyz").json().items() >= {**ready, "verified": False}.items()
 
 
 def test_openapi_names_every_endpoint(client: TestClient) -> None:
@@ -144,6 +175,8 @@ def test_impossible_request_names_its_field(
         ("GET", "/documents?offset=-1", 422),
         ("GET", "/search?q=a&top_k=101", 422),
         ("GET", "/search?q=a&filter=path", 422),
+        ("GET", "/search?q=a&q=b", 422),
+        ("GET", "/search?q=a&top_k=1&top_k=2", 422),
         ("DELETE", "/search", 405),
         ("POST", "/sources", 405),
     ],
@@ -199,64 +232,18 @@ def test_every_response_has_an_id(client: TestClient) -> None:
     assert len({*ids, "two words"}) == 4
 
 
-def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.05)
-
-    async def send_half() -> AsyncIterator[bytes]:
-        yield b'{"query": '
-        await asyncio.sleep(60)
-
-    async def ask() -> int:
-        transport = httpx2.ASGITransport(create_app())
-        async with httpx2.AsyncClient(transport=transport, base_url=ADDRESS) as client:
-            return (await client.post("/search", content=send_half())).status_code
-
-    assert asyncio.run(ask()) == 408
-
-
-@pytest.mark.parametrize(("count", "status"), [(80, 200), (101, 431)])
-def test_header_fields_are_limited(client: TestClient, count: int, status: int) -> None:
-    headers = {f"x-{number}": "a" for number in range(count)}
-    assert client.get("/healthz", headers=headers).status_code == status
-
-
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("localhost", 200),
-        ("127.0.0.1:1", 200),
-        ("[::1]:8000", 200),
-        ("docs.example", 200),
-        ("evil.example", 421),
-        ("localhost.evil.example", 421),
-        ("docs.example.evil.example", 421),
-        ("10.9.9.9", 421),
-        ("localhost, evil.example", 421),
-    ],
-)
-def test_host_must_be_this_server(monkeypatch: pytest.MonkeyPatch, host: str, status: int) -> None:
+def test_host_and_origin_must_be_this_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("ALLOWED_HOSTS", "docs.example")
     client = TestClient(create_app(), base_url=ADDRESS)
-    assert client.get("/healthz", headers={"Host": host}).status_code == status
-    assert client.get("/sources", headers={"Host": host}).status_code == status
-
-
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
-        (ADDRESS, 200),
-        ("http://evil.example", 403),
-        ("http://127.0.0.1:1", 403),
-        (f"{ADDRESS}.evil.example", 403),
-        (ADDRESS.replace("http", "ftp"), 403),
-        ("null", 403),
-    ],
-)
-def test_origin_must_be_this_server(client: TestClient, origin: str, status: int) -> None:
     for path in ("/healthz", "/sources"):
-        response = client.get(path, headers={"Origin": origin})
-        assert response.status_code == status
-        assert "access-control-allow-origin" not in response.headers
+        for host, status in [("docs.example", 200), ("localhost", 200), ("evil.example", 421)]:
+            assert client.get(path, headers={"Host": host}).status_code == status
+        for origin, status in [(ADDRESS, 200), ("http://evil.example", 403), ("null", 403)]:
+            answer = client.get(path, headers={"Origin": origin})
+            assert answer.status_code == status
+            assert "access-control-allow-origin" not in answer.headers
 
 
 @pytest.mark.parametrize(
@@ -265,11 +252,6 @@ def test_origin_must_be_this_server(client: TestClient, origin: str, status: int
         (f"Bearer {TOKEN}", 200),
         (f"bearer {OTHER_TOKEN}", 200),
         (f"Bearer {TOKEN}x", 401),
-        (f"Bearer {TOKEN[:-1]}", 401),
-        (f"Bearer {TOKEN},{OTHER_TOKEN}", 401),
-        (f"Basic {TOKEN}", 401),
-        (TOKEN, 401),
-        ("Bearer ", 401),
         ("", 401),
     ],
 )
@@ -287,13 +269,7 @@ def test_token_opens_the_endpoints(monkeypatch: pytest.MonkeyPatch, sent: str, s
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("API_TOKENS", "short"),
-        ("API_TOKENS", f"{TOKEN},short"),
-        ("ALLOWED_HOSTS", "*"),
-        ("ALLOWED_HOSTS", "http://docs.example"),
-    ],
+    ("variable", "value"), [("API_TOKENS", "short"), ("ALLOWED_HOSTS", "http://docs.example")]
 )
 def test_impossible_environment_is_refused(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str

@@ -6,15 +6,16 @@ import re
 from urllib.parse import quote
 
 import pytest
-from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from workshop import load
 from workshop.app import create_app
-from workshop.web.page import DocumentPassages
+from workshop.index.reader import read_document
+from workshop.retrieval.settings import settings
 
 INDEX = load()
-DOCUMENT = INDEX.documents(limit=1)[0]
+DOCUMENTS = INDEX.documents(limit=5)
+DOCUMENT = DOCUMENTS[0]
 CHUNKS = INDEX.chunks_of(DOCUMENT)
 PLACE = f"/d/{quote(DOCUMENT.id, safe='')}"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -44,18 +45,88 @@ def test_document_is_the_text_of_its_chunks(client: TestClient) -> None:
 
 
 def test_passages_of_a_document(client: TestClient) -> None:
-    asked = {"document": DOCUMENT.id, "around": CHUNKS[-1].id}
-    found = TypeAdapter(DocumentPassages).validate_json(client.get("/chunks", params=asked).content)
-    assert CHUNKS[-1].id in [chunk.id for chunk in found.chunks]
-    assert found.document.chunks == len(CHUNKS)
+    for document in DOCUMENTS:
+        chunks = [chunk.to_json() for chunk in INDEX.chunks_of(document, limit=100)]
+        whole = client.get("/chunks", params={"document": document.id}).json()
+        assert whole == {"document": document.to_json(), "offset": 0, "chunks": chunks}
+        for place, chunk in enumerate(chunks):
+            asked = {"document": document.id, "around": chunk["id"], "limit": "2"}
+            part = client.get("/chunks", params=asked).json()
+            offset = max(0, place - 1)
+            assert (part["offset"], part["chunks"]) == (offset, chunks[offset : offset + 2])
+    for asked in ({"document": "nowhere"}, {"document": DOCUMENT.id, "around": "nowhere"}):
+        assert client.get("/chunks", params=asked).status_code == 404
 
 
-def test_about_and_lists(client: TestClient) -> None:
-    about = client.get("/about").json()
-    assert (about["documents"], about["chunks"]) == (INDEX.document_count, INDEX.chunk_count)
-    assert [column["name"] for column in about["columns"]] == list(INDEX.filters.columns)
-    assert f"{PLACE}.md" in client.get("/llms.txt").text
-    assert CHUNKS[0].text in client.get("/llms-full.txt").text
+@pytest.mark.parametrize(
+    ("accept", "is_page"),
+    [
+        ("text/html", True),
+        ("*/*", False),
+        ("text/markdown", False),
+        ("text/markdown, text/html;q=0.5", False),
+    ],
+)
+def test_only_browsers_get_pages_of_documents(
+    client: TestClient, accept: str, is_page: bool
+) -> None:
+    for path in (PLACE, PLACE + ".md"):
+        answer = client.get(path, headers={"Accept": accept})
+        assert ("text/html" in answer.headers["content-type"]) == is_page
+        assert answer.headers["vary"] == "Accept"
+
+
+def test_about(client: TestClient) -> None:
+    manifest, filters, chosen = INDEX.manifest, INDEX.filters, settings()
+    about, endpoints = client.get("/about").json(), client.get("/openapi.json").json()["paths"]
+    assert about["suggestions"] == ("/suggest" in endpoints)
+    assert (
+        about.items()
+        >= {
+            "title": chosen.title,
+            "description": chosen.description,
+            "documents": INDEX.document_count,
+            "chunks": INDEX.chunk_count,
+            "newest": filters.newest_date(),
+            "sources": manifest.sources,
+            "tags": manifest.tags[:1000],
+            "media_types": filters.known_values("media_type", 50),
+            "columns": [
+                {"name": name, "values": filters.known_values(name, 50)} for name in filters.columns
+            ],
+            "examples": [item.query for item in manifest.known_items[:4]],
+            "semantic": manifest.dense is not None,
+            "chat": True,
+        }.items()
+    )
+
+
+def test_lists_for_agents(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUBLIC_URL", "https://docs.example/")
+    overview = client.get("/llms.txt").text
+    assert overview.startswith(f"# {plain(settings().title)}\n\n")
+    assert f"{INDEX.document_count} documents in {INDEX.chunk_count} passages." in overview
+    listed = re.findall(r"(?m)^- \[(.*)\]\((\S+)\)(?:: (.*))?$", overview)
+    for document, (title, address, path) in zip(DOCUMENTS, listed, strict=False):
+        assert title == plain(document.title)
+        assert address == f"https://docs.example/d/{quote(document.id, safe='')}.md"
+        assert path == ("" if document.path == document.title else plain(document.path))
+    assert [address for _, address, _ in listed[-2:]] == [
+        "https://docs.example/llms-full.txt",
+        "https://docs.example/openapi.json",
+    ]
+    everything = client.get("/llms-full.txt").text
+    _, *texts = everything.split("\n---\n\nTitle: ")
+    assert len(texts) >= min(INDEX.document_count, 1000)
+    for document in DOCUMENTS:
+        url = f"Url: {plain(document.url)}\n" if document.url else ""
+        head = f"{plain(document.title)}\nPath: {plain(document.path)}\n{url}\n"
+        assert head + "".join(read_document(INDEX, document)) in everything
+
+
+def plain(text: str) -> str:
+    """Return a text on one line, without markup."""
+    return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 
 def test_pages_need_no_token_and_data_does(monkeypatch: pytest.MonkeyPatch) -> None:

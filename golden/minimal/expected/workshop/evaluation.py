@@ -113,7 +113,7 @@ def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]
 
 
 def describe(report: Mapping[str, Any]) -> str:
-    """Lay a report out for people, with the `recorded` and `failures` of `compare`."""
+    """Format a report as text, with the `recorded` and `failures` of `compare`."""
     lines = [", ".join(f"{report[name]:,} {name}" for name in ("questions", "documents", "chunks"))]
     for mode, means in report["metrics"].items():
         lines.append(f"{mode:8}" + "".join(f"  {name} {mean:.4f}" for name, mean in means.items()))

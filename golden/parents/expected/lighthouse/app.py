@@ -13,7 +13,7 @@ from .retrieval.settings import settings
 from .retrieval.stages.cross_encoder import warm_if_wanted
 from .retrieval.stages.parents import find_passage
 from .web.access import AccessPolicy
-from .web.json import Problems
+from .web.json import FAILURES, answer_failure
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.routes import content_routes, health_routes, search_routes
@@ -27,7 +27,6 @@ def create_app() -> FastAPI:
     chosen = settings()
     # Impossible weights are reported now, and not by the first search.
     weights()
-    problems = Problems()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
@@ -38,7 +37,7 @@ def create_app() -> FastAPI:
         # A redirect would be built from the Host header.
         redirect_slashes=False,
         telemetry=TELEMETRY,
-        exception_handlers=problems.handlers,
+        exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     warm_if_wanted()
     # A search may wait for a service or a model, which must not block the event loop.
@@ -55,7 +54,6 @@ def create_app() -> FastAPI:
         policy=AccessPolicy.from_environment(chosen.allowed_hosts),
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
-        problems=problems,
         observe=observe_request,
         queues={
             "/mcp": "mcp",

@@ -13,7 +13,6 @@ from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     Journal,
     Mode,
-    Reason,
     SearchResponse,
     check_request,
     compare_with_terms,
@@ -38,8 +37,8 @@ def search_hybrid(
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
     The stages below change scores or leave chunks out.
-    Only keywords are searched for an identifier that they find, and for a query without a vector.
-    Raises InvalidRequestError for a request that no search can answer.
+    Keywords alone answer an identifier that they find, and a query without a vector.
+    Raises InvalidRequestError for arguments out of range.
     """
     check_request(query, top_k, mode)
     journal = Journal(query, top_k, mode)
@@ -63,38 +62,37 @@ def search_hybrid(
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
     _, own_tokens = index.tokenizer.tokenize_query(plain)
-    unknown = find_unknown_identifiers(index, plain, own_tokens, patterns)
-    journal.unknown_identifiers = unknown
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(
+        index, plain, own_tokens, patterns
+    )
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(rewritten, tokens, patterns)
-    reason: Reason
     if mode == "keyword":
-        candidates, reason = Candidates.by_keyword(keyword), "requested"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        candidates, reason = Candidates.by_keyword(keyword), "identifier"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, reason = Candidates.by_keyword(keyword), "no_vectors"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
-            candidates, reason = by_meaning(semantic), "requested"
+            candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(
                 index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
             )
             candidates = fuse_linear(candidates, *weights())
-            reason = "default"
 
-    if reason not in ("identifier", "requested"):
+    if journal.reason not in ("identifier", "requested"):
         candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
     hits = rank_hits(index, candidates)
     hits = merge_equal_texts(hits, count=top_k)
     hits = expand_parents(hits, index, journal)
-    return respond(index, journal, candidates, hits, reason)
+    return respond(index, journal, candidates, hits)
 
 
 served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))

@@ -7,7 +7,7 @@ from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
-from .web.json import Problems
+from .web.json import FAILURES, answer_failure
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.routes import content_routes, health_routes, in_event_loop, search_routes
@@ -21,7 +21,6 @@ def create_app() -> FastAPI:
     chosen = settings()
     # Impossible weights are reported now, and not by the first search.
     weights()
-    problems = Problems()
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
@@ -32,7 +31,7 @@ def create_app() -> FastAPI:
         # A redirect would be built from the Host header.
         redirect_slashes=False,
         telemetry=TELEMETRY,
-        exception_handlers=problems.handlers,
+        exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(search_routes(search))
@@ -46,7 +45,6 @@ def create_app() -> FastAPI:
         policy=AccessPolicy.from_environment(chosen.allowed_hosts),
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
-        problems=problems,
         observe=observe_request,
         authorise=HOOKS.authorise,
     )

@@ -14,7 +14,6 @@ from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     Journal,
     Mode,
-    Reason,
     SearchResponse,
     check_request,
     compare_with_terms,
@@ -33,10 +32,10 @@ def search_hybrid(
 
     A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of
     0.5 (semantic) and 0.5 (keyword),
-    scaled to 1 for a chunk that is first in both. It orders chunks, and does not tell how well one
+    scaled to 1 for a chunk that is first in both. It orders chunks, but does not say how well one
     fits.
-    Only keywords are searched for an identifier that they find, and for a query without a vector.
-    Raises InvalidRequestError for a request that no search can answer.
+    Keywords alone answer an identifier that they find, and a query without a vector.
+    Raises InvalidRequestError for arguments out of range.
     """
     check_request(query, top_k, mode)
     journal = Journal(query, top_k, mode)
@@ -48,34 +47,31 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.filters.select(filters)
-    unknown = find_unknown_identifiers(index, query, tokens, patterns)
-    journal.unknown_identifiers = unknown
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns)
 
     depth = candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
-    reason: Reason
     if mode == "keyword":
-        candidates, reason = Candidates.by_keyword(keyword), "requested"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        candidates, reason = Candidates.by_keyword(keyword), "identifier"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, reason = Candidates.by_keyword(keyword), "no_vectors"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
-            candidates, reason = by_meaning(semantic), "requested"
+            candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(
                 index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
             )
             candidates = fuse_rrf(candidates, *weights(), k=60)
-            reason = "default"
 
     hits = rank_hits(index, candidates)
     hits = merge_equal_texts(hits, count=top_k)
-    return respond(index, journal, candidates, hits, reason)
+    return respond(index, journal, candidates, hits)
 
 
 served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))

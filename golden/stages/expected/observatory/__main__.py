@@ -30,6 +30,7 @@ def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> Non
     with loading():
         from .app import create_app
         from .index.reloading import follow
+        from .web.citations import announce
         from .web.observing import count_reload
         from .web.serving import serve
 
@@ -40,6 +41,7 @@ def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> Non
         workers=workers,
         insecure_no_auth=insecure_no_auth,
         follow=lambda served: follow(served, count_reload),
+        announce=announce,
     )
 
 

@@ -4,14 +4,14 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .chat.answer import Chat, chat_routes
-from .chat.openai import openai_problem, openai_routes
+from .chat.openai import answer_openai_failure, openai_routes
 from .custom import HOOKS
+from .language_model import ModelSettings
 from .mcp.transports import mcp_routes
-from .model.client import ModelSettings
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import AccessPolicy
-from .web.json import Problems
+from .web.json import FAILURES
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
@@ -27,7 +27,6 @@ def create_app() -> FastAPI:
     chosen = settings()
     # Impossible weights are reported now, and not by the first search.
     weights()
-    problems = Problems({"/v1/": openai_problem})
     app = FastAPI(
         title=chosen.title,
         description=chosen.description,
@@ -38,7 +37,7 @@ def create_app() -> FastAPI:
         # A redirect would be built from the Host header.
         redirect_slashes=False,
         telemetry=TELEMETRY,
-        exception_handlers=problems.handlers,
+        exception_handlers=dict.fromkeys(FAILURES, answer_openai_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(search_routes(search))
@@ -59,7 +58,7 @@ def create_app() -> FastAPI:
         policy=AccessPolicy.from_environment(chosen.allowed_hosts, is_page),
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
-        problems=problems,
+        answer_failure=answer_openai_failure,
         observe=observe_request,
         queues={
             "/mcp": "mcp",

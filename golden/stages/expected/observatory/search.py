@@ -13,7 +13,6 @@ from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     Journal,
     Mode,
-    Reason,
     SearchResponse,
     check_request,
     compare_with_terms,
@@ -43,10 +42,10 @@ def search_hybrid(
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
-    `adapt_weights` chooses other weights for some queries.
+    `adapt_weights` changes the weights for some queries.
     The stages below change scores or leave chunks out.
-    Only keywords are searched for an identifier that they find, and for a query without a vector.
-    Raises InvalidRequestError for a request that no search can answer.
+    Keywords alone answer an identifier that they find, and a query without a vector.
+    Raises InvalidRequestError for arguments out of range.
     """
     check_request(query, top_k, mode)
     journal = Journal(query, top_k, mode)
@@ -64,28 +63,26 @@ def search_hybrid(
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     allowed = index.filters.select(filters)
     allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
-    unknown = find_unknown_identifiers(index, plain, tokens, patterns)
-    journal.unknown_identifiers = unknown
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(index, plain, tokens, patterns)
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
     is_identifier = not unknown and is_identifier_query(plain, tokens, patterns)
-    reason: Reason
     if mode == "keyword":
-        candidates, reason = Candidates.by_keyword(keyword), "requested"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
-        candidates, reason = Candidates.by_keyword(keyword), "identifier"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, reason = Candidates.by_keyword(keyword), "no_vectors"
+        candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
         vector = expand_query(
             index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
         )
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
-            candidates, reason = by_meaning(semantic), "requested"
+            candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(
                 index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
@@ -102,7 +99,6 @@ def search_hybrid(
             )
             candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
             candidates = boost_feedback(candidates, index, gain=0.3)
-            reason = "default"
 
     candidates = boost_anchors(candidates, index.keyword_lane, tokens, patterns, factor=1.1)
     candidates = boost_by_tiers(
@@ -119,7 +115,7 @@ def search_hybrid(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
     )
     hits = cap_documents(hits, journal, most=2)
-    return respond(index, journal, candidates, hits, reason)
+    return respond(index, journal, candidates, hits)
 
 
 served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))

@@ -185,36 +185,6 @@ def test_question_that_follows_up_is_condensed(
     assert done["mode"] == "model"
 
 
-@pytest.mark.parametrize(
-    ("said", "query_from"),
-    [
-        ("Thank you!", None),
-        ("Great, and who wrote it?", "conversation"),
-        ("Who wrote that, and when?", "conversation"),
-        ("Which is the lamp that smokes?", "question"),
-    ],
-)
-def test_what_is_searched_for_depends_on_what_was_said(
-    client: TestClient, said: str, query_from: str | None
-) -> None:
-    earlier = [*MESSAGES, {"role": "assistant", "content": "Yes."}]
-    _, sources, done = ask(client, [*earlier, {"role": "user", "content": said}])
-    assert (sources["query"] and sources["query_from"]) == query_from
-    assert (done["reason"] == "acknowledgement") == (query_from is None)
-
-
-def test_message_that_only_adds_a_word_goes_on_with_the_question(client: TestClient) -> None:
-    chunks = load().chunks_of(load().documents(limit=1)[0])
-    words = [word for chunk in chunks for word in re.findall(r"\b[a-z]{4,}\b", chunk.text)]
-    if not words:
-        pytest.skip("this needs a word in Latin letters")
-    earlier = [*MESSAGES, {"role": "assistant", "content": "Yes."}]
-    _, sources, _ = ask(client, [*earlier, {"role": "user", "content": f"And {words[-1]}?"}])
-    assert sources["query_from"] == "conversation"
-    assert sources["query"].startswith(QUESTION.split()[0])
-    assert words[-1] in sources["query"]
-
-
 def test_question_that_finds_nothing_is_answered_by_saying_so(client: TestClient) -> None:
     text, sources, done = ask(client, [{"role": "user", "content": "?!"}])
     assert sources["sources"] == done["cited"] == []

@@ -68,7 +68,26 @@ def test_better_passages_count_for_more() -> None:
     assert found == [(1, "The valve is replaced by a mechanic.")]
 
 
+def test_of_equal_sentences_the_first_of_a_passage_counts_for_more() -> None:
+    # Each has a third of the question, the second also the start of another passage.
+    names = "mechanic foreman plumber smith painter".split()
+    text = " ".join(f"The valve is replaced by the {name}." for name in names)
+    found = extracts("Is the valve new, who replaces it?", passage(1, "Rooms", text))
+    assert [text.split()[-1] for _, text in found] == [f"{name}." for name in names[:4]]
+
+
+def test_sentences_that_say_much_less_than_the_best_are_left_out() -> None:
+    text = "The pump of the valve has a spring. {} The pump is very old and quite cold."
+    few, many = (
+        extracts(question, passage(1, "Rooms", text.format("Nobody knows why.")))
+        for question in ("Pump valve spring?", "Pump spring?")
+    )
+    assert [len(few), len(many)] == [1, 2]
+
+
 def test_what_is_said_already_is_not_said_again() -> None:
     text = "The valve is replaced yearly. Yearly, the valve is replaced."
     assert len(extracts("When is the valve replaced?", passage(1, "Valves", text))) == 1
     assert extracts("Who?", passage(1, "Valves", "")) == []
+    # Of a question without terms, what a passage says first.
+    assert extracts("Who?", passage(1, "Valves", text))[0] == (1, "The valve is replaced yearly.")

@@ -96,3 +96,9 @@ def test_conversation_to_condense_is_fenced() -> None:
     assert said["content"] == (
         f"{fence} user\na\n{fence} assistant\nb\n{fence} user\nc\n{fence} end of the conversation"
     )
+
+
+def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
+    for left, count in [(200, 2), (199, 1)]:
+        passages = number_passages([hit("x" * (16_000 - left)), hit("y" * 300)])
+        assert len(passages) == count

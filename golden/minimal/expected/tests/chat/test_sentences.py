@@ -1,10 +1,29 @@
-"""Sentences end where readers would say so, here marked by `|`."""
+"""Where sentences end, here marked by `|`, and which a document in Markdown has."""
 
 from itertools import accumulate
 
 import pytest
 
-from workshop.chat.text import find_sentence_ends
+from workshop.chat.text import find_sentence_ends, sentences
+
+MARKDOWN = """# A heading that is no sentence
+
+The first sentence is wrapped
+over two lines. The second, cf. Fig. 3 and e.g. No. 4, ends here! Short.
+
+- An item with a [link](http://evil.example/a?b "title") to follow
+2. A numbered item with ![a picture](x.png) in it
+
+> A quotation, which [[Region D40|the region]] explains [12].
+
+| Reading | What has to be done |
+|---|---|
+| 1.0 percent or more | Cut the power to everything |
+
+```python
+print("This is code and no sentence at all.")
+```
+"""
 
 
 @pytest.mark.parametrize(
@@ -25,8 +44,51 @@ from workshop.chat.text import find_sentence_ends
         "First paragraph\n\n|Second paragraph",
         "Wait... what now. |Yes.",
         "one line\nanother line.\n|Last",
+        "One here. |Two, with spaces after it. ",
     ],
 )
 def test_sentences(marked: str) -> None:
     text, ends = marked.replace("|", ""), [*accumulate(map(len, marked.split("|")))]
     assert [*find_sentence_ends(text, 0, len(text))] == ends[:-1]
+
+
+def test_sentences_of_markdown() -> None:
+    assert list(sentences(MARKDOWN)) == [
+        "The first sentence is wrapped over two lines.",
+        "The second, cf. Fig. 3 and e.g. No. 4, ends here!",
+        "An item with a link to follow",
+        "A numbered item with a picture in it",
+        "A quotation, which the region explains (12).",
+        "Reading: 1.0 percent or more; What has to be done: Cut the power to everything",
+    ]
+
+
+def test_a_row_of_a_table_names_the_columns_of_its_values() -> None:
+    table = (
+        "| Month | Gross | |\n|:---|---:|---|\n"
+        "| December 2024 | $12,500.00 | a \\| b |\n| May | |\n"
+    )
+    assert list(
+        sentences(f"Words above the table.\n{table}\n| a row that belongs to no table |")
+    ) == [
+        "Words above the table.",
+        "Month: December 2024; Gross: $12,500.00; a | b",
+        "a row that belongs to no table",
+    ]
+
+
+def test_scripts_without_spaces() -> None:
+    text = "\u9577\u3044\u6587" * 10 + "\u3002"
+    assert list(sentences(text * 2)) == [text, text]
+
+
+def test_long_sentence_is_cut_at_a_word() -> None:
+    assert [*sentences("word " * 200 + "end.")] == ["word " * 79 + "..."]
+    assert [*sentences("w" * 399 + ".")] == ["w" * 399 + "."]
+    assert [*sentences("w" * 400 + ".")] == ["w" * 396 + " ..."]
+
+
+def test_very_short_sentences_say_nothing() -> None:
+    assert [*sentences("This is too short. This is long enough.")] == ["This is long enough."]
+    assert [*sentences("Nineteen letters ok.")] == ["Nineteen letters ok."]
+    assert [*sentences("Eighteen letters k.")] == []

@@ -41,6 +41,13 @@ def test_vector_is_the_weighted_sum_of_pieces(text: str, total: tuple[int, int])
     assert encoder().encode(text) == pytest.approx(np.array(total) / np.hypot(*total), abs=1e-6)
 
 
+def test_roots_of_counts_are_whole_numbers_of_256ths() -> None:
+    # 256 times the root of 3 is 443.4.
+    total = 443 * np.array([3, 4]) + 256 * 2 * np.array([4, 3])
+    expected = total / np.hypot(*total)
+    assert encoder().encode("pump pump pump 7") == pytest.approx(expected, abs=2e-7)
+
+
 @pytest.mark.parametrize("text", ["", "?!", "seal", "pump handle", "void", "8"])
 def test_text_without_a_vector(text: str) -> None:
     assert encoder().encode(text) is None
@@ -52,3 +59,10 @@ def test_common_part_of_all_vectors_is_part_of_the_cosine() -> None:
     # Less its mean, each points along (1, -1), in opposite directions.
     assert float(first @ second) == pytest.approx(0.25 - 0.75, abs=1e-6)
     assert float(first @ first) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_words_of_english_are_cut_in_their_american_spelling() -> None:
+    british, american = (
+        PieceCutter(["color"], "english").cut(word) for word in ("colour", "color")
+    )
+    assert british == american != PieceCutter(["color"], "german").cut("colour")

@@ -72,3 +72,10 @@ def test_the_owners_patterns_count_for_tokens_and_for_whole_queries() -> None:
     assert is_identifier("gearbox omega", "gearbox [a-z]+")
     assert is_identifier("omega", "omega|sigma")
     assert not is_identifier("omega ray", "omega|sigma")
+
+
+def test_a_long_query_is_never_an_identifier() -> None:
+    assert is_identifier("D40 " * 50)
+    assert not is_identifier("D40 " * 51)
+    assert is_identifier("a" * 200, "a+")
+    assert not is_identifier("a" * 201, "a+")

@@ -40,6 +40,22 @@ def test_every_candidate_has_both_scores() -> None:
     assert found.scores.tolist() == [0.0] * 4
 
 
+def test_what_a_search_has_computed_is_not_computed_again() -> None:
+    found = complete_lanes(
+        lane(None),
+        lane(COSINES),
+        ["term"],
+        VECTOR,
+        LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), every_score=IMPACTS),
+        LaneHits(np.array([2]), np.array([1.0])),
+    )
+    assert found.chunks.tolist() == [1, 2, 3]
+    assert found.semantic is not None and found.keyword is not None
+    assert found.semantic.tolist() == [0.0, 1.0, 0.75]
+    assert found.keyword.tolist() == [3 / 6, 1 / 6, 1.0]
+    assert found.keyword_ranks.tolist() == [2, 0, 1]
+
+
 def test_one_lane_alone() -> None:
     near = by_meaning(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
     assert near.chunks.tolist() == [0, 1, 2]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
-from workshop.retrieval.snippets import MAX_UNCUT_CHARACTERS, ShownHit, with_snippets
+from workshop.retrieval.snippets import ShownHit, with_snippets
 from workshop.retrieval.tokens import Tokenizer
 
 ENGLISH = Tokenizer("english")
@@ -90,6 +90,22 @@ def test_code_keeps_its_lines_and_marks() -> None:
     assert whole.snippet_code == ((0, len(snippet_of(whole))),)
 
 
+@pytest.mark.parametrize(
+    ("text", "snippet", "code"),
+    [
+        ("Go.\n\n```\na **b**\n```", "Go.\na **b**", ((4, 11),)),
+        # The block began in an earlier chunk.
+        ("a **b**\n```", "a **b**", ((0, 7),)),
+        ("a **b**\n```\nGo **on**.", "a b\nGo **on**.", ((4, 14),)),
+    ],
+)
+def test_blocks_of_code_may_begin_and_end_elsewhere(
+    text: str, snippet: str, code: tuple[tuple[int, int], ...]
+) -> None:
+    shown = show("nothing", text)
+    assert (shown.snippet, shown.snippet_code) == (snippet, code)
+
+
 def test_a_window_that_begins_within_code_stays_code() -> None:
     lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))
     shown = show("needle", f"Text.\n\n```\n{lines}\nneedle = **1**\n```\nEnd.")
@@ -98,12 +114,42 @@ def test_a_window_that_begins_within_code_stays_code() -> None:
     assert "needle = **1**" in snippet_of(shown)[start:end]
 
 
+def words(first: int, last: int) -> str:
+    """Words of four letters, numbered; 200 of them take 999 characters."""
+    return " ".join(f"w{number:03}" for number in range(first, last + 1))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "snippet"),
+    [
+        ("nothing", words(0, 79), words(0, 79)),
+        ("nothing", words(0, 80), words(0, 59) + " \u2026"),
+        ("w100", words(0, 199), f"\u2026 {words(93, 151)} \u2026"),
+        # As much before the first word as there is after the last.
+        ("w199", words(0, 199), f"\u2026 {words(132, 199)}"),
+        ("w010 w011 w150 w151 w152", words(0, 199), f"\u2026 {words(132, 199)}"),
+        ("w019", words(0, 199), words(0, 59) + " \u2026"),
+        ("w020", words(0, 199), f"\u2026 {words(13, 71)} \u2026"),
+        # A window begins with a sentence, if one begins near.
+        ("w100", words(0, 90) + ". " + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
+        ("w100", words(0, 90) + "\n" + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
+        ("nothing", "x" * 500, "x" * 300 + " \u2026"),
+        # Markup takes room, and is not shown.
+        ("nothing", "<b></b>" * 85 + "words", "words"),
+        # No more than 3,000 characters are read.
+        ("w700", words(0, 999), words(0, 59) + " \u2026"),
+    ],
+)
+def test_windows(query: str, text: str, snippet: str) -> None:
+    assert snippet_of(show(query, text)) == snippet
+
+
 def test_the_window_has_the_most_words() -> None:
     text = f"A lamp. {LOREM * 6}The lamp burns for ten hours. {LOREM * 6}"
     shown = show("how many hours does a lamp burn", text)
     assert snippet_of(shown).startswith("\u2026 The lamp burns for ten hours.")
     assert snippet_of(shown).endswith(" \u2026")
-    assert len(snippet_of(shown)) <= MAX_UNCUT_CHARACTERS
+    assert len(snippet_of(shown)) <= 400
     assert marked(shown) == ["lamp", "burns", "hours"]
     assert not snippet_of(show("lamp", "The lamp.")).endswith("\u2026")
 
@@ -125,6 +171,7 @@ def test_the_window_has_the_most_words() -> None:
         ("PII-2024-0042", "In 2024 came PII-2024-0042.", ["PII-2024-0042"]),
         ("C++", "In C++ and c.", ["C++"]),
         ("connect", "They disconnect.", []),
+        ("copies of a body", "One copy, and many bodies.", ["copy", "bodies"]),
         ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
         (
             "\u6771\u4eac\u306e\u5929\u6c17",

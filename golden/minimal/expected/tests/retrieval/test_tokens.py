@@ -116,6 +116,26 @@ def test_beginning_of_a_long_query_counts(query: str, searched: str) -> None:
     assert english.tokenize_query(query)[0].strip() == searched
 
 
+def test_a_query_is_measured_after_normalisation() -> None:
+    # One character of Arabic, which stands for a sentence of 18.
+    searched, tokens = english.tokenize_query("\ufdfa" * 200)
+    assert len(searched) <= 2000
+    assert {term for token in tokens for term in token.terms} != set()
+    assert english.tokenize_query("\uff46" * 60)[0] == "\uff46" * 60
+
+
+@pytest.mark.parametrize(("count", "is_one"), [(1, True), (24, True), (25, False)])
+def test_a_heading_has_at_most_24_terms(count: int, is_one: bool) -> None:
+    assert (heading_term(english.tokenize("seal " * count)) is not None) == is_one
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"), [("CFR IT NATION 30 2024", True), ("NATIONS B Cfr", False)]
+)
+def test_acronyms_and_numbers_may_be_part_of_an_identifier(texts: str, expected: bool) -> None:
+    assert {english.token(text).may_accompany for text in texts.split()} == {expected}
+
+
 def test_script_without_spaces_is_cut_within() -> None:
     run = "".join(map(chr, range(0x4E00, 0x4E00 + 200)))
     searched, (token,) = english.tokenize_query(run)

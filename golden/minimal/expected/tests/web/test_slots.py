@@ -4,8 +4,11 @@ import asyncio
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Scope, Send
 
-from workshop.web.middleware import Slots
+from workshop.retrieval.settings import Limits
+from workshop.web.access import AccessPolicy
+from workshop.web.middleware import Middleware, Slots
 
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
@@ -41,5 +44,45 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         slots.give_back()
         await asyncio.sleep(0)
         await slots.take()
+
+    asyncio.run(check())
+
+
+def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workshop.web.middleware.WAIT_SECONDS", 0.05)
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    go_on = asyncio.Event()
+
+    async def stream(scope: Scope, _: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        if scope["path"] == "/pieces":
+            await send({"type": "http.response.body", "body": b"a", "more_body": True})
+            await go_on.wait()
+        await send({"type": "http.response.body", "body": b"b"})
+
+    async def check() -> None:
+        limits = Limits(connections=9, searches=1, streams=1, requests_per_minute=0)
+        policy = AccessPolicy.from_environment([])
+        middleware = Middleware(stream, policy=policy, limits=limits, max_body_bytes=9)
+        statuses: list[int] = []
+
+        async def ask(path: str) -> None:
+            async def send(message: Message) -> None:
+                statuses.extend([message["status"]] if "status" in message else [])
+
+            scope = {"type": "http", "method": "GET", "path": path, "server": None}
+            scope["headers"] = [(b"host", b"localhost")]
+            await middleware(scope, lambda: asyncio.sleep(60), send)
+
+        first = asyncio.create_task(ask("/pieces"))
+        await asyncio.sleep(0.01)
+        # The search has been done, so others can begin, but no more streams.
+        await ask("/whole")
+        await ask("/pieces")
+        assert statuses == [200, 200, 503]
+        go_on.set()
+        await first
+        await ask("/pieces")
+        assert statuses == [200, 200, 503, 200]
 
     asyncio.run(check())

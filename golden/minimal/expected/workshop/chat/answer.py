@@ -1,5 +1,6 @@
 """POST /chat: answers a question from what a search finds, by a language model or by extracts."""
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
@@ -9,15 +10,16 @@ from typing import Any, ClassVar, Literal
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
-from fastapi.sse import format_sse_event
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic_core import to_json
+from starlette.responses import StreamingResponse
+from starlette.types import Send
 
 from ..index.reader import current_index
 from ..index.records import Record
-from ..model.client import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
+from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
-from ..web.event_stream import EventStream
 from ..web.json import PROBLEM_RESPONSES, JsonRoute
 from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
@@ -32,6 +34,7 @@ from .prompt import (
 )
 from .text import CitationFilter, MarkupFilter, disarm
 
+KEEP_ALIVE_SECONDS = 15.0
 CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 128, 500
 
 _logger = logging.getLogger(__name__)
@@ -113,7 +116,7 @@ class Chat:
         max_tokens: int | None = None,
         **options: float | None,
     ) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer to the last turn. Raises InvalidRequestError at first."""
+        """Yield the events of an answer to the last turn. May first raise InvalidRequestError."""
         if kind_of(turns, current_index(), self.language) == "acknowledgement":
             yield Sources(None, "none", None, None, None, False, None, [], {}, [])
             yield Delta("You are welcome. Ask whatever else you want to know.")
@@ -230,6 +233,46 @@ def _extracts(
         text = notice = f"{why.capitalize()}, and no sentence of the documents answers by itself."
     cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
     return text, Done("extractive", reason, notice, cited, False, dict(usage) or None)
+
+
+class EventStream(StreamingResponse):
+    """Sends events as they come, and comments in between so that proxies keep the connection.
+
+    The generator yields one event at least, and is closed as soon as the client is gone. Unlike
+    FastAPI's streams, the response begins with the first event: an error before it is answered like
+    that of any other request.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(events, headers={"X-Accel-Buffering": "no"})
+        self._events = events
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the events until they end; Starlette cancels this when the client is gone."""
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        async with aclosing(self._events) as events:
+            first = await anext(events)
+            await send(start)
+            keep_alive = asyncio.create_task(_keep_alive(send))
+            try:
+                await _send_piece(send, first)
+                async for event in events:
+                    await _send_piece(send, event)
+            finally:
+                keep_alive.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _keep_alive(send: Send) -> None:
+    while True:
+        await asyncio.sleep(KEEP_ALIVE_SECONDS)
+        await _send_piece(send, KEEPALIVE_COMMENT)
+
+
+async def _send_piece(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 def chat_routes(chat: Chat) -> APIRouter:

@@ -26,7 +26,7 @@ MAX_TURNS = 64
 MAX_TURN_CHARACTERS = 16_000
 DEFAULT_CHAT_TOP_K = 6
 
-# No schema can say it.
+# No schema can express it.
 LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
 
 MAX_WORDS = 24  # Of a message that may be a follow-up.
@@ -92,7 +92,7 @@ class LanguageWords:
     clauses: re.Pattern[str]
     openings: re.Pattern[str]
     thanks: frozenset[str]
-    polite: frozenset[str]  # Say thanks with one of `thanks` only.
+    polite: frozenset[str]  # Thanks only beside one of `thanks`.
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Makes of the passages that were found the prompt for a language model, or else extracts.
+"""Makes a prompt for a language model, or extracts, from the passages that were found.
 
 A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
 index, times how well its passage ranked.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..index.reader import Index
 from ..index.records import Record
-from ..model.client import Message, draw_fence
+from ..language_model import Message, draw_fence
 from ..retrieval.results import Hit, term_weights
 from ..web.citations import document_url
 from .conversation import Turn, heading_of
@@ -107,7 +107,7 @@ def answer_messages(
     unknown: Sequence[str] = (),
     wishes: str = "",
 ) -> list[Message]:
-    """Return the messages for an answer; the owner instructs the system, callers only wish."""
+    """Return the messages for an answer: the owner gives instructions, callers only wishes."""
     fence = draw_fence()
     system = _INSTRUCTIONS.format(fence=fence) + (f"\n{instructions}" if instructions else "")
     asked = ""

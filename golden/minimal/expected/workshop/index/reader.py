@@ -75,14 +75,14 @@ class Index:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
         return self.read_chunk(number, ChunkRecord.from_json)
 
-    def read_chunk(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
-        """Return what `make` makes of the stored values of a chunk."""
-        return self._chunks.read(number, make)
+    def read_chunk(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+        """Return what `make` makes of the stored values of a chunk, and `more`."""
+        return self._chunks.read(number, make, *more)
 
     def document(self, number: int) -> DocumentRecord:
         """Return the document with a number from 0 to `document_count` - 1."""
         bounds = self.document_chunks[number : number + 2].tolist()
-        return self._documents.read(number, lambda line: DocumentRecord.from_json(line, *bounds))
+        return self._documents.read(number, DocumentRecord.from_json, *bounds)
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""
@@ -150,11 +150,11 @@ class RecordLines:
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
         self._bytes = open_bytes(path, int(self._offsets[-1]))
 
-    def read(self, number: int, make: Callable[[dict[str, Any]], Made]) -> Made:
-        """Return what `make` makes of a record. Raises IndexUnusableError where that fails."""
+    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+        """Return what `make` makes of a record and `more`; IndexUnusableError where that fails."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
-            return make(_decode(str(self._bytes[start:end], "utf-8"))[0])
+            return make(_decode(str(self._bytes[start:end], "utf-8"))[0], *more)
         except (ValueError, LookupError, OverflowError, TypeError) as error:
             raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
 

@@ -16,7 +16,8 @@ class Record:
     """Base of answers, whose JSON leaves out defaults and the fields that have `exclude`."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    # Serializers are made when they are first used: to start takes long enough.
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "defer_build": True}
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as values that any writer of JSON takes."""

@@ -19,7 +19,7 @@ from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import settings
 from ..web.citations import document_url
-from ..web.requests import AsyncSearch, RequestModel, SearchRequest
+from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 
 MAX_FETCHED_LENGTH = 100_000
 """Characters of a document that `fetch` returns: no model has room for more."""
@@ -83,7 +83,7 @@ _TOOLS = (
         "Search {title}",
         "Find the passages of {title} that answer a question, best first. Identifiers such as"
         " article numbers, names of settings and error codes are found as written.",
-        SearchRequest,
+        SearchArguments,
         FoundPassages,
     ),
     (
@@ -181,7 +181,7 @@ def create_server(
 
 
 async def _search(search: AsyncSearch, arguments: Mapping[str, Any]) -> FoundPassages:
-    request = SearchRequest.model_validate(arguments)
+    request = SearchArguments.model_validate(arguments)
     response = await search(
         request.query, request.top_k, mode=request.mode, filters=request.filters
     )

@@ -146,7 +146,7 @@ def check_version(message: dict[str, Any], header: str | None) -> None:
 def serve_stdio(
     search: Callable[..., SearchResponse], version: str, find_passage: FindPassage | None = None
 ) -> None:
-    """Answer until standard input ends; what else is printed goes to standard error.
+    """Answer until standard input ends; everything else that is printed goes to standard error.
 
     Raises IndexUnusableError, and ServerError if there is no input or output.
     """

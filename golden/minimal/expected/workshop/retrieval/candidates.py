@@ -1,10 +1,10 @@
 """The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
+FEW_SCORES = 500  # To sort so many takes less time than to choose among them first.
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 Observer = Callable[[str, int, int], None]
 """Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
@@ -23,15 +27,22 @@ observers: list[Observer] = []
 """Told of every stage, in whichever thread it runs."""
 
 
-@contextmanager
-def stage(name: str) -> Iterator[None]:
-    """Time a stage of a search: a block, or a function that this decorates."""
-    begun = time.perf_counter_ns()
-    try:
-        yield
-    finally:
-        for observer in observers:
-            observer(name, begun, time.perf_counter_ns())
+def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
+    """Time a stage of a search: every call of the function that this decorates."""
+
+    def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
+        @wraps(function)
+        def timed(*arguments: P.args, **options: P.kwargs) -> Result:
+            begun = time.perf_counter_ns()
+            try:
+                return function(*arguments, **options)
+            finally:
+                for observer in observers:
+                    observer(name, begun, time.perf_counter_ns())
+
+        return timed
+
+    return decorate
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +50,15 @@ class LaneHits:
     """The best chunks of one lane (m,), best first.
 
     `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
-    share of the query's terms that it has.
+    share of the query's terms that it has. `every_score` is that of each chunk of the index (n,),
+    from a lane that computes them anyway.
     """
 
     chunks: Numbers
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
+    every_score: Scores | None = None
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -119,8 +132,15 @@ class Candidates:
         """Return the keyword lane's hits, scored by keywords alone."""
         order = np.argsort(hits.chunks)
         scores = (hits.scores / hits.full_score)[order]
-        found = cls(hits.chunks[order], None, scores, np.zeros_like(order), order + 1, scores)
-        return replace(found.with_scores(scores), coverage=hits.coverage)
+        return cls(
+            chunks=hits.chunks[order],
+            semantic=None,
+            keyword=scores,
+            semantic_ranks=np.zeros(len(order), dtype=np.int64),
+            keyword_ranks=order + 1,
+            scores=_bounded(scores),
+            coverage=hits.coverage,
+        )
 
     def best_places(self, count: int | None = None) -> Numbers:
         """Return the places of the best candidates, equal scores in the order of the index."""
@@ -128,8 +148,7 @@ class Candidates:
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        clipped: Scores = np.minimum(np.maximum(scores, 0.0), 1.0)
-        return replace(self, scores=clipped.round(SCORE_DIGITS))
+        return replace(self, scores=_bounded(scores))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
@@ -140,6 +159,11 @@ class Candidates:
         return replace(scored, boosts={**self.boosts, name: factors})
 
 
+def _bounded(scores: Scores) -> Scores:
+    bounded: Scores = np.minimum(np.maximum(scores, 0.0), 1.0)
+    return bounded.round(SCORE_DIGITS)
+
+
 def candidate_count(top_k: int) -> int:
     """Return how many chunks each lane delivers for `top_k` results."""
     return max(100, 2 * top_k)
@@ -147,7 +171,7 @@ def candidate_count(top_k: int) -> int:
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
     """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
-    if len(chunks) > count:
+    if len(chunks) > max(count, FEW_SCORES):
         chosen = scores >= threshold(scores, count)
         chunks, scores = chunks[chosen], scores[chosen]
     order = np.lexsort((chunks, -scores))[:count]

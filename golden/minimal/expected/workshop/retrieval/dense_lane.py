@@ -19,7 +19,8 @@ from ..index.layout import IndexFiles, IndexLayout
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
-SKETCHES_AT_ONCE = 50_000  # Few enough for what is computed to stay in the processor's cache.
+# Few enough for what is computed to stay in the processor's cache.
+SKETCHES_AT_ONCE, ROWS_AT_ONCE = 50_000, 128
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
 _FLOAT32_DIMENSIONS = 1_040
@@ -98,10 +99,13 @@ class DenseLane:
         return query
 
     def _cosines(self, values: NDArray[np.floating], scale: float, chunks: Numbers) -> Scores:
-        rows = self.vectors.take(chunks, axis=0).astype(values.dtype)
-        # A product for each row works in this thread; one for all would wake BLAS's pool of them,
-        # which on a busy machine costs more than the product.
-        products: NDArray[np.floating] = np.vecdot(rows, values)
+        products = np.empty(len(chunks), dtype=values.dtype)
+        for start in range(0, len(chunks), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            rows = self.vectors.take(chunks[part], axis=0).astype(values.dtype)
+            # A product for each row works in this thread; one for all would wake BLAS's pool of
+            # them, which on a busy machine costs more than the product.
+            np.vecdot(rows, values, out=products[part])
         return products.astype(np.float64) * self.scales[chunks] * scale
 
     def _nearest(self, signs: NDArray[np.uint64], depth: int, pool: Numbers | None) -> Numbers:

@@ -94,7 +94,7 @@ def split_words(text: str) -> list[str]:
 
 
 class PieceCutter:
-    """Cuts folded words into the rows of their pieces, and keeps the last `remembered` of them."""
+    """Cuts folded words into the rows of their pieces; keeps those of some `remembered` words."""
 
     def __init__(
         self, pieces: Sequence[str], language: str = "none", remembered: int = 8_192

@@ -5,15 +5,24 @@ Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is
 for every query, and stretching it over the candidates loses that.
 """
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..index.errors import ConfigurationError
-from .candidates import Candidates, LaneHits, Numbers, TermLane, Vector, VectorLane, each_once
+from .candidates import (
+    Candidates,
+    LaneHits,
+    Numbers,
+    Scores,
+    TermLane,
+    Vector,
+    VectorLane,
+    each_once,
+)
 from .settings import SETTINGS_FILE, read_number, reading
 
 
@@ -39,22 +48,36 @@ def complete_lanes(
     A chunk's score then never depends on how deep a lane was read.
     """
     chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
+    cosines, semantic_ranks = _complete(semantic, chunks, partial(dense_lane.scores, vector))
+    sums, keyword_ranks = _complete(keyword, chunks, partial(keyword_lane.scores, terms))
     return Candidates(
         chunks=chunks,
-        semantic=np.maximum(dense_lane.scores(vector, chunks), 0.0),
-        keyword=keyword_lane.scores(terms, chunks) / keyword.full_score,
-        semantic_ranks=_ranks_in(semantic, chunks),
-        keyword_ranks=_ranks_in(keyword, chunks),
+        semantic=np.maximum(cosines, 0.0),
+        keyword=sums / keyword.full_score,
+        semantic_ranks=semantic_ranks,
+        keyword_ranks=keyword_ranks,
         scores=np.zeros(len(chunks)),
         coverage=keyword.coverage or 0.0,
     )
 
 
-def _ranks_in(hits: LaneHits, chunks: Numbers) -> Numbers:
-    """Return the rank (m,) of each of `chunks` (m,) among a lane's hits; 0 where it is none."""
+def _complete(
+    hits: LaneHits, chunks: Numbers, score: Callable[[Numbers], Scores]
+) -> tuple[Scores, Numbers]:
+    """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it.
+
+    `score` is asked for the scores that the lane's search has not computed.
+    """
+    places = np.searchsorted(chunks, hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
-    ranks[np.searchsorted(chunks, hits.chunks)] = np.arange(1, len(hits) + 1)
-    return ranks
+    ranks[places] = np.arange(1, len(hits) + 1)
+    if hits.every_score is not None:
+        return hits.every_score[chunks], ranks
+    scores = np.empty(len(chunks))
+    scores[places] = hits.scores
+    missing = np.flatnonzero(ranks == 0)
+    scores[missing] = score(chunks[missing])
+    return scores, ranks
 
 
 class Weights(NamedTuple):

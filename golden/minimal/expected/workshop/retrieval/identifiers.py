@@ -46,14 +46,17 @@ def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns 
 
 def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
     """Return whether a query is an option like `--verbose` or `/Zi`, or matches a pattern."""
-    text = query.strip()
-    is_short = len(text) <= MAX_PATTERN_INPUT
-    return is_short and any(one.fullmatch(text) for one in (_OPTION, *patterns))
+    return _matches(query.strip(), (_OPTION, *patterns))
 
 
 def is_identifier(token: Token, patterns: Patterns) -> bool:
     """Return whether a token is an identifier by its form, or by one of `patterns`."""
-    return token.is_identifier or is_written_identifier(token.text, patterns)
+    return token.is_identifier or (bool(patterns) and _matches(token.text, patterns))
+
+
+def _matches(text: str, patterns: Patterns) -> bool:
+    is_short = len(text) <= MAX_PATTERN_INPUT
+    return is_short and any(pattern.fullmatch(text) for pattern in patterns)
 
 
 def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[Token]:

@@ -68,7 +68,8 @@ class KeywordLane:
         if len(found) > wanted:
             candidates = candidates[found >= threshold(found, wanted)]
         chunks = each_once(candidates)
-        return best(chunks, scores.take(chunks), count)
+        hits = best(chunks, scores.take(chunks), count)
+        return LaneHits(hits.chunks, hits.scores, every_score=scores)
 
     def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""

@@ -19,7 +19,7 @@ import numpy as np
 from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
-from .candidates import SCORE_DIGITS, Candidates, LaneHits
+from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
 from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
@@ -28,6 +28,7 @@ Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_u
 
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
+HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
 
 COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
 STRONG, WEAK = 0.65, 0.3
@@ -110,11 +111,12 @@ class SearchResponse(Record):
 
 @dataclass(slots=True)
 class Journal:
-    """What was asked, and notes while it is answered: unknown identifiers, what stages did."""
+    """What was asked, and notes while it is answered: the mode's reason, what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
     mode: Mode = "hybrid"
+    reason: Reason = "default"
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -125,7 +127,7 @@ class Journal:
 
 
 def check_request(query: str, top_k: int, mode: str) -> None:
-    """Raise InvalidRequestError for a request that no search can answer."""
+    """Raise InvalidRequestError for arguments out of range."""
     if not query.strip():
         raise InvalidRequestError("query must not be empty", field="query")
     if len(query) > MAX_QUERY_LENGTH:
@@ -139,21 +141,35 @@ def check_request(query: str, top_k: int, mode: str) -> None:
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, each read when it is due."""
-    for place in candidates.best_places().tolist():
-        yield _hit(index, candidates, place)
-
-
-def _hit(index: Index, candidates: Candidates, place: int) -> Hit:
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
-    found = [math.nan if lane is None else float(lane[place]) for lane in lanes]
-    scores = LaneScores(*[None if math.isnan(one) else round(one, SCORE_DIGITS) for one in found])
-    lane_ranks = candidates.semantic_ranks, candidates.keyword_ranks
-    ranks = LaneRanks(*[int(lane[place]) or None for lane in lane_ranks])
-    factors = ((name, float(values[place])) for name, values in candidates.boosts.items())
-    boosts = {name: round(factor, SCORE_DIGITS) for name, factor in factors if factor != 1}
-    more = float(candidates.scores[place]), scores, ranks, boosts
-    number = int(candidates.chunks[place])
-    return index.read_chunk(number, lambda stored: Hit.from_json(stored, *more))
+    best = candidates.best_places()
+    for start in range(0, len(best), HITS_AT_ONCE):
+        places = best[start : start + HITS_AT_ONCE]
+        columns = zip(
+            places.tolist(),
+            candidates.chunks[places].tolist(),
+            candidates.scores[places].tolist(),
+            map(LaneScores, *[_shown(lane, places) for lane in lanes]),
+            candidates.semantic_ranks[places].tolist(),
+            candidates.keyword_ranks[places].tolist(),
+            strict=True,
+        )
+        for place, chunk, score, scores, semantic, keyword in columns:
+            ranks = LaneRanks(semantic or None, keyword or None)
+            boosts = {
+                name: round(float(factors[place]), SCORE_DIGITS)
+                for name, factors in candidates.boosts.items()
+                if factors[place] != 1
+            }
+            yield index.read_chunk(chunk, Hit.from_json, score, scores, ranks, boosts)
+
+
+def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
+    """Return the scores of some candidates as a response has them."""
+    if scores is None:
+        return [None] * len(places)
+    rounded = scores[places].round(SCORE_DIGITS).tolist()
+    return [None if math.isnan(score) else score for score in rounded]
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
@@ -203,12 +219,13 @@ def judge(index: Index, candidates: Candidates) -> Match:
 
 
 def respond(
-    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit], reason: Reason
+    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit]
 ) -> SearchResponse:
     """Return the first hits, as many as were asked for, with what is known of the whole search."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
+    reason = journal.reason
     # Without any vectors, a hybrid search is all that it can be.
     wants_vectors = journal.mode == "semantic" or index.manifest.dense is not None
     return SearchResponse(

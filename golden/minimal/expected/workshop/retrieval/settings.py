@@ -19,6 +19,8 @@ SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
+# A key that a header can carry.
+API_KEY = re.compile("[!-~]+")
 # A host in lower case, and a port if there is one.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"

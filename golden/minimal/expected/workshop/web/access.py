@@ -24,7 +24,7 @@ MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
 MAX_CALLERS = 10_000
-"""Callers whose rates are remembered; the one that was away longest is forgotten first."""
+"""Callers whose rates are remembered; the one that has not asked for longest is forgotten first."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Health checks need no token."""
@@ -34,7 +34,10 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Hosts, each `name` or `name:port`, and the SHA-256 of each token; none opens to everybody."""
+    """Hosts, each `name` or `name:port`, and the SHA-256 of each token; with none, all may enter.
+
+    A request for which `is_open` is true needs no token.
+    """
 
     allowed_hosts: frozenset[str]
     token_digests: tuple[bytes, ...]
@@ -46,7 +49,7 @@ class AccessPolicy:
     ) -> "AccessPolicy":
         """Read ALLOWED_HOSTS, which adds to `allowed_hosts`, and API_TOKENS: comma separated.
 
-        Raises ConfigurationError for what is no host, and for a token that is too short.
+        Raises ConfigurationError for an impossible host and for a token that is too short.
         """
         hosts = frozenset(host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS")))
         if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
@@ -84,7 +87,7 @@ class AccessPolicy:
                 raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
 
     def caller(self, scope: Scope) -> bytes:
-        """Return what tells apart the callers of requests that were checked."""
+        """Return what identifies the caller of a request that has passed `check`."""
         if self.token_digests and _values(scope, b"authorization"):
             return token_digest(scope)
         client = scope.get("client")
@@ -96,7 +99,7 @@ class AccessPolicy:
 
 
 class RateLimit:
-    """A token bucket for each caller, which `per_minute` requests empty; `clock` is monotonic."""
+    """A token bucket of `per_minute` requests for each caller; `clock` counts seconds."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = float(per_minute)
@@ -116,7 +119,7 @@ class RateLimit:
 
 
 def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token; of nothing unless there is exactly one."""
+    """Return the SHA-256 of the bearer token, or of no bytes unless there is exactly one."""
     values = _values(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()

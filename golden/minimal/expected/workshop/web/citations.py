@@ -1,4 +1,4 @@
-"""The address that a citation carries: never empty, and never made from what a client sent."""
+"""The addresses of citations: never empty, and never made from what a client sent."""
 
 import ipaddress
 from pathlib import Path

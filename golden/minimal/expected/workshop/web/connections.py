@@ -1,6 +1,7 @@
-"""Uvicorn, with limits that middleware would set too late.
+"""Uvicorn, with limits that middleware would enforce too late.
 
-Alone it waits for ever for the end of a head and for a client to read, and keeps what is unread.
+By itself, it waits forever for the end of a request's head and for a client that does not read, and
+buffers everything that is unread.
 """
 
 import asyncio
@@ -27,13 +28,13 @@ MAX_UNREAD_BYTES = 1 << 25
 DRAINING_SECONDS = 1.0
 MIN_CONNECTIONS = 4
 SPARE_FILES = 56
-"""Files that are not connections: two indexes during a reload, and calls to other services."""
+"""Open files that are not connections: two indexes during a reload, and calls to other services."""
 
 _logger = logging.getLogger(__name__)
 
 
 class Connections(ServerState):
-    """The state that connections share: which are idle, and how many bytes each has unread."""
+    """The state that connections share: which of them are idle, and the unread bytes of each."""
 
     def __init__(self, max_connections: int) -> None:
         super().__init__()
@@ -43,7 +44,7 @@ class Connections(ServerState):
         self.draining = False
 
     def keep_unread(self, connection: "BoundedHttpProtocol", size: int) -> None:
-        """Count what waits to be read; if it is too much, drop what has waited longest."""
+        """Note the unread bytes of a connection; with too many in all, drop the oldest of them."""
         self.unread[connection] = size
         while len(self.unread) > 1 and sum(self.unread.values()) > MAX_UNREAD_BYTES:
             oldest = next(iter(self.unread))
@@ -63,7 +64,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect a request; if there are too many connections, close an idle one or this one."""
         super().connection_made(transport)
-        # Without it, `pause_writing` is not called before 64 KiB are unread.
+        # By default, `pause_writing` is only called when 64 KiB are unread.
         transport.set_write_buffer_limits(high=0)
         self._expect_head()
         if len(self.connections) > self._shared.max_connections:
@@ -113,7 +114,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared.keep_unread(self, self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """Go on: the client has read everything."""
+        """Continue: the client has read everything."""
         self._end_reading()
         super().resume_writing()
 

@@ -10,23 +10,26 @@ from typing import Any, Literal
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
-from starlette.types import Scope
 
 from ..index.errors import InvalidRequestError, ServerError
 from ..index.records import Record
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
+FAILURES = (HTTPException, RequestValidationError, ServerError)
+"""The exceptions that `answer_failure` handles for an application."""
+
 _logger = logging.getLogger(__name__)
 
 
 class JsonResponse(Response):
-    """A record, or values of JSON, as compact UTF-8; takes a quarter of the time of `json`."""
+    """A record or JSON values as compact UTF-8, written in a quarter of the time of `json`."""
 
     media_type = "application/json"
 
@@ -88,7 +91,7 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
         "content": {PROBLEM_MEDIA_TYPE: {"schema": TypeAdapter(ProblemDocument).json_schema()}},
     }
 }
-"""What the OpenAPI document has for every response that is not a success."""
+"""Describes every response that is not a success in the OpenAPI document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,68 +113,47 @@ class Problem:
             media_type=PROBLEM_MEDIA_TYPE,
         )
 
-    def page(self) -> Response:
-        """Return a response that a browser shows."""
-        title, detail = HTTPStatus(self.status).phrase, escape(self.detail)
+
+async def answer_failure(request: Request, error: Exception) -> Response:
+    """Return the response to a request that failed: a problem document."""
+    problem = describe_failure(request, error)
+    # A person who opens a server under a new name sees this first.
+    if problem.status == 421 and "text/html" in request.headers.get("accept", ""):
+        title, detail = HTTPStatus(421).phrase, escape(problem.detail)
         head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        page = f"{head}<h1>{title}</h1><p>{detail}</p></html>"
-        return Response(page, self.status, self.headers, "text/html")
+        return HTMLResponse(f"{head}<h1>{title}</h1><p>{detail}</p></html>", 421)
+    return problem.response()
 
 
-@dataclass(frozen=True, slots=True)
-class Problems:
-    """Responses for every failure of an application, in other `shapes` by how a path begins."""
-
-    shapes: Mapping[str, Callable[[Problem], Response]] = field(default_factory=dict)
-
-    @property
-    def handlers(self) -> dict[Any, Any]:
-        """The exception handlers of the application."""
-        return dict.fromkeys((HTTPException, RequestValidationError, ServerError), self._answer)
-
-    def response(self, scope: Scope, error: Exception) -> Response:
-        """Return the response to a request that failed with this error."""
-        problem = _describe(scope, error)
-        # Under a new name, this is the first that a person sees of a server.
-        if problem.status == 421 and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
-            return problem.page()
-        for beginning, shape in self.shapes.items():
-            if scope["path"].startswith(beginning):
-                return shape(problem)
-        return problem.response()
-
-    async def _answer(self, request: Request, error: Exception) -> Response:
-        return self.response(request.scope, error)
-
-
-def _describe(scope: Scope, error: Exception) -> Problem:
+def describe_failure(request: Request, error: Exception) -> Problem:
+    """Return the problem of a request that failed; log it unless the client caused it."""
     match error:
         case HTTPException(status_code=405):
-            return Problem(405, error.detail, headers={"Allow": _allowed_methods(scope)})
+            return Problem(405, error.detail, headers={"Allow": _allowed_methods(request)})
         case HTTPException():
             return Problem(error.status_code, error.detail, headers=error.headers or {})
         case RequestValidationError():
             return _unprocessable([_describe_field(found) for found in error.errors()])
         case InvalidRequestError():
             # A query string has the filters next to the query, a body has them in an object.
-            prefix = "filters." if scope["method"] == "GET" else ""
+            prefix = "filters." if request.method == "GET" else ""
             return _unprocessable([(error.field.removeprefix(prefix), error.message)])
         case ServerError():
             # The message names files or machines, which is for the owner alone.
             _logger.error("%s (%s)", error.message, error.hint)
             headers = {"Retry-After": "5"} if error.http_status == 503 else {}
             return Problem(error.http_status, error.reason, headers=headers)
-    _logger.error("%s %a failed", scope["method"], scope["path"], exc_info=error)
+    _logger.error("%s %a failed", request.method, request.scope["path"], exc_info=error)
     return Problem(500, "The server failed.")
 
 
-def _allowed_methods(scope: Scope) -> str:
-    # Starlette names those of the first route that matches, and not of all (RFC 9110, 15.5.6).
+def _allowed_methods(request: Request) -> str:
+    # Starlette names those of the first route that matches; RFC 9110, 15.5.6, wants all.
     methods = {
         method
         for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
-        for route in scope["app"].routes
-        if route.matches({**scope, "method": method})[0] is Match.FULL
+        for route in request.app.routes
+        if route.matches({**request.scope, "method": method})[0] is Match.FULL
     }
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 

@@ -1,26 +1,27 @@
-"""The one middleware: everything between a client and the routes, in the order of a request."""
+"""The only middleware: everything between a client and the routes, in the order of a request."""
 
 import asyncio
 import math
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.hooks import Caller
 from ..retrieval.settings import Limits
 from .access import OPEN_PATHS, AccessPolicy, RateLimit
-from .json import Problems
+from .json import answer_failure
 
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
-"""A body that arrives byte by byte costs far more time than one of its length."""
+"""A body that arrives byte by byte costs far more time than the same body in one piece."""
 
 WAIT_SECONDS = 1.0
 
@@ -45,7 +46,7 @@ class Outcome:
 
 
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
-"""Surrounds a request with an id; the outcome is complete when it ends."""
+"""Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
 
 
 class Middleware:
@@ -63,7 +64,7 @@ class Middleware:
         policy: AccessPolicy,
         limits: Limits,
         max_body_bytes: int,
-        problems: Problems | None = None,
+        answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure,
         observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
         queues: Mapping[str, str] | None = None,
         authorise: Callable[[Caller], bool] | None = None,
@@ -71,7 +72,7 @@ class Middleware:
         self._app = app
         self._policy = policy
         self._max_body_bytes = max_body_bytes
-        self._problems = problems or Problems()
+        self._answer_failure = answer_failure
         self._observe = observe
         self._queues = queues or {}
         self._authorise = authorise
@@ -90,20 +91,22 @@ class Middleware:
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
         with self._observe(scope, request_id.decode()) as outcome:
-            answer = _Answer(send, request_id, outcome)
+            answer = _Answer(send, request_id, outcome, is_head=scope["method"] == "HEAD")
+            failure: Exception | None
             try:
                 await self._serve(scope, receive, answer)
+                return
             except ClientDisconnect:
-                if answer.refusal is not None:
-                    response = self._problems.response(scope, answer.refusal)
-                    await response(scope, receive, answer.send)
+                failure = answer.refusal
             except Exception as error:
                 if answer.has_begun:
                     raise
-                response = self._problems.response(scope, error)
-                await response(scope, receive, answer.send)
+                failure = error
             finally:
                 answer.give_back()
+            if failure is not None:
+                response = await self._answer_failure(Request(scope), failure)
+                await response(scope, receive, answer.send)
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         self._policy.check(scope)
@@ -194,10 +197,11 @@ class _Answer:
     send_on: Send
     request_id: bytes
     outcome: Outcome
+    is_head: bool
     streams: Slots | None = None
     held: Slots | None = None
     has_begun: bool = False
-    # What is left of a body that was not read must not be taken for a request.
+    # The rest of a body that was not read must not be taken for the next request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
     refusal: HTTPException | None = None
@@ -228,6 +232,10 @@ class _Answer:
             self.has_begun = True
             self.outcome.status = self.head["status"]
             await self.send_on({**self.head, "headers": self._headers()})
+        if self.is_head and message.get("more_body", False):
+            await self.send_on({"type": "http.response.body"})
+            # Stops the application, which would go on for a client that wants no body.
+            raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)
 

@@ -1,4 +1,4 @@
-"""What people and agents read: pages for browsers, and the documents as Markdown.
+"""Pages for browsers, and the documents as Markdown for agents.
 
 A page holds no data, is open to all and arrives in one response. Its Content-Security-Policy names
 each script and style sheet by hash, so that nothing else runs and no text can become markup.
@@ -34,7 +34,7 @@ PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
-MAX_VALUES = 50  # Of a filter to choose from; where there are more, they are typed.
+MAX_VALUES = 50  # Of a filter, to choose from; a filter with more of them is typed.
 MAX_LISTED = 1_000
 PIECES_PER_BLOCK = 64  # Of a stream: each block is a turn of a thread.
 

@@ -18,6 +18,9 @@ from ..index.errors import ConfigurationError, ServerError
 COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 LEVELS = ("debug", "info", "warning", "error")
 
+# Made once: `json.dumps` with options would make an encoder for every line.
+_encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
+
 
 @contextmanager
 def loading() -> Iterator[None]:
@@ -48,7 +51,7 @@ def share_counts(workers: int) -> None:
         problem = f"several workers need a folder for their metrics: {error}"
         hint = "set TMPDIR to a writable folder, or serve with one worker"
         raise ServerError(problem, hint=hint) from None
-    # Removed when this process ends; workers end without the interpreter's doing.
+    # Removed when this process ends; workers exit without running this.
     atexit.register(folder.cleanup)
     os.environ[COUNTS_VARIABLE] = folder.name
 
@@ -77,7 +80,7 @@ class JsonHandler(logging.Handler):
         }
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
-        return json.dumps(line, default=str, separators=(",", ":"))
+        return _encode(line)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, if it can be written now."""

@@ -13,7 +13,7 @@ from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchRespons
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000
 
-# So that the schema allows no blank queries, whatever its reader takes for white space.
+# Readers of the schema differ in what they take for white space.
 _NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
 QueryText = Annotated[
     str,
@@ -36,7 +36,7 @@ _TIME: dict[str, Any] = {
 
 
 schema_index: Callable[[], Index] = current_index
-"""The index that schemas name the values of; they are made when a client first asks for them."""
+"""Returns the index whose values the schemas name; they are made when a client first asks."""
 
 
 def _describe_source(schema: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def _describe_source(schema: dict[str, Any]) -> None:
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
-    # A point in place of what may have a meaning in a pattern.
+    # A dot stands for every character that may have a meaning in a pattern.
     names = [re.sub(r"\W", ".", name) for name in schema_index().filters.columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 
@@ -81,7 +81,7 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SearchRequest(RequestModel):
+class SearchArguments(RequestModel):
     """What to search for."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
@@ -98,7 +98,7 @@ class SearchRequest(RequestModel):
     )
 
 
-class ShownSearchRequest(SearchRequest):
+class ShownSearchRequest(SearchArguments):
     """The body of POST /search."""
 
     snippets: Annotated[

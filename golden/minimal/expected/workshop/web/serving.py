@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +17,6 @@ from ..index.errors import ConfigurationError, ServerError
 from ..index.reader import Served, load, served
 from ..retrieval.settings import settings
 from .access import AccessPolicy
-from .citations import announce
 from .connections import Server
 from .process import configure_logging, loading
 
@@ -24,9 +24,6 @@ MAX_WORKERS = 256
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _logger = logging.getLogger(__name__)
-# LOG_LEVEL does not silence it: programs wait for the address.
-_address_logger = _logger.getChild("address")
-_address_logger.setLevel(logging.INFO)
 
 
 def serve(
@@ -37,10 +34,12 @@ def serve(
     workers: int = 1,
     insecure_no_auth: bool = False,
     follow: Callable[[Served], object] | None = None,
+    announce: Callable[[str, int], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
-    `follow` verifies the index in a thread, and may replace it by newer ones.
+    `follow` verifies the index in a thread, and may replace it by newer ones; `announce` learns the
+    IP address and the port.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
@@ -63,10 +62,12 @@ def serve(
         app = create_app()
     with _listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        announce(address, port)
+        if announce is not None:
+            announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
-        _address_logger.info("Serving %s on http://%s (%s)", settings().title, place, counts)
+        # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
+        sys.stderr.write(f"Serving {settings().title} on http://{place} ({counts})\n")
         run = partial(_run, app, listener, follow or _verify)
         if workers == 1:
             run()

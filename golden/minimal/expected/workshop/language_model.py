@@ -1,4 +1,4 @@
-"""Asks a language model: any endpoint with OpenAI's chat completions, streamed.
+"""Asks a language model at any endpoint that streams OpenAI's chat completions.
 
 The environment names the endpoint and the model, and limits what their use may cost.
 """
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import ADDRESS
+from .index.errors import ConfigurationError
+from .retrieval.settings import ADDRESS, API_KEY
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,7 +56,7 @@ class ModelSettings(BaseModel):
 
     base_url: Annotated[str, Field(pattern=f"^(?:{ADDRESS.pattern})$")]
     model: str
-    api_key: Annotated[str | None, Field(pattern="^[!-~]+$", repr=False)] = None
+    api_key: Annotated[str | None, Field(pattern=f"^(?:{API_KEY.pattern})$", repr=False)] = None
     max_tokens: Count = 1024
     first_token_seconds: Seconds = 30.0
     pause_seconds: Seconds = 15.0
@@ -83,7 +83,7 @@ class ModelSettings(BaseModel):
 
 
 def take_call(daily_calls: int | None) -> bool:
-    """Count a call of this process; False if the day, by UTC, has no more. None is no limit."""
+    """Count a call of this process; return whether the day, by UTC, has one left for it."""
     with _counting:
         # A clock that is set back begins no new day.
         day = max(int(time.time() // 86_400), *_calls, 0)
@@ -109,7 +109,7 @@ class ModelChunk:
 
 
 def draw_fence() -> str:
-    """Return the beginning of lines around quoted text: no text can know it, and close them."""
+    """Return how the lines around quoted text begin; the text cannot know it, and end them."""
     return f"#{secrets.token_hex(8)}"
 
 

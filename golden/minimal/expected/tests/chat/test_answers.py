@@ -1,0 +1,265 @@
+"""The events of an answer, by a search and a language model that the test plays."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from workshop.chat.answer import Chat
+from workshop.chat.conversation import Turn
+from workshop.language_model import BudgetSpentError, ModelChunk, ModelError
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
+from workshop.retrieval.tokens import Tokenizer
+
+INDEX: Any = SimpleNamespace(
+    tokenizer=Tokenizer("english"),
+    chunk_count=10,
+    keyword_lane=SimpleNamespace(frequency=lambda _: 1),
+)
+ASKED = [Turn("user", "When is the valve replaced?")]
+FOLLOWED_UP = [*ASKED, Turn("assistant", "Yearly. [1]"), Turn("user", "Who replaces it?")]
+SENTENCE = "The valve is replaced yearly."
+SOURCE = {"number": 1, "id": "c0", "title": "Valves", "url": "https://docs.example/valves"}
+
+
+class PlayedModel:
+    """A language model that gives these pieces, the errors among them as errors."""
+
+    def __init__(self, *pieces: ModelChunk | ModelError) -> None:
+        self.settings = SimpleNamespace(max_tokens=64)
+        self.pieces = pieces
+        self.condensed: ModelChunk | ModelError = ModelError("took too long")
+        self.asked: list[tuple[int, dict[str, Any]]] = []
+
+    async def stream(
+        self, _: object, max_tokens: int, **options: Any
+    ) -> AsyncGenerator[ModelChunk, None]:
+        self.asked.append((max_tokens, options))
+        for piece in self.pieces:
+            if isinstance(piece, ModelError):
+                raise piece
+            yield piece
+
+    async def complete(self, *_: object) -> ModelChunk:
+        if isinstance(self.condensed, ModelError):
+            raise self.condensed
+        return self.condensed
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workshop.chat.answer.current_index", lambda: INDEX)
+
+
+def events(
+    model: PlayedModel | None,
+    turns: Sequence[Turn] = ASKED,
+    *texts: str,
+    match: Match = "strong",
+    unknown: tuple[str, ...] = (),
+    **options: Any,
+) -> list[tuple[str, dict[str, Any]]]:
+    """The events of an answer, by a search that finds passages with these texts."""
+
+    async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
+        assert (top_k, filters) == (3, {"tags": "odd"})
+        hits = [
+            Hit(
+                *(f"c{number}", "d", "Valves", text, ["Valves"], {}, "s", "valves.md"),
+                *(SOURCE["url"], [], None, [], 0.5, LaneScores(0.5, None), LaneRanks(1, None), {}),
+            )
+            for number, text in enumerate(texts or (SENTENCE,))
+        ]
+        stages: dict[str, dict[str, Any]] = {"query_length": {}}
+        how = "hybrid", "default", False, match, unknown, 1.0, stages
+        return SearchResponse(query, *how, tuple(hits))
+
+    chat = Chat(search, None, "Be brief.")
+    chat._model = model  # type: ignore[assignment]
+
+    async def collect() -> list[tuple[str, dict[str, Any]]]:
+        answer = chat.answer(turns, 3, {"tags": "odd"}, **options)
+        return [(event.event, event.to_json()) async for event in answer]
+
+    return asyncio.run(collect())
+
+
+def done(found: list[tuple[str, dict[str, Any]]]) -> tuple[str, dict[str, Any]]:
+    """The text of an answer, and its last event."""
+    (first, _), *deltas, (last, end) = found
+    assert (first, {name for name, _ in deltas} - {"delta"}, last) == ("sources", set(), "done")
+    return "".join(data["text"] for _, data in deltas), end
+
+
+def test_a_models_answer_is_passed_on_and_counted() -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    model = PlayedModel(
+        ModelChunk("Yearly"), ModelChunk(". [1"), ModelChunk("][7]"), ModelChunk("", "stop", usage)
+    )
+    found = events(model)
+    assert found[0] == (
+        "sources",
+        {
+            "query": ASKED[0].content,
+            "query_from": "question",
+            "query_notice": None,
+            "mode": "hybrid",
+            "reason": "default",
+            "degraded": False,
+            "match": "strong",
+            "unknown_identifiers": [],
+            "stages": {"query_length": {}},
+            "sources": [
+                {
+                    **SOURCE,
+                    "document_id": "d",
+                    "section": ["Valves"],
+                    "path": "valves.md",
+                    "position": {},
+                    "text": SENTENCE,
+                    "score": 0.5,
+                }
+            ],
+        },
+    )
+    assert [data["text"] for name, data in found if name == "delta"] == ["Yearly", ".", " [1", "]"]
+    assert found[-1] == (
+        "done",
+        {
+            "mode": "model",
+            "reason": "default",
+            "notice": None,
+            "cited": [SOURCE],
+            "truncated": False,
+            "usage": usage,
+        },
+    )
+
+
+@pytest.mark.parametrize(("wanted", "asked"), [(None, 64), (63, 63), (65, 64)])
+def test_a_caller_may_want_less_of_the_model_but_not_more(wanted: int | None, asked: int) -> None:
+    model = PlayedModel(ModelChunk("Yearly."), ModelChunk("", "length"))
+    text, end = done(events(model, max_tokens=wanted, temperature=0.5))
+    assert (text, end["truncated"], end["usage"]) == ("Yearly.", True, None)
+    assert model.asked == [(asked, {"temperature": 0.5})]
+
+
+def test_an_answer_that_breaks_off_says_so() -> None:
+    found = events(PlayedModel(ModelChunk("Yea"), ModelError("took too long")))
+    assert found[1:] == [
+        ("delta", {"text": "Yea"}),
+        ("error", {"message": "The language model took too long."}),
+    ]
+
+
+FAILED = PlayedModel(ModelError("took too long"))
+SPENT = PlayedModel(BudgetSpentError("has no calls left today"))
+NOTHING = "Nothing was found in the documents about this."
+NO_MODEL = "Extracted from the documents; no language model is configured."
+TOO_LONG = "Extracted from the documents; the language model took too long."
+NO_CALLS = "Extracted from the documents; the language model has no calls left today."
+NO_SENTENCE = (
+    "The language model took too long, and no sentence of the documents answers by itself."
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "match", "unknown", "text", "reason", "notice"),
+    [
+        (None, "strong", (), f"{SENTENCE} [1]\n\n{NO_MODEL}", "no_model", NO_MODEL),
+        (FAILED, "weak", (), f"{SENTENCE} [1]\n\n{TOO_LONG}", "model_failed", TOO_LONG),
+        (SPENT, "weak", (), f"{SENTENCE} [1]\n\n{NO_CALLS}", "budget_spent", NO_CALLS),
+        (FAILED, "none", (), NO_SENTENCE, "model_failed", NO_SENTENCE),
+        (None, "none", (), NOTHING, "nothing_found", "No passage is near enough to the question."),
+        *(
+            (model, "weak", ("D40", "D41"), text, "nothing_found", text)
+            for model in (None, FAILED)
+            for text in ["The documents do not mention D40, D41."]
+        ),
+    ],
+)
+def test_without_a_model_the_answer_is_extracted(
+    model: PlayedModel | None,
+    match: Match,
+    unknown: tuple[str, ...],
+    text: str,
+    reason: str,
+    notice: str,
+) -> None:
+    found = events(model, match=match, unknown=unknown)
+    assert done(found) == (
+        text,
+        {
+            "mode": "extractive",
+            "reason": reason,
+            "notice": notice,
+            "cited": [SOURCE] if "[1]" in text else [],
+            "truncated": False,
+            "usage": None,
+        },
+    )
+    assert found[0][1]["unknown_identifiers"] == list(unknown)
+
+
+def test_extracts_hold_no_links_but_those_of_passages() -> None:
+    text = "The valve is replaced yearly: http://a.example.\n\nThe valve is <b>old</b>, see below."
+    said, end = done(events(None, ASKED, text))
+    assert said.startswith(
+        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is < b>old< /b>, see"
+    )
+    assert end["cited"] == [SOURCE]
+
+
+@pytest.mark.parametrize(
+    ("condensed", "query", "origin", "notice"),
+    [
+        (ModelChunk(" Who replaces\nvalves? "), "Who replaces valves?", "model", None),
+        (ModelChunk("x" * 500), "x" * 500, "model", None),
+        (ModelChunk("x" * 501), None, "conversation", "The language model sent no usable query."),
+        (ModelChunk(" \n"), None, "conversation", "The language model sent no usable query."),
+        (ModelError("took too long"), None, "conversation", "The language model took too long."),
+    ],
+)
+def test_a_model_words_the_query_of_a_follow_up(
+    condensed: ModelChunk | ModelError, query: str | None, origin: str, notice: str | None
+) -> None:
+    model = PlayedModel(ModelChunk("A mechanic."), ModelChunk("", "stop", {"total_tokens": 2}))
+    model.condensed = condensed
+    if isinstance(condensed, ModelChunk):
+        model.condensed = ModelChunk(condensed.text, "stop", {"total_tokens": 5})
+    found = events(model, FOLLOWED_UP)
+    sources, end = found[0][1], found[-1][1]
+    joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
+    assert [sources[name] for name in ("query", "query_from", "query_notice")] == [
+        query or joined,
+        origin,
+        notice,
+    ]
+    # What it took is counted, also where it was not usable.
+    assert end["usage"] == {"total_tokens": 7 if isinstance(condensed, ModelChunk) else 2}
+
+
+def test_a_model_words_what_is_in_another_language_too() -> None:
+    model = PlayedModel(ModelChunk("A mechanic."), ModelChunk("", "stop"))
+    model.condensed = ModelChunk("Who replaces it?", "stop")
+    russian = Turn(
+        "user", "\u043f\u043e\u0447\u0435\u043c\u0443 \u043a\u043b\u0430\u043f\u0430\u043d"
+    )
+    assert events(model, [*FOLLOWED_UP[:-1], russian])[0][1]["query_from"] == "model"
+    assert events(model, [russian])[0][1]["query_from"] == "question"
+    assert events(None, FOLLOWED_UP)[0][1]["query_from"] == "conversation"
+
+
+def test_thanks_are_answered_without_a_search() -> None:
+    (_, sources), (_, delta), (_, end) = events(FAILED, [*FOLLOWED_UP[:-1], Turn("user", "thanks")])
+    assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
+    assert delta["text"].startswith("You are welcome.")
+    assert (end["mode"], end["reason"], end["cited"]) == ("extractive", "acknowledgement", [])
+
+
+def test_what_a_model_took_for_the_query_is_counted_without_an_answer_of_it() -> None:
+    model = PlayedModel(ModelError("took too long"))
+    model.condensed = ModelChunk("Who replaces valves?", "stop", {"total_tokens": 5})
+    assert events(model, FOLLOWED_UP)[-1][1]["usage"] == {"total_tokens": 5}

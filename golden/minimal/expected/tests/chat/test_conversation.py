@@ -1,0 +1,123 @@
+"""Which messages of a conversation follow up, and what is searched for then."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from workshop.chat.conversation import Turn, is_readable, kind_of, query_of
+from workshop.retrieval.tokens import Tokenizer
+
+FIRST = "What is at the Lamp Shrine?"
+ENGLISH = Tokenizer("english")
+KNOWN = frozenset(ENGLISH.terms("lamp shrine refund germany week"))
+INDEX: Any = SimpleNamespace(
+    tokenizer=ENGLISH, keyword_lane=SimpleNamespace(frequency=lambda term: int(term in KNOWN))
+)
+"""An index that has these words and no others."""
+
+
+def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
+    """The turns of a conversation that has `text` as its last message."""
+    turns = []
+    for question in earlier or (FIRST,):
+        turns += [Turn("user", question), Turn("assistant", "Lamps. [1]", cited)]
+    return [*turns, Turn("user", text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "give me an example",
+        "Explain that more simply, please.",
+        "and who wrote it?",
+        "Who keeps it?",
+        "why?",
+        "What about refunds?",
+        "and in Germany?",
+        "but only refunds in Germany?",
+        "Which people use it?",
+        "When was she born?",
+        "Does it need an annual maintenance contract?",
+        "If it breaks, what do I do?",
+        "who wrote that, and when?",
+        "in German please",
+        "which one is cheaper?",
+        "Does that rule apply to lamps?",
+        "What happens after that?",
+        "Is it " + "very " * 21 + "good?",
+    ],
+)
+def test_what_cannot_be_searched_for_by_itself_follows_up(text: str) -> None:
+    assert kind_of(after(text), INDEX) == "follow_up"
+    assert kind_of([Turn("user", text)], INDEX) == "question"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who is Orsel Vane?",
+        "Who is Orsel Vane and where does she live?",
+        "And what is the capital of France?",
+        "and in Portugal?",
+        "and refunds in Germany within a week?",
+        "Does a lamp smoke when it is lit?",
+        "Is it possible to export invoices?",
+        "How long does it take to ship a parcel?",
+        "How do I reset a lamp that is broken?",
+        "PII-2024-0042",
+        "and D45?",
+        "What is PII-2024-0042, and who closed it?",
+        "Lamp Shrine",
+        "Is it " + "very " * 22 + "good?",
+        "why" + " " * 2000,
+        "?!",
+    ],
+)
+def test_question_that_stands_by_itself_is_searched_for_as_it_is(text: str) -> None:
+    assert kind_of(after(text), INDEX) == "question"
+
+
+@pytest.mark.parametrize("text", ["thanks", "Ok, great!", "Thank you very much.", "got it", "ok"])
+def test_thanks_ask_nothing(text: str) -> None:
+    assert kind_of(after(text), INDEX) == "acknowledgement"
+    assert kind_of([Turn("user", text)], INDEX) == "question"
+    assert kind_of(after(f"{text} and who wrote it?"), INDEX) == "follow_up"
+    assert kind_of(after(f"{text}?"), INDEX) == "follow_up"
+    offered = [Turn("user", FIRST), Turn("assistant", "Shall I go on? "), Turn("user", text)]
+    assert kind_of(offered, INDEX) == "follow_up"
+    assert kind_of([*offered[:-1], Turn("user", f"no, {text}")], INDEX) == "acknowledgement"
+
+
+def test_follow_up_is_searched_for_with_what_it_refers_to() -> None:
+    turns = after("And where does she live?", cited=("Lamp Shrine > Keepers", "Refunds"))
+    assert query_of(turns, INDEX) == f"{FIRST} And where does she live? Lamp Shrine > Keepers"
+    # What has no words of its own adds nothing, and what was asked before is another matter.
+    turns = after("give me an example", "Refund policy", FIRST, "Who keeps it?", "thanks")
+    assert query_of(turns, INDEX) == f"{FIRST} Who keeps it?"
+
+
+def test_a_query_is_bounded() -> None:
+    follow_ups = [f"who {verb} it?" for verb in "paid built lit saw ate".split()]
+    turns = after(follow_ups[-1], FIRST, *follow_ups[:-1])
+    assert query_of(turns, INDEX) == " ".join([FIRST, *follow_ups[1:]])
+    turns = after("who lit it?", cited=("x" * 121,))
+    assert query_of(turns, INDEX) == f"{FIRST} who lit it? {'x' * 120}"
+    turns = after("who lit it?", "Lamp" * 600)
+    assert query_of(turns, INDEX) == ("Lamp" * 600)[-1987:] + " who lit it?"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Why caf\u00e9s?", "english", True),
+        ("Why caf\u00e9s?", "german", False),
+        ("\u043f\u043e\u0447\u0435\u043c\u0443", "english", False),
+        ("Why \u6771?", "english", False),
+    ],
+)
+def test_a_message_in_another_language_cannot_be_read(
+    text: str, language: str, expected: bool
+) -> None:
+    index: Any = SimpleNamespace(tokenizer=Tokenizer(language))
+    assert is_readable(text, index) == expected

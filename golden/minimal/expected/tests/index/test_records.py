@@ -1,0 +1,101 @@
+"""What is answered: JSON and schemas of one definition."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from workshop.index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Place
+from workshop.retrieval.results import (
+    Hit,
+    LaneRanks,
+    LaneScores,
+    Passage,
+    SearchResponse,
+)
+
+PLACE = Place("d2", "docs", "copy.md", None, "Copy")
+CHUNK = ChunkRecord(
+    id="c1",
+    document_id="d1",
+    title="Pump",
+    text="It needs a seal.",
+    section=["Pump", "Parts"],
+    position={"start": 0, "end": 16},
+    source="docs",
+    path="pump.md",
+    url=None,
+    tags=["a"],
+    modified=None,
+    also_at=[PLACE],
+)
+CHUNK_VALUES = [getattr(CHUNK, one.name) for one in fields(CHUNK)]
+HIT = Hit(*CHUNK_VALUES, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2})
+RESPONSE = SearchResponse(
+    "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)
+)
+
+
+def test_a_hit_is_its_chunk_with_scores() -> None:
+    assert HIT.to_json() == {
+        **CHUNK.to_json(),
+        "score": 0.5,
+        "scores": {"semantic": 0.6, "keyword": None},
+        "ranks": {"semantic": 1, "keyword": None},
+        "boosts": {"recency": 1.2},
+    }
+    assert CHUNK.to_json()["also_at"] == [
+        {"document_id": "d2", "source": "docs", "path": "copy.md", "url": None, "title": "Copy"}
+    ]
+
+
+def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
+    fuller = replace(
+        HIT,
+        scores=LaneScores(0.6, None, 0.9),
+        near_duplicates=("c2",),
+        passage=Passage("Whole.", [], {"start": 0, "end": 6}),
+    )
+    added = {"near_duplicates", "passage"}
+    assert fuller.to_json().keys() - HIT.to_json().keys() == added
+    assert fuller.to_json()["near_duplicates"] == ["c2"]
+    assert fuller.to_json()["scores"] == {"semantic": 0.6, "keyword": None, "rerank": 0.9}
+    required = TypeAdapter(Hit).json_schema(mode="serialization")["required"]
+    assert not added & set(required)
+    assert set(required) == HIT.to_json().keys()
+
+
+def test_a_response_is_what_its_schema_says() -> None:
+    schema = TypeAdapter(SearchResponse)
+    assert list(RESPONSE.to_json()) == schema.json_schema(mode="serialization")["required"]
+    assert schema.validate_json(json.dumps(RESPONSE.to_json()), strict=True) == RESPONSE
+    with pytest.raises(ValidationError):
+        schema.validate_python({**RESPONSE.to_json(), "more": 1})
+
+
+def test_numbers_of_chunks_stay_within() -> None:
+    document = DocumentRecord(
+        "d1", "Pump", "docs", "pump.md", None, "text/markdown", "0" * 64, 9, None, [], {}, "md", [],
+        chunks=2, chunk_start=7,
+    )  # fmt: skip
+    assert document.chunk_end == 9
+    assert "chunk_start" not in document.to_json()
+    TypeAdapter(DocumentAnswer).validate_json(json.dumps(document.to_json()), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "headings", "titled"),
+    [
+        ("Pump", ["Parts"], ["Pump", "Parts"], ["Pump", "Parts"]),
+        ("Pump", ["Pump", "Parts"], ["Pump", "Parts"], ["Pump", "Parts"]),
+        ("Parts", ["Pump", "Parts"], ["Pump", "Parts"], ["Parts", "Pump", "Parts"]),
+        ("d1", ["Parts"], ["Parts"], ["d1", "Parts"]),
+        ("It needs a\u2026", [], [], ["It needs a\u2026"]),
+    ],
+)
+def test_headings_repeat_neither_each_other_nor_the_text(
+    title: str, section: list[str], headings: list[str], titled: list[str]
+) -> None:
+    chunk = replace(CHUNK, title=title, section=section)
+    assert (chunk.headings(), chunk.titled_section()) == (headings, titled)

@@ -1,0 +1,123 @@
+"""The thread that watches for a new index goes on, whatever it meets."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from workshop.index.errors import IndexUnusableError
+from workshop.index.reader import Served
+from workshop.index.reloading import NOT_RELOADED, follow
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("this has not come about in 20 s")
+
+
+class Indexes:
+    """Indexes to be opened by name: `broken` cannot be, and all files of `damaged` are."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+
+    def open(self, directory: Path) -> Any:
+        name = (directory / "CURRENT").read_text()
+        content = (directory / name / "terms.bin").read_text()
+        if content == "broken":
+            raise IndexUnusableError("not an index")
+
+        def verify() -> list[str]:
+            if content == "vanishing":
+                raise FileNotFoundError("terms.bin")
+            return ["terms.bin"] if content == "damaged" else []
+
+        return SimpleNamespace(verify=verify, version=name, layout=SimpleNamespace(root=name))
+
+
+@pytest.fixture
+def indexes() -> Indexes:
+    return Indexes()
+
+
+@pytest.fixture
+def served(tmp_path: Path, indexes: Indexes) -> Iterator[Served]:
+    """What is served of a folder, to which new indexes are published."""
+    publish(tmp_path, "v1", "whole")
+    served = Served()
+    served.open_index = indexes.open
+    served.load(tmp_path, verify=False)
+    stop = follow(served, indexes.outcomes.append, poll_seconds=0.01)
+    yield served
+    stop.set()
+
+
+def publish(folder: Path, name: str, content: str) -> None:
+    (folder / name).mkdir()
+    (folder / name / "terms.bin").write_text(content)
+    (folder / "next").write_text(name)
+    (folder / "next").replace(folder / "CURRENT")
+
+
+def test_each_index_that_is_whole_is_served(
+    tmp_path: Path, served: Served, indexes: Indexes
+) -> None:
+    wait_until(lambda: served.state.verified)
+    assert (served.current().version, served.state.problem) == ("v1", None)
+    for outcomes, content in enumerate(("damaged", "broken", "vanishing"), start=1):
+        publish(tmp_path, f"v{outcomes + 1}", content)
+        wait_until(lambda wanted=outcomes: len(indexes.outcomes) == wanted)  # type: ignore[misc]
+        assert (served.current().version, served.state.problem) == ("v1", NOT_RELOADED)
+        assert served.state.verified
+    # The file is mended in place.
+    (tmp_path / "v4" / "terms.bin").write_text("mended")
+    wait_until(lambda: served.current().version == "v4")
+    assert (served.state.problem, served.state.verified) == (None, True)
+    # Of an index that is whole, nothing but another one is of interest.
+    (tmp_path / "v4" / "terms.bin").write_text("other")
+    publish(tmp_path, "v5", "whole")
+    wait_until(lambda: served.current().version == "v5")
+    assert indexes.outcomes == ["refused"] * 3 + ["ok"] * 2
+
+
+@pytest.mark.parametrize("content", ["damaged", "vanishing"])
+def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
+    tmp_path: Path, indexes: Indexes, content: str
+) -> None:
+    publish(tmp_path, "v1", content)
+    served = Served()
+    served.open_index = indexes.open
+    served.load(tmp_path, verify=False)
+    stop = follow(served, indexes.outcomes.append, poll_seconds=0.01)
+    try:
+        wait_until(lambda: bool(served.state.damage))
+        assert not served.state.verified
+        with pytest.raises(IndexUnusableError, match=r"terms\.bin") as caught:
+            served.current()
+        assert str(tmp_path) not in caught.value.reason
+        (tmp_path / "v1" / "terms.bin").write_text("mended")
+        wait_until(lambda: served.state.verified)
+        assert served.current().version == "v1"
+    finally:
+        stop.set()
+
+
+def test_what_is_served_is_opened_when_it_is_first_wanted(
+    tmp_path: Path, indexes: Indexes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tmp_path, "v7", "whole")
+    monkeypatch.setenv("INDEX_DIR", str(tmp_path))
+    served = Served()
+    served.verify()
+    assert not served.state.verified
+    served.open_index = indexes.open
+    assert served.current().version == "v7"
+    wait_until(lambda: served.state.verified)
+    served.view = lambda index: SimpleNamespace(seen=index)  # type: ignore[return-value]
+    assert served.current().seen.version == "v7"  # type: ignore[attr-defined]

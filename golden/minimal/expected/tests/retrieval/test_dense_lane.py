@@ -1,0 +1,90 @@
+"""The dense lane over a few chunks, by numbers worked out by hand."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from workshop.retrieval.dense_lane import (
+    SKETCHES_AT_ONCE,
+    DenseLane,
+    exact_type,
+    pack_signs,
+    quantise,
+)
+
+
+def dense_lane(vectors: Sequence[Sequence[float]], candidates: int = 10) -> DenseLane:
+    """Return a lane of unit vectors, given in any length."""
+    rows, scales = quantise(np.array(vectors, dtype=np.float32))
+    centre = np.zeros(rows.shape[1], dtype=np.float32)
+    sketch = pack_signs(rows.astype(np.float32), centre)
+    return DenseLane(rows, scales, centre, sketch, candidates)
+
+
+def test_cosines() -> None:
+    lane = dense_lane([(2, 0), (0, 0.5), (-1, 0), (0, 0), (3, 4)])
+    assert lane.vectors.tolist() == [[127, 0], [0, 127], [-127, 0], [0, 0], [95, 127]]
+    near = 95 / math.hypot(95, 127)
+    hits = lane.search(np.array([1, 0], dtype=np.float32), 10)
+    # The fourth chunk has no vector.
+    assert hits.chunks.tolist() == [0, 4, 1, 2]
+    assert hits.scores == pytest.approx([1, near, 0, -1], abs=1e-6)
+    slanted = np.array([0.6, 0.8], dtype=np.float32)
+    assert lane.scores(slanted, np.array([0, 4])) == pytest.approx([near, 1], abs=1e-6)
+    assert lane.search(slanted, 1).chunks.tolist() == [4]
+    allowed = np.array([False, True, True, True, False])
+    assert lane.search(slanted, 10, allowed).chunks.tolist() == [1, 2]
+    assert lane.scores(np.zeros(2, dtype=np.float32), np.array([0, 4])).tolist() == [0, 0]
+    assert lane.nearness(4, np.array([0, 1, 4])) == pytest.approx(
+        [near, 127 / math.hypot(95, 127), 1], abs=1e-6
+    )
+
+
+def test_sums_of_products_are_exact() -> None:
+    assert 127 * 127 * 1040 < 2**24 < 127 * 127 * 1041
+    assert [exact_type(size) for size in (1040, 1041)] == [np.float32, np.float64]
+
+
+def test_signs_by_hand() -> None:
+    vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
+    centre = np.array([0, 0, 1], dtype=np.float32)
+    assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]
+    assert pack_signs(np.ones((1, 65), np.float32), np.zeros(65, np.float32)).tolist() == [
+        [2**64 - 1],
+        [1],
+    ]
+
+
+@pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])
+def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
+    # A query at the corner of four octants, in each of which some of its neighbours are.
+    query = np.array([1.0, 0.001, 0.001], dtype=np.float32)
+    lane = dense_lane(np.random.default_rng(11).normal(size=(size, 3)).tolist(), candidates=1)
+    everything = lane.scores(query, np.arange(size))
+    expected = np.lexsort((np.arange(size), -everything))[:20]
+    assert (lane.search(query, 20).chunks.tolist() == expected.tolist()) == is_exact
+
+
+@pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 0.5)])
+def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
+    dimensions: int, share: float
+) -> None:
+    chooser = np.random.default_rng(9)
+    count, depth = SKETCHES_AT_ONCE + 300, 40
+    rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
+    scales = np.full(count, 0.01, dtype=np.float32)
+    centre = np.zeros(dimensions, dtype=np.float32)
+    lane = DenseLane(rows, scales, centre, pack_signs(rows.astype(np.float32), centre), depth)
+    allowed = chooser.random(count) < share
+    query = chooser.normal(size=dimensions).astype(np.float32)
+
+    distances = ((rows > 0) != (query > 0)).sum(axis=1)
+    pool = np.flatnonzero(allowed)
+    pool = pool[distances[pool] <= np.sort(distances[pool])[2 * 30 - 1]]
+    cosines = lane.scores(query, pool)
+    order = np.lexsort((pool, -cosines))[:30]
+    hits = lane.search(query, 30, allowed if share < 1 else None)
+    assert hits.chunks.tolist() == pool[order].tolist()
+    assert hits.scores.tolist() == cosines[order].tolist()

@@ -1,0 +1,60 @@
+"""What the owner's hooks return: scores to rely on, or an error that names the hook."""
+
+import math
+from collections.abc import Callable
+from dataclasses import astuple, replace
+from typing import Any
+
+from workshop.index.records import ChunkRecord
+from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+
+
+def hit(name: str, score: Any) -> Hit:
+    chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
+    return Hit(*astuple(chunk), score, LaneScores(0.5, None), LaneRanks(1, None), {})
+
+
+def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
+    """A search whose hits `a`, `b` ... get these scores from the hook."""
+    hits = tuple(hit(chr(ord("a") + n), score) for n, score in enumerate(scores))
+
+    def search(query: str, top_k: int = 10, **_: Any) -> SearchResponse:
+        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
+
+    def after(_: SearchRequest, response: SearchResponse) -> SearchResponse:
+        return SearchResponse(
+            response.query, "hybrid", "default", False, "strong", (), 0.0, {}, hits
+        )
+
+    return with_hooks(search, Hooks(after_search=after))
+
+
+def found(*scores: Any) -> list[tuple[str, float]]:
+    return [(hit.id, hit.score) for hit in search_giving(*scores)("seal").hits]
+
+
+def test_scores_are_brought_into_their_range() -> None:
+    assert found(7.5, 0.5, -0.1) == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
+    assert found(math.inf, -math.inf) == [("a", 1.0), ("b", 0.0)]
+
+
+def test_hits_are_in_the_order_that_the_hook_gave_them_by_score() -> None:
+    assert found(0.4, 3.0, 2.0, 2.0) == [("b", 1.0), ("c", 1.0), ("d", 1.0), ("a", 0.4)]
+
+
+def test_a_score_that_is_not_a_number_is_0() -> None:
+    assert found(math.nan, 0.5) == [("b", 0.5), ("a", 0.0)]
+
+
+def test_a_request_may_be_answered_as_another_one() -> None:
+    asked: list[Any] = []
+
+    def search(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
+        asked.append((query, top_k, options))
+        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
+
+    assert with_hooks(search, Hooks()) is search
+    hooks = Hooks(before_search=lambda request: replace(request, query=request.query.lower()))
+    assert with_hooks(search, hooks)("SEAL", 3, filters={"tags": "a"}).query == "seal"
+    assert asked == [("seal", 3, {"mode": "hybrid", "filters": {"tags": ("a",)}})]

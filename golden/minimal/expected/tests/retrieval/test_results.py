@@ -1,0 +1,174 @@
+"""Hits and responses: what of the candidates is answered, and which texts are given once."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workshop.index.errors import InvalidRequestError
+from workshop.index.records import ChunkRecord
+from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.retrieval.results import (
+    Hit,
+    Journal,
+    LaneRanks,
+    LaneScores,
+    Mode,
+    Reason,
+    SearchResponse,
+    check_request,
+    merge_equal_texts,
+    rank_hits,
+    respond,
+)
+
+
+def stored(number: int) -> dict[str, Any]:
+    """A chunk as a line of the index has it."""
+    return {
+        "id": f"c{number}",
+        "document_id": f"d{number}",
+        "title": "Pumps",
+        "text": f"Text {number}",
+        "section": ["Pumps", "Seals"],
+        "position": {"start": 0, "end": 6},
+        "source": "docs",
+        "path": "pumps.md",
+        "url": None,
+        "tags": ["odd"],
+        "modified": None,
+        "also_at": [
+            {"document_id": "d9", "source": "wiki", "path": "p", "url": None, "title": "Copy"}
+        ],
+    }
+
+
+INDEX: Any = SimpleNamespace(
+    read_chunk=lambda number, make, *more: make(stored(number), *more),
+    manifest=SimpleNamespace(dense=SimpleNamespace(background=0.5)),
+)
+WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))
+
+
+def test_candidates_become_hits_best_first() -> None:
+    found = Candidates(
+        chunks=np.array([2, 5, 7]),
+        semantic=np.array([0.12345678, np.nan, 0.5]),
+        keyword=None,
+        semantic_ranks=np.array([2, 0, 1]),
+        keyword_ranks=np.array([0, 0, 3]),
+        scores=np.array([0.25, 0.75, 0.25]),
+        boosts={"age": np.array([0.5, 1.0, 1.00000049]), "links": np.array([1.0, 1.5, 1.0])},
+    )
+    first, second, third = (hit.to_json() for hit in rank_hits(INDEX, found))
+    assert first == {
+        **stored(5),
+        "score": 0.75,
+        "scores": {"semantic": None, "keyword": None},
+        "ranks": {"semantic": None, "keyword": None},
+        "boosts": {"links": 1.5},
+    }
+    # Equal scores come in the order of the index.
+    assert [second["id"], third["id"]] == ["c2", "c7"]
+    assert second["scores"] == {"semantic": 0.123457, "keyword": None}
+    assert [second["ranks"], third["ranks"]] == [
+        {"semantic": 2, "keyword": None},
+        {"semantic": 1, "keyword": 3},
+    ]
+    assert [second["boosts"], third["boosts"]] == [{"age": 0.5}, {"age": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason", "index", "used", "degraded"),
+    [
+        ("hybrid", "default", INDEX, "hybrid", False),
+        ("hybrid", "identifier", INDEX, "keyword", False),
+        ("hybrid", "no_vectors", INDEX, "keyword", True),
+        ("hybrid", "embedder_unavailable", INDEX, "keyword", True),
+        ("hybrid", "no_vectors", WORDS_ONLY, "keyword", False),
+        ("semantic", "no_vectors", WORDS_ONLY, "keyword", True),
+        ("semantic", "requested", INDEX, "semantic", False),
+        ("keyword", "requested", WORDS_ONLY, "keyword", False),
+    ],
+)
+def test_a_response_says_which_mode_was_used_and_why(
+    asked: Mode, reason: Reason, index: Any, used: str, degraded: bool
+) -> None:
+    journal = Journal("pumps", 2, asked)
+    journal.reason = reason
+    journal.note("query_length", searched="pump")
+    journal.unknown_identifiers = ("D40",)
+    found = Candidates.by_keyword(LaneHits.none())
+    response = respond(index, journal, found, hits_of("a", "b", "c"))
+    assert (response.mode, response.reason, response.degraded) == (used, reason, degraded)
+    assert response.match == ("strong" if reason == "identifier" else "none")
+    assert [hit.text for hit in response.hits] == ["a", "b"]
+    assert 0 < response.took_ms < 60_000
+    assert (response.query, response.unknown_identifiers) == ("pumps", ("D40",))
+    assert response.stages == {"query_length": {"searched": "pump"}}
+
+
+def hits_of(*texts: str) -> Iterator[Hit]:
+    """Hits with ids by number, the best of which have the texts that come first."""
+    for number, text in enumerate(texts):
+        values = {**stored(number), "text": text, "also_at": []}
+        scores, ranks = LaneScores(0.5, None), LaneRanks(1, None)
+        yield Hit.from_json(values, 1 - number / 100, scores, ranks, {})
+
+
+@pytest.mark.parametrize(
+    ("texts", "count", "expected"),
+    [
+        ("abc", 9, ["a", "b", "c"]),
+        (["a b", " a\tb\r\n", "c", "ab"], 9, ["a b +c1 +c3", "c"]),
+        # Those after the last that is wanted are not looked for.
+        ("abaca", 2, ["a", "b", "c"]),
+        ("aabab", 2, ["a +c1", "b"]),
+        ("abbcdd", 3, ["a", "b +c2", "c", "d"]),
+        ("", 1, []),
+    ],
+)
+def test_equal_texts_are_one_hit(texts: list[str], count: int, expected: list[str]) -> None:
+    hits = [*merge_equal_texts(hits_of(*texts), count=count)]
+    assert [" +".join([hit.text, *hit.near_duplicates]) for hit in hits] == expected
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
+    def response(**stages: dict[str, Any]) -> SearchResponse:
+        hits = tuple(merge_equal_texts(hits_of(*"aab"), count=3))
+        return SearchResponse("q", "hybrid", "default", False, "weak", (), 1.0, stages, hits)
+
+    chunks = [ChunkRecord.from_json(stored(number)) for number in range(4)]
+    assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
+    chunks[3].document_id = "d2"
+    # A stage that chooses among the chunks of a document may have left this one out.
+    assert [response(**{name: {}}).covers(chunks[3]) for name in ("document_cap", "age")] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "top_k", "mode", "field"),
+    [
+        ("x" * 2000, 100, "hybrid", None),
+        ("x", 1, "semantic", None),
+        ("x", 1, "keyword", None),
+        (" \n", 1, "hybrid", "query"),
+        ("x" * 2001, 1, "hybrid", "query"),
+        ("x", 0, "hybrid", "top_k"),
+        ("x", 101, "hybrid", "top_k"),
+        ("x", 1, "psychic", "mode"),
+    ],
+)
+def test_bounds_of_a_request(query: str, top_k: int, mode: str, field: str | None) -> None:
+    if field is None:
+        check_request(query, top_k, mode)
+    else:
+        with pytest.raises(InvalidRequestError) as caught:
+            check_request(query, top_k, mode)
+        assert caught.value.field == field

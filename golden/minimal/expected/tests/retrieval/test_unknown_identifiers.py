@@ -1,0 +1,192 @@
+"""Identifiers that an index has, and those that it does not have though it has their parts."""
+
+import math
+import re
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workshop.retrieval.candidates import LaneHits
+from workshop.retrieval.identifiers import (
+    MAX_PATTERN_INPUT,
+    find_unknown_identifiers,
+    finds_identifier,
+)
+from workshop.retrieval.keyword_lane import KeywordLane
+from workshop.retrieval.results import compare_with_terms
+from workshop.retrieval.tokens import Tokenizer, query_terms
+
+TOKENIZER = Tokenizer("english")
+CHUNKS = [
+    ("Region D40", "Behind region D4, under 30 CFR 75.1725, in 2024, on page 11 of 99."),
+    ("Incidents", "PII-2024-0042 and PII-2024-0017 were leaks. See CVE-2024-3095."),
+    ("Numbers", "The number 0043 is free. Valve 802.3 weighs 12 kg."),
+    ("Settings", "Set max_connections, then call std::vector::push_back."),
+    ("Settings", "Use \u2013-verbose."),
+    ("Networks", "Wi-Fi for guests. Powershell runs all of it, in a verbose and quick way."),
+]
+
+
+def make_index(chunks: list[tuple[str, str]]) -> Any:
+    """Return an index of chunks, each given by its heading and its text; a term is worth 1."""
+    postings: dict[str, list[int]] = {}
+    for number, chunk in enumerate(chunks):
+        for term in dict.fromkeys(TOKENIZER.terms("\n".join(chunk))):
+            postings.setdefault(term, []).append(number)
+    ends = dict(zip(postings, accumulate(map(len, postings.values())), strict=True))
+    numbers = np.array([*sum(map(tuple, postings.values()), ())], dtype=np.uint32)
+    lane = KeywordLane(
+        lambda term: (ends[term] - len(postings[term]), ends[term]) if term in ends else (0, 0),
+        numbers,
+        np.ones(len(numbers), dtype=np.float32),
+        len(chunks),
+    )
+    records = [SimpleNamespace(headings=lambda t=title: [t], text=text) for title, text in chunks]
+    return SimpleNamespace(
+        keyword_lane=lane,
+        tokenizer=TOKENIZER,
+        chunk_count=len(chunks),
+        chunk=records.__getitem__,
+    )
+
+
+INDEX = make_index(CHUNKS)
+
+
+def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
+    _, tokens = TOKENIZER.tokenize_query(query)
+    return find_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "CVE-2024-0000",
+        "PII-2024-9999",
+        "PII-2024-0043",  # all parts are there, in other places
+        "pii-2024-9999",
+        "PII-2024-004",
+        "75.172",
+        "30 CFR 99.999",
+        "IEEE 802.11",
+        "IEEE 802.3",  # a weight here
+        "D4O",
+        "D41",
+        "max_connection_age",
+        "vector::push_front",
+        "MaxVerbose",
+        "--quick",
+        "-q",
+        "/Zi",
+    ],
+)
+def test_what_no_text_has_is_unknown(query: str) -> None:
+    assert unknown(query) == (query,)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "D40",
+        "d40",
+        "D-40",
+        "PII-2024-0042",
+        "pii_2024_0042",
+        "PII20240042",
+        "30 CFR 75.1725",
+        "29 CFR 75.1725",  # a number like this says enough by itself
+        "802.3",
+        "max-connections",
+        "maxConnections",
+        "std::vector",  # within a longer name
+        "vector::push_back",
+        "WiFi",
+        "PowerShell",
+        "--verbose",  # as texts are set
+        "what is D40?",
+    ],
+)
+def test_what_a_text_has_is_known(query: str) -> None:
+    assert unknown(query) == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (
+            "What does 30 CFR 99.999 say of D40 and CVE-2099-99999?",
+            ("30 CFR 99.999", "CVE-2099-99999"),
+        ),
+        ("What does section 99.999 require?", ("99.999",)),
+        ("Is D41 near D41?", ("D41",)),
+        ("What does the IT 99.999 say?", ("99.999",)),
+        ("Are 2.5 kg at 10:30 within a 90-day or 90-Day limit, e.g. on 2024-05-01, 24/7?", ()),
+        ("Die 2-bändige Ausgabe für1996, ABC 2001-02?", ()),
+        ("How are leaks handled?", ()),
+    ],
+)
+def test_quantities_in_sentences_name_nothing(query: str, named: tuple[str, ...]) -> None:
+    assert unknown(query) == named
+
+
+def test_for_a_long_query_no_passage_is_read() -> None:
+    # Of the latter all parts are there, and reading would tell that the whole is not.
+    names = "D41 PII-2024-0043"
+    assert unknown(f"leaks of {names}") == ("D41", "PII-2024-0043")
+    padding = " " * MAX_PATTERN_INPUT
+    assert unknown(f"leaks of{padding}{names}") == ("D41",)
+
+
+def test_the_owners_identifiers_are_looked_for_as_written() -> None:
+    assert unknown("quick way", "quick [a-z]+") == ()
+    assert unknown("quick call", "quick [a-z]+") == ("quick call",)
+    assert unknown("call the guests-way", "[a-z]+-way") == ("guests-way",)
+
+
+def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read() -> None:
+    def unknown_among(count: int) -> tuple[str, ...]:
+        index = make_index([(f"Note {number}", "It was quick.") for number in range(count)])
+        return unknown("--quick", index=index)
+
+    assert unknown_among(50) == ("--quick",)
+    assert unknown_among(51) == ()
+
+
+def test_the_best_hit_lacks_the_idf_of_each_missing_term() -> None:
+    query = "CVE-2024-0000"
+    terms = query_terms(INDEX.tokenizer.tokenize(query))
+    hits = INDEX.keyword_lane.search(terms, 10)
+    scored = compare_with_terms(hits, INDEX, terms, [query])
+    # `cve20240000` and `0000` are in none of 6 chunks: ln(1 + 6.5 / 0.5) each.
+    missing = 2 * math.log(14)
+    assert INDEX.chunk_count == 6
+    assert scored.full_score == pytest.approx(hits.scores[0] + missing)
+    assert compare_with_terms(hits, INDEX, terms, []).full_score == hits.full_score
+    assert hits.full_score == hits.scores[0]
+    assert LaneHits.none().full_score == 1
+
+
+def test_what_only_the_texts_tell_is_missing_as_one_term() -> None:
+    terms = query_terms(INDEX.tokenizer.tokenize("--quick"))
+    hits = INDEX.keyword_lane.search(terms, 10)
+    scored = compare_with_terms(hits, INDEX, terms, ["--quick"])
+    assert scored.missing_score == pytest.approx(math.log(14))
+
+
+def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
+    def finds(query: str, allowed: list[bool]) -> bool:
+        tokens = INDEX.tokenizer.tokenize(query)
+        hits = INDEX.keyword_lane.search(query_terms(tokens), 10, np.array(allowed))
+        return finds_identifier(hits, INDEX, tokens, ())
+
+    assert finds("PII-2024-0042", [True] * 6)
+    # Only the note that has nothing of it but 2024.
+    assert not finds("PII-2024-0042", [True, False, False, False, False, False])
+    assert not finds("PII-2024-0042", [False] * 6)
+    assert finds("--verbose", [True] * 6)
+    # Without an identifier any hit will do.
+    assert finds("leaks", [True] * 6)
+    assert not finds("leaks", [False] * 6)

@@ -1,0 +1,64 @@
+"""The address that leads to a passage or a document."""
+
+from dataclasses import replace
+
+import pytest
+
+from workshop.index.errors import ConfigurationError
+from workshop.index.records import ChunkRecord, DocumentRecord
+from workshop.web.citations import announce, document_url, public_url, record_path
+
+CITATIONS = "workshop.web.citations"
+CHUNK = ChunkRecord(
+    *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
+)
+DOCUMENT = DocumentRecord(
+    *("a/b#", "Title", "docs", "b.md", None, "text/plain", "", 4, None, [], {}, "text", [], 1, 0)
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PUBLIC_URL", raising=False)
+    monkeypatch.setattr(f"{CITATIONS}._served_at", "")
+
+
+def test_pages_show_documents_and_passages_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for has_pages, chunk, document in [
+        (True, "/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"),
+        (False, "/chunks/a%2Fb%23~1", "/documents/a%2Fb%23"),
+    ]:
+        monkeypatch.setattr(f"{CITATIONS}.HAS_PAGES", has_pages)
+        assert [record_path(record) for record in (CHUNK, DOCUMENT)] == [chunk, document]
+
+
+def test_an_address_is_that_of_the_source_or_else_of_this_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert document_url(CHUNK) == document_url(DOCUMENT) == "b.md"
+    announce("127.0.0.1", 8000)
+    assert document_url(CHUNK) == f"http://127.0.0.1:8000{record_path(CHUNK)}"
+    monkeypatch.setenv("PUBLIC_URL", "https://docs.example/help/")
+    assert document_url(DOCUMENT) == f"https://docs.example/help{record_path(DOCUMENT)}"
+    assert document_url(replace(CHUNK, url="https://b.example")) == "https://b.example"
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("::", "http://127.0.0.1:80"),
+        ("::1", "http://[::1]:80"),
+        ("fe80::1%eth0", "http://[fe80::1]:80"),
+    ],
+)
+def test_a_server_says_where_it_listens(address: str, url: str) -> None:
+    announce(address, 80)
+    assert public_url() == url
+
+
+def test_an_impossible_address_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUBLIC_URL", "docs.example")
+    with pytest.raises(ConfigurationError, match="PUBLIC_URL"):
+        announce("127.0.0.1", 80)

@@ -1,0 +1,255 @@
+"""Connections to a server in this process: slow, greedy, idle and too many clients."""
+
+import asyncio
+import resource
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from workshop.web.connections import Server
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+BIG = REQUEST.replace(b" / ", b" /big ")
+WAITING = REQUEST.replace(b" / ", b" /waiting ")
+BIG_BYTES = 1 << 25
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connect = Callable[[bytes], Awaitable[Streams]]
+
+
+class Application:
+    """Answers at once, or with 32 MiB, whole or in pieces, or when it is told to."""
+
+    def __init__(self) -> None:
+        self.go_on = asyncio.Event()
+        self.waiting = self.pieces = 0
+
+    async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
+        if scope["path"] == "/waiting":
+            self.waiting += 1
+            await self.go_on.wait()
+        size = BIG_BYTES if scope["path"] in ("/big", "/pieces") else 2
+        headers = [(b"content-length", b"%d" % size)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        while scope["path"] == "/pieces" and size:
+            size -= 1 << 16
+            self.pieces += 1
+            piece = b"x" * (1 << 16)
+            await send({"type": "http.response.body", "body": piece, "more_body": bool(size)})
+        if size:
+            await send({"type": "http.response.body", "body": b"x" * size})
+
+
+@asynccontextmanager
+async def served(app: Application, most: int = 100) -> AsyncIterator[tuple[Server, Connect]]:
+    """Serve for as long as the block lasts; yields what connects and sends some bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(app, most)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        writers: list[asyncio.StreamWriter] = []
+
+        async def connect(sent: bytes) -> Streams:
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(sent)
+            writers.append(writer)
+            return reader, writer
+
+        try:
+            async with asyncio.timeout(30):
+                yield server, connect
+        finally:
+            for writer in writers:
+                writer.transport.abort()
+            server.should_exit = True
+            await serving
+
+
+async def status(reader: asyncio.StreamReader) -> int:
+    """Read one response, as far as its body goes; return its status."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    await reader.readexactly(length)
+    return int(head.split()[1])
+
+
+async def is_cut(reader: asyncio.StreamReader) -> bool:
+    """Read until the connection ends; return whether that was before the end of a big body."""
+    try:
+        return len(await reader.read(-1)) < BIG_BYTES
+    except ConnectionError:
+        return True
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+def set_limit(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
+    monkeypatch.setattr(f"workshop.web.connections.{name}", value)
+
+
+def test_a_connection_serves_one_request_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_limit(monkeypatch, "HEAD_SECONDS", 0.2)
+
+    async def check() -> None:
+        async with served(Application()) as (_, connect):
+            reader, writer = await connect(REQUEST + BIG)
+            assert [await status(reader), await status(reader)] == [200, 200]
+            # It may be idle for longer than a head may take.
+            await asyncio.sleep(0.3)
+            writer.write(REQUEST)
+            assert await status(reader) == 200
+            writer.write(REQUEST[:-2])
+            assert await status(reader) == 408
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("sent", "refused"),
+    [
+        (b"this is no HTTP\r\n\r\n", 400),
+        (b"", 408),
+        (REQUEST[:-2], 408),
+        (REQUEST[:-2] + b"X: " + b"x" * (300 - len(REQUEST) - 1), 408),
+        (REQUEST[:-2] + b"X: " + b"x" * (300 - len(REQUEST)), 431),
+    ],
+)
+def test_what_is_no_request_or_too_slow_or_too_long(
+    monkeypatch: pytest.MonkeyPatch, sent: bytes, refused: int
+) -> None:
+    set_limit(monkeypatch, "HEAD_SECONDS", 0.1)
+    set_limit(monkeypatch, "MAX_HEAD_BYTES", 300)
+
+    async def check() -> None:
+        async with served(Application()) as (_, connect):
+            reader, _ = await connect(sent)
+            head = (await reader.read(-1)).lower()
+            assert head.startswith(b"http/1.1 %d " % refused)
+            assert b"\r\nconnection: close\r\n" in head
+            assert b"\r\nx-content-type-options: nosniff\r\n" in head
+            assert b"retry-after" not in head
+            assert b'"status":%d' % refused in head
+
+    asyncio.run(check())
+
+
+def test_the_connection_that_is_idle_longest_makes_room() -> None:
+    async def check() -> None:
+        async with served(Application(), most=2) as (_, connect):
+            first, writer = await connect(b"")
+            second, _ = await connect(REQUEST)
+            assert await status(second) == 200
+            writer.write(REQUEST)
+            assert await status(first) == 200
+            third, _ = await connect(REQUEST)
+            assert await status(third) == 200
+            assert await second.read(-1) == b""
+            writer.write(REQUEST)
+            assert await status(first) == 200
+
+    asyncio.run(check())
+
+
+def test_no_room_is_made_among_those_that_work() -> None:
+    async def check() -> None:
+        app = Application()
+        async with served(app, most=2) as (_, connect):
+            busy = [await connect(WAITING) for _ in range(2)]
+            await until(lambda: app.waiting == 2)
+            refused = await (await connect(REQUEST))[0].read(-1)
+            assert refused.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nretry-after: 1\r\n" in refused.lower()
+            app.go_on.set()
+            assert [await status(reader) for reader, _ in busy] == [200, 200]
+
+    asyncio.run(check())
+
+
+def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_limit(monkeypatch, "READING_SECONDS", 0.3)
+
+    async def check() -> None:
+        async with served(Application()) as (server, connect):
+            lazy, _ = await connect(BIG)
+            keen, _ = await connect(BIG)
+            assert await status(keen) == 200
+            await until(lambda: len(server.server_state.connections) == 1)
+            assert not server._connections.unread
+            assert await is_cut(lazy)
+            # What has been read is no longer a reason to cut the connection.
+            await asyncio.sleep(0.4)
+            assert len(server.server_state.connections) == 1
+
+    asyncio.run(check())
+
+
+def test_no_more_is_made_of_an_answer_than_is_read() -> None:
+    async def check() -> None:
+        app = Application()
+        async with served(app) as (server, connect):
+            reader, _ = await connect(REQUEST.replace(b" / ", b" /pieces "))
+            await until(lambda: len(server._connections.unread) == 1)
+            made = app.pieces
+            await asyncio.sleep(0.05)
+            assert app.pieces == made < BIG_BYTES >> 16
+            assert await status(reader) == 200
+            assert app.pieces == BIG_BYTES >> 16
+
+    asyncio.run(check())
+
+
+def test_too_much_that_is_unread_costs_the_one_that_waits_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_limit(monkeypatch, "MAX_UNREAD_BYTES", BIG_BYTES)
+
+    async def check() -> None:
+        async with served(Application()) as (server, connect):
+            first, _ = await connect(BIG)
+            await until(lambda: len(server._connections.unread) == 1)
+            second, _ = await connect(BIG)
+            assert await status(second) == 200
+            assert await is_cut(first)
+            assert not server._connections.unread
+
+    asyncio.run(check())
+
+
+def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
+    async def check() -> None:
+        app = Application()
+        async with served(app) as (server, connect):
+            busy, _ = await connect(WAITING)
+            idle, writer = await connect(REQUEST)
+            assert await status(idle) == 200
+            await until(lambda: bool(app.waiting))
+            server.should_exit = True
+            await until(lambda: server._connections.draining)
+            writer.write(REQUEST)
+            late = await idle.read(-1)
+            assert late.startswith(b"HTTP/1.1 200 ")
+            assert b"\r\nconnection: close\r\n" in late.lower()
+            app.go_on.set()
+            assert (await busy.read(-1)).startswith(b"HTTP/1.1 200 ")
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted", "connections"),
+    # 56 files are spared, and an eighth of the connections may be one too many.
+    [(1024, 2048, 860), (1024, 100, 100), (40, 100, 4), (resource.RLIM_INFINITY, 9999, 9999)],
+)
+def test_there_are_no_more_connections_than_files(
+    monkeypatch: pytest.MonkeyPatch, files: int, wanted: int, connections: int
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    server = Server(Application(), wanted)
+    assert server.server_state.max_connections == connections  # type: ignore[attr-defined]
+    assert server.config.backlog == max(4, connections // 8)

@@ -1,0 +1,449 @@
+"""What stands in front of the endpoints: Host, Origin, tokens, body limits."""
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from workshop.index.errors import ConfigurationError
+from workshop.retrieval.hooks import Caller
+from workshop.retrieval.settings import Limits
+from workshop.web.access import AccessPolicy
+from workshop.web.json import describe_failure
+from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
+
+LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
+TOKEN = "t" * 32
+OTHER_TOKEN = "o" * 40
+Headers = list[tuple[bytes, bytes]]
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer 200 with the body."""
+    message = await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": message["body"]})
+
+
+class Client:
+    """One request at a time, straight into the middleware: no library tidies it up."""
+
+    def __init__(self, policy: AccessPolicy, limit: int = 1000, address: str = "10.1.2.3") -> None:
+        self.middleware = Middleware(echo, policy=policy, limits=LIMITS, max_body_bytes=limit)
+        self._address = address
+        self.received = 0
+        self.headers: dict[bytes, bytes] = {}
+        self.body = b""
+
+    def request(
+        self,
+        headers: Headers,
+        pieces: list[bytes] | None = None,
+        *,
+        path: str = "/search",
+        method: str = "POST",
+        stalls: bool = False,
+        goes_away: bool = False,
+    ) -> int:
+        """The status of the answer; 0 if there is none."""
+        status = 0
+        pending = deque(pieces or [b""])
+
+        async def receive() -> Message:
+            self.received += 1
+            if not pending:
+                if stalls:
+                    await asyncio.sleep(60)
+                return {"type": "http.disconnect"}
+            more = len(pending) > 1 or stalls or goes_away
+            return {"type": "http.request", "body": pending.popleft(), "more_body": more}
+
+        async def send(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self.headers = dict(message["headers"])
+            else:
+                self.body = message["body"]
+
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "headers": headers,
+            "server": (self._address, 8000),
+        }
+        asyncio.run(self.middleware(scope, receive, send))
+        return status
+
+
+def with_host(host: str, **headers: str) -> Headers:
+    named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return [(b"host", host.encode()), *named]
+
+
+OWN_HOSTS = """localhost localhost:8000 LOCALHOST:1 127.0.0.1:8000 [::1]:8000 docs.example.com
+    Docs.Example.com:444 other.example.com:8443""".split()
+OTHER_HOSTS = """other.example.com other.example.com:8000 evil.example evil.example:8000
+    docs.example.com.evil.example localhost.evil.example 127.0.0.1.evil.example 127.0.0.2 10.9.9.9
+    [::2] :8000 localhost: localhost:port user@localhost localhost/ loc\xe4lhost""".split()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "::1", "fe80::1"])
+@pytest.mark.parametrize(
+    ("hosts", "status"), [(OWN_HOSTS, 200), ([*OTHER_HOSTS, "", "localhost, evil.example"], 421)]
+)
+def test_host(address: str, hosts: list[str], status: int) -> None:
+    policy = AccessPolicy.from_environment(["Docs.example.com", "other.example.com:8443"])
+    client = Client(policy, address=address)
+    assert {host: client.request(with_host(host)) for host in hosts} == dict.fromkeys(hosts, status)
+
+
+@pytest.mark.parametrize(
+    ("address", "host"), [("10.1.2.3", "10.1.2.3:8000"), ("fe80::1", "[fe80::1]:8000")]
+)
+def test_host_may_be_the_address_itself(address: str, host: str) -> None:
+    client = Client(AccessPolicy.from_environment([]), address=address)
+    assert client.request(with_host(host)) == 200
+
+
+def test_a_refused_host_is_named_with_the_remedy() -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request(with_host("docs.example.com", accept="application/json")) == 421
+    assert b"adding docs.example.com to ALLOWED_HOSTS" in client.body
+    assert client.headers[b"content-type"] == b"application/problem+json"
+    assert client.request(with_host("docs.example.com", accept="text/html, */*")) == 421
+    assert b"<p>" in client.body and b"adding docs.example.com to ALLOWED_HOSTS" in client.body
+    assert client.headers[b"content-type"].startswith(b"text/html")
+    assert client.headers[b"content-security-policy"] == b"default-src 'none'"
+    assert client.request(with_host("<b>.example", accept="text/html")) == 421
+    assert b"<b>" not in client.body
+
+
+@pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
+def test_no_host_or_two(hosts: list[bytes]) -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request([(b"host", host) for host in hosts]) == 400
+
+
+OWN_ORIGINS = """http://localhost:8000 https://localhost:8000 HTTP://LOCALHOST:8000
+    https://docs.example.com""".split()
+OTHER_ORIGINS = """http://localhost:3000 http://localhost null * http://evil.example file://
+    http://EVIL.example http://localhost:8000.evil.example http://localhost:8000@evil.example
+    https://docs.example.com:444 localhost:8000 chrome-extension://localhost:8000""".split()
+
+
+@pytest.mark.parametrize("path", ["/search", "/healthz", "/openapi.json", "/nowhere"])
+@pytest.mark.parametrize(("origins", "status"), [(OWN_ORIGINS, 200), ([*OTHER_ORIGINS, ""], 403)])
+def test_origin(origins: list[str], status: int, path: str) -> None:
+    client = Client(AccessPolicy.from_environment(["docs.example.com"]))
+    for origin in origins:
+        headers = with_host("localhost:8000", Origin=origin)
+        assert (origin, client.request(headers, path=path)) == (origin, status)
+        assert not [name for name in client.headers if name.startswith(b"access-control")]
+
+
+def test_hosts_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", " a.example , b.example:1 ,")
+    policy = AccessPolicy.from_environment(["c.example"])
+    assert policy.allowed_hosts == {"a.example", "b.example:1", "c.example"}
+
+
+@pytest.mark.parametrize("host", ["*", "*.example.com", "http://a.example", "a b", "a/b"])
+def test_hosts_that_are_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", host)
+    with pytest.raises(ConfigurationError, match="ALLOWED_HOSTS"):
+        AccessPolicy.from_environment([])
+
+
+RIGHT = [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER  {TOKEN} ", f"Bearer {OTHER_TOKEN}"]
+WRONG = [f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN.upper()}", TOKEN]
+WRONG += [f"Bearer {TOKEN},{OTHER_TOKEN}", f"Bearer {'x' * 10_240}", "Bearer t\xf6ken", "Bearer"]
+WRONG += ["Bearer ", "", f"Basic {TOKEN}"]
+
+
+@pytest.mark.parametrize(("values", "status"), [(RIGHT, 200), (WRONG, 401)])
+def test_token(monkeypatch: pytest.MonkeyPatch, values: list[str], status: int) -> None:
+    monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
+    client = Client(AccessPolicy.from_environment([]))
+    for value in values:
+        headers = with_host("localhost", Authorization=value)
+        assert (value, client.request(headers)) == (value, status)
+        is_asked = client.headers.get(b"www-authenticate", b"").startswith(b"Bearer")
+        assert is_asked == (status == 401)
+
+
+def test_token_is_asked_for_everywhere_but_on_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    for path in ("/search", "/documents", "/openapi.json", "/nowhere", "/healthz/", "//healthz"):
+        assert client.request(with_host("localhost"), path=path) == 401
+    for path in ("/healthz", "/readyz"):
+        assert client.request(with_host("localhost"), path=path) == 200
+    twice = with_host("localhost", Authorization=f"Bearer {TOKEN}")
+    assert client.request([*twice, twice[1]]) == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE", "QUERY"])
+def test_every_method_needs_a_token(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    assert client.request(with_host("localhost"), method=method) == 401
+    assert client.request(with_host("evil.example"), method=method) == 421
+    headers = with_host("localhost", Authorization=f"Bearer {TOKEN}")
+    assert client.request(headers, method=method) == 200
+
+
+def test_unauthorised_body_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"x"] * 10) == 401
+    assert client.received == 0
+    assert client.headers[b"connection"] == b"close"
+
+
+@pytest.mark.parametrize("tokens", ["short", "x" * 31, f"{TOKEN},short"])
+def test_short_token_is_refused(monkeypatch: pytest.MonkeyPatch, tokens: str) -> None:
+    monkeypatch.setenv("API_TOKENS", tokens)
+    with pytest.raises(ConfigurationError, match="32 characters") as caught:
+        AccessPolicy.from_environment([])
+    assert "short" not in caught.value.message
+    assert caught.value.hint is not None
+
+
+def test_body_is_limited_as_declared() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10)
+    assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
+    assert client.received == 0
+    assert client.headers[b"connection"] == b"close"
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"01234", b"56789"]) == 200
+    assert client.body == b"0123456789"
+
+
+def test_body_is_limited_as_counted() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10)
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"0123456"] * 1000) == 413
+    assert client.received == 2
+
+
+def test_body_is_limited_in_pieces() -> None:
+    client = Client(AccessPolicy.from_environment([]), limit=10**9)
+    headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
+    assert client.request(headers, [b"x"] * MAX_BODY_MESSAGES) == 200
+    client.received = 0
+    assert client.request(headers, [b"x"] * 4 * 1024 * 1024) == 413
+    assert client.received == MAX_BODY_MESSAGES + 1
+
+
+def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workshop.web.middleware.BODY_SECONDS", 0.05)
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"0123"], stalls=True) == 408
+    assert client.headers[b"connection"] == b"close"
+
+
+def test_client_that_goes_away_gets_no_answer() -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    headers = [*with_host("localhost"), (b"content-length", b"10")]
+    assert client.request(headers, [b"0123"], goes_away=True) == 0
+    assert client.received == 2
+
+
+def test_too_many_headers() -> None:
+    client = Client(AccessPolicy.from_environment([]))
+    headers = with_host("localhost") + [(b"x-%d" % number, b"1") for number in range(100)]
+    assert client.request(headers) == 431
+    assert client.request(headers[:100]) == 200
+
+
+def in_front_of(application: ASGIApp) -> Middleware:
+    policy = AccessPolicy.from_environment([])
+    return Middleware(application, policy=policy, limits=LIMITS, max_body_bytes=4)
+
+
+def run(middleware: Middleware, method: str, headers: Headers) -> list[Message]:
+    """What is sent for a request whose body has come in two pieces."""
+    sent: list[Message] = []
+    pieces = [
+        {"type": "http.request", "body": b"01", "more_body": True},
+        {"type": "http.request", "body": b"23", "more_body": False},
+    ]
+
+    async def receive() -> Message:
+        return pieces.pop(0) if pieces else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": "/x", "headers": headers, "server": None}
+    asyncio.run(middleware(scope, receive, send))
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("fields", "received"),
+    [
+        ([], [(b"01", True), (b"23", False)]),
+        ([(b"content-length", b"0")], [(b"01", True), (b"23", False)]),
+        ([(b"content-length", b"4")], [(b"0123", False)]),
+        ([(b"transfer-encoding", b"chunked")], [(b"0123", False)]),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "GET", "HEAD"])
+def test_application_gets_a_body_whole(
+    method: str, fields: Headers, received: list[tuple[bytes, bool]]
+) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["method"] == ("POST" if method == "POST" else "GET")
+        messages = []
+        while (message := await receive())["type"] == "http.request":
+            messages.append((message["body"], message["more_body"]))
+        assert messages == received
+        await send({"type": "http.response.start", "status": 201, "headers": []})
+        await send({"type": "http.response.body", "body": b"answer"})
+
+    middleware = in_front_of(application)
+    start, body = run(middleware, method, [*with_host("localhost"), *fields])
+    assert start["status"] == 201
+    # The server leaves out the body of a response to HEAD.
+    assert body["body"] == b"answer"
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_an_error_is_an_answer_only_if_none_has_begun(
+    started: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        if started:
+            await send({"type": "http.response.body", "body": b"piece", "more_body": True})
+        raise ZeroDivisionError
+
+    middleware = in_front_of(application)
+    if started:
+        with pytest.raises(ZeroDivisionError):
+            run(middleware, "GET", with_host("localhost"))
+        assert caplog.messages == []
+        return
+    start, body = run(middleware, "GET", with_host("localhost"))
+    assert (start["status"], b'"The server failed."' in body["body"]) == (500, True)
+    assert caplog.messages == ["GET '/x' failed"]
+
+
+def test_headers_of_the_application_are_kept() -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-security-policy", b"default-src 'self'")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    client = Client(AccessPolicy.from_environment([]))
+    client.middleware = in_front_of(page)
+    assert client.request(with_host("localhost")) == 200
+    assert client.headers[b"content-security-policy"] == b"default-src 'self'"
+    assert client.headers[b"x-content-type-options"] == b"nosniff"
+
+
+def test_what_is_no_request_passes() -> None:
+    seen = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope)
+
+    nothing: Any = None
+    asyncio.run(in_front_of(application)({"type": "lifespan"}, nothing, nothing))
+    assert seen == [{"type": "lifespan"}]
+
+
+NO_WORK = "/healthz /readyz /metrics".split()
+KINDS = dict.fromkeys("/search /documents/a /nowhere /healthz/ /mcpx".split(), "search")
+KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
+
+
+@pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
+def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS.get(path)
+    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
+
+    def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
+        taken: list[Slots] = []
+
+        async def take(self: Slots) -> None:
+            taken.append(self)
+            await self._free.acquire()
+
+        monkeypatch.setattr(Slots, "take", take)
+        limits = Limits(9, 9, 9, requests_per_minute=0, chats=9, mcp_calls=9)
+        policy = AccessPolicy(frozenset(), ())
+        options: Any = {"limits": limits, "queues": queues}
+        answer = Middleware(echo, policy=policy, max_body_bytes=4, **options)
+        head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        async def ignore(message: Message) -> None:
+            pass
+
+        asyncio.run(answer({"type": "http", **head}, receive, ignore))
+        return [kind for slots in taken for kind, own in answer._slots.items() if own is slots]
+
+    assert kinds_of("POST", queues) == [kind] * (kind is not None)
+    assert kinds_of("GET", queues) == ["search"] * (kind is not None)
+    # Interfaces that are left out have no queue of their own.
+    assert kinds_of("POST", {}) == ["search"] * (kind is not None)
+
+
+def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
+    asked: list[Caller] = []
+
+    def authorise(caller: Caller) -> bool:
+        asked.append(caller)
+        return caller.headers.get("x-who") == "me"
+
+    client = Client(AccessPolicy.from_environment([]))
+    client.middleware = Middleware(
+        echo,
+        policy=AccessPolicy.from_environment([]),
+        limits=LIMITS,
+        max_body_bytes=10,
+        authorise=authorise,
+    )
+    for path in ("/search", "/metrics", "/mcp"):
+        assert client.request(with_host("localhost"), path=path) == 403
+        assert client.request([*with_host("localhost"), (b"x-who", b"me")], path=path) == 200
+    assert client.request(with_host("evil.example")) == 421
+    assert [(caller.method, caller.path) for caller in asked[:2]] == [("POST", "/search")] * 2
+    asked.clear()
+    assert client.request(with_host("localhost"), path="/healthz") == 200
+    assert asked == []
+
+
+def test_refusals_are_answered_as_the_application_answers_failures() -> None:
+    async def answer(request: Request, error: Exception) -> Response:
+        problem = describe_failure(request, error)
+        return PlainTextResponse(f"{problem.status} {problem.detail}", 418)
+
+    client = Client(AccessPolicy.from_environment([]))
+    client.middleware = Middleware(
+        echo,
+        policy=AccessPolicy.from_environment([]),
+        limits=LIMITS,
+        max_body_bytes=10,
+        answer_failure=answer,
+    )
+    assert client.request(with_host("evil.example"), path="/v1/models") == 418
+    assert client.body.startswith(b"421 This server")

@@ -1,0 +1,133 @@
+"""Which addresses may be served, and what a start that cannot be says."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from workshop.index.errors import ConfigurationError, IndexUnusableError, ServerError
+from workshop.retrieval.settings import Limits
+from workshop.web.serving import serve
+
+TOKEN = "t" * 32
+SERVING = "workshop.web.serving"
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
+    """The addresses that a server was started on."""
+    addresses: list[tuple[str, int]] = []
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        # Or the network would delay every second response on a connection.
+        assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
+        addresses.extend(listener.getsockname()[:2] for listener in sockets)
+
+    monkeypatch.delenv("API_TOKENS", raising=False)
+    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    counts = SimpleNamespace(document_count=1, chunk_count=2, version="v1")
+    monkeypatch.setattr(f"{SERVING}.load", lambda **_: counts)
+    known = SimpleNamespace(current=lambda: counts, verify=lambda: None)
+    monkeypatch.setattr(f"{SERVING}.served", known)
+    limits = Limits(connections=100, searches=8, streams=8, requests_per_minute=0)
+    settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
+    monkeypatch.setattr(f"{SERVING}.settings", lambda: settings)
+    yield addresses
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8"])
+def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> None:
+    serve(FastAPI, host, 0)
+    assert started[0][0].startswith("127.")
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "0", "::", "192.0.2.1", "2001:db8::1", "::ffff:0.0.0.0"]
+)
+def test_other_addresses_need_one(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr(f"{SERVING}.load", lambda **_: pytest.fail("opened the index"))
+    with pytest.raises(ConfigurationError) as caught:
+        serve(FastAPI, host, 0)
+    assert caught.value.hint is not None
+    assert "API_TOKENS" in caught.value.hint and "--insecure-no-auth" in caught.value.hint
+    assert not started
+
+
+def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with pytest.raises(ConfigurationError):
+        serve(FastAPI, "server.lan", 0)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_token_or_flag_opens(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    serve(FastAPI, host, 0, insecure_no_auth=True)
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    serve(FastAPI, host, 0)
+    assert [address for address, _ in started] == [host, host]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_short_token_opens_nothing(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("API_TOKENS", "short")
+    with pytest.raises(ConfigurationError, match="32 characters"):
+        serve(FastAPI, host, 0)
+    assert not started
+
+
+@pytest.mark.parametrize("count", [0, 257])
+def test_impossible_number_of_workers(count: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"cannot run {count} workers"):
+        serve(FastAPI, "127.0.0.1", 0, workers=count)
+
+
+def test_as_many_workers_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    monkeypatch.setattr(f"{SERVING}._run_workers", lambda *arguments: counts.append(arguments[-1]))
+    serve(FastAPI, "127.0.0.1", 0, workers=256)
+    assert counts == [256]
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**9])
+def test_port_that_does_not_exist(port: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"port {port} does not exist"):
+        serve(FastAPI, "127.0.0.1", port)
+
+
+def test_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ServerError, match=f"port {port}: Address already in use") as caught:
+            serve(FastAPI, "127.0.0.1", port)
+    assert caught.value.hint is not None and "--port" in caught.value.hint
+
+
+@pytest.mark.parametrize("host", ["", "no such host", "host.invalid", "a" * 300, "1.2.3.4.5"])
+def test_host_that_does_not_exist(host: str) -> None:
+    with pytest.raises(ServerError, match="is not an address"):
+        serve(FastAPI, host, 0)
+
+
+def test_nothing_is_bound_for_an_unusable_index(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*, verify: bool) -> None:
+        raise IndexUnusableError("index: damaged", hint="build it again")
+
+    monkeypatch.setattr(f"{SERVING}.load", load)
+    with pytest.raises(IndexUnusableError):
+        serve(FastAPI, "127.0.0.1", 0)
+    assert not started

@@ -1,1 +1,0 @@
-"""The language model that answers in the chat, or reads queries."""
