@@ -45,6 +45,16 @@ def in_haste(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
+def unformatted() -> Iterator[None]:
+    """Leave servers as they are rendered, where they are only run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            plan, "format_python", lambda files, rendered: {name: files[name] for name in rendered}
+        )
+        yield
+
+
+@contextmanager
 def interpreting_anew() -> Iterator[None]:
     """Start an interpreter for each server and for each reader that Foundry runs."""
     with pytest.MonkeyPatch.context() as patch:

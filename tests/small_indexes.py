@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sharing import unformatted
+
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
@@ -17,7 +19,7 @@ from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.records.prepared import PreparedDocument
-from foundry.rendering.plan import plan_server
+from foundry.rendering import plan
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
@@ -110,7 +112,9 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
     )
     config = load_config(root)
     encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
-    for name, content in plan_server(config, encoder, None).items():
+    with unformatted():
+        files = plan.plan_server(config, encoder, None)
+    for name, content in files.items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
