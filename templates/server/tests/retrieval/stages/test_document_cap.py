@@ -1,7 +1,5 @@
 """The cap per document."""
 
-from dataclasses import astuple
-
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
@@ -24,7 +22,7 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         also_at=[],
     )
     lanes = LaneScores(None, None), LaneRanks(None, None)
-    return Hit(*astuple(chunk), 0.9 - number / 100, *lanes, {})
+    return Hit.from_json(chunk.to_json(), 0.9 - number / 100, *lanes, {})
 
 
 def test_cap() -> None:

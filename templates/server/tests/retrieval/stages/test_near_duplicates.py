@@ -1,7 +1,6 @@
 """Near-duplicates: one of each group is shown, and names the others."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 
 import pytest
 
@@ -34,7 +33,7 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         also_at=[],
     )
     lanes = LaneScores(None, None), LaneRanks(None, None)
-    return Hit(*astuple(chunk), 0.9 - number / 100, *lanes, {})
+    return Hit.from_json(chunk.to_json(), 0.9 - number / 100, *lanes, {})
 
 
 def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:
