@@ -67,14 +67,29 @@ def events(
         assert (top_k, filters) == (3, {"tags": "odd"})
         hits = [
             Hit(
-                *(f"c{number}", "d", "Valves", text, ["Valves"], {}, "s", "valves.md"),
-                *(SOURCE["url"], [], None, [], 0.5, LaneScores(0.5, None), LaneRanks(1, None), {}),
+                id=f"c{number}",
+                document_id="d",
+                title="Valves",
+                text=text,
+                section=["Valves"],
+                position={},
+                source="s",
+                path="valves.md",
+                url=str(SOURCE["url"]),
+                tags=[],
+                modified=None,
+                also_at=[],
+                score=0.5,
+                scores=LaneScores(0.5, None),
+                ranks=LaneRanks(1, None),
+                boosts={},
             )
             for number, text in enumerate(texts or (SENTENCE,))
         ]
         stages: dict[str, dict[str, Any]] = {"query_length": {}}
-        how = "hybrid", "default", False, match, unknown, 1.0, stages
-        return SearchResponse(query, *how, tuple(hits))
+        return SearchResponse(
+            query, "hybrid", "default", False, match, unknown, 1.0, stages, tuple(hits)
+        )
 
     chat = Chat(search, None, "Be brief.")
     chat._model = model  # type: ignore[assignment]

@@ -1,7 +1,7 @@
 """What is answered: JSON and schemas of one definition."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -30,8 +30,9 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-CHUNK_VALUES = [getattr(CHUNK, one.name) for one in fields(CHUNK)]
-HIT = Hit(*CHUNK_VALUES, 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2})
+HIT = Hit.from_json(
+    CHUNK.to_json(), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2}
+)
 RESPONSE = SearchResponse(
     "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
 from workshop.index.records import ChunkRecord
@@ -12,7 +12,7 @@ from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchRespons
 
 def hit(name: str, score: Any) -> Hit:
     chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    return Hit(*astuple(chunk), score, LaneScores(0.5, None), LaneRanks(1, None), {})
+    return Hit.from_json(chunk.to_json(), score, LaneScores(0.5, None), LaneRanks(1, None), {})
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:

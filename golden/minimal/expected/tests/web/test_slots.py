@@ -70,9 +70,13 @@ def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPat
             async def send(message: Message) -> None:
                 statuses.extend([message["status"]] if "status" in message else [])
 
-            scope = {"type": "http", "method": "GET", "path": path, "server": None}
-            scope["headers"] = [(b"host", b"localhost")]
-            await middleware(scope, lambda: asyncio.sleep(60), send)
+            async def receive() -> Message:
+                await asyncio.sleep(60)
+                raise AssertionError("nothing is waited for so long")
+
+            headers = [(b"host", b"localhost")]
+            request = {"method": "GET", "path": path, "server": None, "headers": headers}
+            await middleware({"type": "http", **request}, receive, send)
 
         first = asyncio.create_task(ask("/pieces"))
         await asyncio.sleep(0.01)

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from fastapi import FastAPI
@@ -67,7 +68,10 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
-        sys.stderr.write(f"Serving {settings().title} on http://{place} ({counts})\n")
+        line = f"Serving {settings().title} on http://{place} ({counts})\n"
+        # Standard error may be closed or full, and a buffer would be written again at the end.
+        with suppress(AttributeError, OSError, ValueError):
+            os.write(sys.stderr.fileno(), line.encode())
         run = partial(_run, app, listener, follow or _verify)
         if workers == 1:
             run()
