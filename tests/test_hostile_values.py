@@ -362,7 +362,8 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
 def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
     zebra = hostile.ask("zebra")["results"][0]
     # Shortcodes and tags in Markdown are markup; all else is text.
-    read = re.sub(r"{% raw %}|<img src=x onerror=alert\(1\)>|</script>", "", HOSTILE)
+    read = re.sub(r"{% raw %}|<img src=x onerror=alert\(1\)>", "", HOSTILE)
+    read = read.replace("</script>", " ")
     assert read.strip() in zebra["text"]
     assert zebra["tags"] == [" ".join(HOSTILE.split())[:100].strip()]
     quagga = hostile.ask("quagga", "--source", "rows")["results"][0]

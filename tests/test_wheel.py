@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import MakeProject
 from processes import is_possible, snapshot
-from servers import in_checkout, run_uv
+from servers import alone, run_uv
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
@@ -123,5 +123,5 @@ def test_everything_works_without_a_network(command: Path, tmp_path: Path) -> No
         run([*offline, command, *arguments], tmp_path)
     if shutil.which("ip") is None:
         pytest.skip("served queries need ip, to bring up the loopback interface")
-    start = in_checkout(tmp_path / "project" / "dist" / "project")
+    start = alone(tmp_path / "project" / "dist" / "project")
     assert run([*offline, sys.executable, "-c", OFFLINE, *start], tmp_path) == "note.md\n"
