@@ -58,10 +58,10 @@ def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> Non
         await serve(client, events.stream())
         assert client.sent[0]["status"] == 200
         assert client.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
-        first, *comments, last = client.body.split(b": ping\n\n")
+        first, *others = client.body.split(b": ping\n\n")
         assert first == b"0;"
-        assert len(comments) >= 1
-        assert last == b"1;2;"
+        # On a busy machine any pause may be long enough for another comment.
+        assert b"".join(others) == b"1;2;"
         assert events.closed
 
     asyncio.run(check())
