@@ -19,7 +19,8 @@ CANDIDATE_STEP = 50
 BLOCK = 8_192
 """Rows worked on at a time, which bounds the memory of a pass over all vectors."""
 
-CACHED = 256
+CACHED_ROWS = 256
+"""As many as fit into a processor's cache as floats, where they are summed ten times as fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +186,7 @@ def _centre(vectors: _Vectors, dimensions: int) -> NDArray[np.float32]:
     total = np.zeros(dimensions, dtype=np.int64)
     for _, rows, scales in vectors.blocks():
         whole = np.rint(scales[:, 0].astype(np.float64) * 2.0**36)
-        # As many rows as fit into a processor's cache as floats: ten times as fast.
-        for start in range(0, len(rows), CACHED):
-            part = slice(start, start + CACHED)
+        for start in range(0, len(rows), CACHED_ROWS):
+            part = slice(start, start + CACHED_ROWS)
             total += (whole[part] @ rows[part].astype(np.float64)).astype(np.int64)
     return (total / (2.0**36 * max(1, len(vectors.scales)))).astype(np.float32)

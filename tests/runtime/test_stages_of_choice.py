@@ -30,14 +30,7 @@ TEXT = (
 )
 
 
-def record(
-    name: str,
-    text: str = "",
-    *,
-    document: str = "d",
-    tags: Sequence[str] = (),
-    source: str = "docs",
-) -> ChunkRecord:
+def record(name: str, text: str = "", *, document: str = "d") -> ChunkRecord:
     return ChunkRecord(
         id=name,
         document_id=document,
@@ -45,40 +38,31 @@ def record(
         text=text,
         section=[],
         position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
-        source=source,
+        source="docs",
         path=document,
         url=None,
-        tags=list(tags),
+        tags=[],
         modified=None,
         also_at=[],
     )
 
 
-def candidates(
-    scores: Sequence[float],
-    *,
-    semantic: Sequence[float] | None = None,
-    keyword: Sequence[float] | None = None,
-) -> Candidates:
+def candidates(scores: Sequence[float]) -> Candidates:
     count = len(scores)
     return Candidates(
         chunks=np.arange(count),
-        semantic=None if semantic is None else np.array(semantic, dtype=np.float64),
-        keyword=None if keyword is None else np.array(keyword, dtype=np.float64),
+        semantic=None,
+        keyword=None,
         semantic_ranks=np.zeros(count, dtype=np.int64),
         keyword_ranks=np.zeros(count, dtype=np.int64),
         scores=np.array(scores, dtype=np.float64),
     )
 
 
-def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:
-    """An index of so many chunks, of which each term stands in `holding`."""
+def index_of(records: Sequence[ChunkRecord]) -> Any:
+    """An index of these chunks, without vectors."""
     return SimpleNamespace(
-        chunk=records.__getitem__,
         read_chunk=lambda number, make, *more: make(asdict(records[number]), *more),
-        tokenizer=TOKENIZER,
-        chunk_count=chunks,
-        keyword_lane=SimpleNamespace(frequency=lambda _: holding),
         manifest=SimpleNamespace(dense=None),
     )
 
