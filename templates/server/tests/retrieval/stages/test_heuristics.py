@@ -1,7 +1,6 @@
 """Heuristics: names and categories of the query that a chunk has, worked out by hand."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,23 +15,16 @@ from foundry.runtime.retrieval.tokens import Tokenizer
 TOKENIZER = Tokenizer("english")
 
 
-def record(
-    name: str,
-    text: str = "",
-    *,
-    document: str = "d",
-    tags: Sequence[str] = (),
-    source: str = "docs",
-) -> ChunkRecord:
+def record(name: str, text: str, *, tags: Sequence[str] = ()) -> ChunkRecord:
     return ChunkRecord(
         id=name,
-        document_id=document,
-        title=document,
+        document_id="d",
+        title="d",
         text=text,
         section=[],
         position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
-        source=source,
-        path=document,
+        source="docs",
+        path="d",
         url=None,
         tags=list(tags),
         modified=None,
@@ -40,17 +32,12 @@ def record(
     )
 
 
-def candidates(
-    scores: Sequence[float],
-    *,
-    semantic: Sequence[float] | None = None,
-    keyword: Sequence[float] | None = None,
-) -> Candidates:
+def candidates(scores: Sequence[float]) -> Candidates:
     count = len(scores)
     return Candidates(
         chunks=np.arange(count),
-        semantic=None if semantic is None else np.array(semantic, dtype=np.float64),
-        keyword=None if keyword is None else np.array(keyword, dtype=np.float64),
+        semantic=None,
+        keyword=None,
         semantic_ranks=np.zeros(count, dtype=np.int64),
         keyword_ranks=np.zeros(count, dtype=np.int64),
         scores=np.array(scores, dtype=np.float64),
@@ -61,11 +48,9 @@ def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int =
     """An index of so many chunks, of which each term stands in `holding`."""
     return SimpleNamespace(
         chunk=records.__getitem__,
-        read_chunk=lambda number, make, *more: make(asdict(records[number]), *more),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),
-        manifest=SimpleNamespace(dense=None),
     )
 
 
