@@ -52,22 +52,7 @@ class Access(Interface):
 #ACCESS_FILE=
 """,
     )
-    section = """
-## Rights
-
-A token sees the documents that the filters of its rule let through, in every interface: what lies
-outside is not found, listed, counted or named. The rules are in `{package}/settings.json`;
-`ACCESS_TOKENS` and the file `ACCESS_FILE` say by `rule=sha256` which of `API_TOKENS` they are for:
-
-```sh
-export ACCESS_TOKENS="sales=$(printf %s "$TOKEN_OF_SALES" | sha256sum | cut -d' ' -f1)"
-```
-
-Requests with another token, or without one, see what `access_default` says: `nothing` or `all`.
-`/metrics` is for tokens that see everything. `{name} search`, `eval` and `mcp` on this machine are
-the owner's, and see everything. Scores are computed over the whole index, so they depend a little
-on how often words occur in documents that a caller does not see.
-"""
+    section = "access"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what decides for each request what it sees, closest to the routes."""

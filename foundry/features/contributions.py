@@ -1,6 +1,6 @@
 """Collects what the chosen features bring together into one export."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
@@ -32,13 +32,9 @@ def environment_of(features: Iterable[Feature], **server: object) -> list[Snippe
     return list(blocks.values())
 
 
-def sections_of(features: Iterable[Feature], store: Store, **server: object) -> list[Snippet]:
-    """Return the parts of the server's README."""
-    texts = [
-        (each, each.explain(store) if isinstance(each, Target) else each.section)
-        for each in features
-    ]
-    return [each.fill(text.rstrip("\n"), **server) for each, text in texts if text]
+def sections_of(features: Iterable[Feature]) -> list[tuple[str, Mapping[str, object]]]:
+    """Return the templates of the server's README, each with its feature's own values."""
+    return [(f"readme/{each.section}.md.jinja", each.values()) for each in features if each.section]
 
 
 def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Snippet, Snippet]]:

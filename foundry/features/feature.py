@@ -50,7 +50,8 @@ class Feature:
         modules: What Foundry must be able to import to use it here; its own extra that brings them
             is called like the feature.
         environment: Blocks of `.env.example`; one that two features need stands there once.
-        section: Part of the server's README, with its heading.
+        section: Its part of the server's README: the name of a template in templates/readme, which
+            knows as `own` what `values` returns.
         settings: Keys of [server] that stand in settings.json only with it.
         limits: Keys of [server] by the names that they have under `limits` there, likewise.
     """

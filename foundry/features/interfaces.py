@@ -39,28 +39,7 @@ class Mcp(Interface):
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     queues: ClassVar = {"/mcp": "mcp", "/mcp/": "mcp"}
     environment = (CITING,)
-    section = """
-## Give it to an assistant
-
-<!-- mcp-name: com.example/{name} -->
-
-Over the Model Context Protocol (MCP), assistants get the read-only tools `search`, `fetch` and
-`list_sources`. They start `{name} mcp` themselves, or connect to `/mcp` of a server:
-
-```sh
-claude mcp add {name} -- {name} mcp
-claude mcp add --transport http {name} https://docs.example.com/mcp \\
-  --header "Authorization: Bearer $API_TOKENS"
-```
-
-Claude Desktop (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take
-`{{"mcpServers": {{"{name}": {{"command": "{name}", "args": ["mcp"]}}}}}}`, VS Code
-(`.vscode/mcp.json`) the same with `servers` in place of `mcpServers`. If a client does not find the
-command, give it the path that `which {name}` prints.
-
-To publish `server.json` in the MCP registry, replace `com.example` there and in this file by your
-namespace.
-"""
+    section = "mcp"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes; it reads the larger passages, where results have them."""
@@ -84,17 +63,7 @@ class Assistants(Interface):
         default=False,
     )
     needs = (Mcp.name,)
-    section = """
-## Into an assistant on this machine
-
-```sh
-{name} mcp --install claude    # Claude Desktop; claude-code, cursor, vscode, windsurf, zed
-{name} mcp --print-config cursor
-```
-
-Claude Code and VS Code keep it with the folder where you run this, the others for all folders. A
-file that is changed keeps all else that it says, and a copy lies beside it.
-"""
+    section = "assistants"
 
 
 class _ChatKeys(Table):
@@ -140,21 +109,7 @@ class Chat(Interface):
 #LLM_TOTAL_SECONDS=120
 """,
     )
-    section = """
-## Chat
-
-```sh
-curl -sN http://127.0.0.1:{port}/chat -H 'Content-Type: application/json' \\
-  -d '{{"messages": [{{"role": "user", "content": "your question"}}]}}'
-```
-
-The response is a stream of server-sent events: `sources` (the numbered passages), `delta` (a piece
-of text, in which `[2]` cites passage 2), then `done`, or `error` if the answer breaks off.
-
-Answers are extracts from the passages, unless `LLM_BASE_URL`, `LLM_MODEL` and `LLM_API_KEY` name a
-language model with an OpenAI-compatible API. It receives the conversation and the passages. Links,
-images and HTML that it writes become plain text, and citations of other passages are removed.
-"""
+    section = "chat"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes."""
@@ -186,13 +141,7 @@ class OpenAi(Interface):
     needs = (Chat.name,)
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
-    section = """
-## For OpenAI's clients
-
-Clients of OpenAI's chat completions reach the chat at `http://127.0.0.1:{port}/v1`, with the model
-`{name}` and one of `API_TOKENS` as the key. System messages may ask for a form of the answer.
-Parameters that this server cannot honour, such as `tools`, are refused; unknown ones are ignored.
-"""
+    section = "openai"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes."""

@@ -47,15 +47,7 @@ class _Model(Provider):
     kind = "model"
     keys = _LOCAL_KEYS
     cache: ClassVar[str]
-    section = """
-## The embedding model
-
-The model that embedded the documents also embeds the queries. The server loads it when it starts:
-the one named in `{package}/settings.json`, or in the folder `EMBEDDING_MODEL`. A published model is
-downloaded once, to `{cache}`; mount that folder as a volume in a container. To make
-sure that the model is the same, the server embeds a text whose vector is in the index, and refuses
-to start if the vectors differ.
-"""
+    section = "embedding_model"
 
     def values(self) -> dict[str, object]:
         """Return the variable of the folder where models are kept."""
@@ -109,19 +101,7 @@ class _Service(Provider):
 #EMBEDDING_BASE_URL=
 """,
     )
-    section = """
-## The embedding service
-
-Every query is sent to the service that embedded the documents. Its address is in
-`{package}/settings.json`, unless `EMBEDDING_BASE_URL` is set; its key is in `{key}`. At the
-start, and after every failure, the server asks it for a text whose vector is in the index, and
-refuses to start if the service has another model.
-
-If the service does not answer within 5 seconds, only keywords are searched for: `reason` is then
-`embedder_unavailable`, and `degraded` is true. After a failure, the service is not called for a
-second, then for twice as long each time, up to a minute. Meanwhile `/readyz` answers 200 with the
-status `degraded`; the log has the error of the service.
-"""
+    section = "embedding_service"
 
 
 class OpenAi(_Service):

@@ -6,19 +6,6 @@ from pydantic import Field
 
 from foundry.features.feature import PACKAGE_PATTERN, Feature, Table
 
-_PUBLISHING = """
-Records, filters and the query encoder are in this folder, so tokens, scores and stages are those of
-a server with an embedded index. Filters apply in the engine, before ranking.
-
-`foundry publish` loads an index into the engine beside earlier versions. This server only asks for
-the version that its records belong to: publish first, then deploy. While the engine is down, slow
-or without this version, searches and `/readyz` answer 503 with the reason; they recover within
-seconds.
-
-`compose.yaml` and `kubernetes.yaml` include a single engine; they were checked against schemas, not
-on a cluster.
-"""
-
 
 class Store(Feature):
     """An engine.
@@ -26,22 +13,12 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: What a server reads from its environment, the address first.
-        service: Its name in compose.yaml.
-        port: Where it listens.
-        accounts: How `.env` for Docker Compose names the two accounts.
-        publish: The command that publishes into the engine of compose.yaml.
         compose_environment: A block of `.env.example` for compose.yaml.
-        secrets: Options of the Kubernetes Secrets, for the engine and for the server.
     """
 
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
-    service: ClassVar[str] = ""
-    port: ClassVar[int] = 0
-    accounts: ClassVar[str] = ""
-    publish: ClassVar[str] = ""
     compose_environment: ClassVar[str] = ""
-    secrets: ClassVar[tuple[str, str]] = ("", "")
 
     @property
     def is_embedded(self) -> bool:
@@ -63,47 +40,18 @@ class Pgvector(Store):
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
-    service = "postgres"
-    port = 5432
     environment = (
         """
 # The database with the vectors and postings of the index. A role that may only read is enough.
 DATABASE_URL=postgresql://user:password@host:5432/database
 """,
     )
-    accounts = (
-        "set two passwords of letters and digits: `POSTGRES_PASSWORD` is for you,"
-        " who\npublish, and `READER_PASSWORD` for the server, which only reads"
-    )
     compose_environment = """
 # For compose.yaml, which sets the address itself: the passwords for publishing and of the server.
 #POSTGRES_PASSWORD=
 #READER_PASSWORD=
 """
-    publish = (
-        'DATABASE_URL="postgresql://postgres:$POSTGRES_PASSWORD@127.0.0.1:5432/postgres"'
-        " foundry publish PROJECT"
-    )
-    secrets = (
-        '--from-literal=POSTGRES_PASSWORD="$POSTGRES_PASSWORD"'
-        ' \\\n  --from-literal=READER_PASSWORD="$READER_PASSWORD"',
-        '--from-literal=DATABASE_URL="postgresql://reader:$READER_PASSWORD@{label}-engine:5432/postgres"',
-    )
-    section = """
-## The search engine
-
-The vectors and postings of this index are tables in PostgreSQL with pgvector 0.8 or later
-(`DATABASE_URL`); the schema is `store.name` in `settings.json`. A role that may
-only read is enough for the server:
-
-```sql
-GRANT USAGE ON SCHEMA your_schema TO reader;
-GRANT SELECT ON ALL TABLES IN SCHEMA your_schema TO reader;
-ALTER DEFAULT PRIVILEGES IN SCHEMA your_schema GRANT SELECT ON TABLES TO reader;
-```
-
-Reads may go to a streaming replica. Replicas share the load; each holds the whole corpus.
-""" + _PUBLISHING
+    section = "pgvector"
 
 
 class Qdrant(Store):
@@ -114,8 +62,6 @@ class Qdrant(Store):
     dependencies = ("qdrant-client>=1.16,<2",)
     modules = ("qdrant_client",)
     variables = ("QDRANT_URL", "QDRANT_API_KEY")
-    service = "qdrant"
-    port = 6333
     environment = (
         """
 # The Qdrant with the vectors and postings of the index, and its key if it has one.
@@ -123,29 +69,11 @@ QDRANT_URL=http://host:6333
 #QDRANT_API_KEY=
 """,
     )
-    accounts = (
-        "set two keys: `QDRANT_API_KEY` is for you, who publish, and"
-        "\n`QDRANT_READ_ONLY_API_KEY` for the server, which only reads"
-    )
     compose_environment = """
 # For compose.yaml, which sets the address itself: the key above publishes, this one searches.
 #QDRANT_READ_ONLY_API_KEY=
 """
-    publish = (
-        'QDRANT_URL=http://127.0.0.1:6333 QDRANT_API_KEY="$QDRANT_API_KEY" foundry publish PROJECT'
-    )
-    secrets = (
-        '--from-literal=QDRANT__SERVICE__API_KEY="$QDRANT_API_KEY"'
-        ' \\\n  --from-literal=QDRANT__SERVICE__READ_ONLY_API_KEY="$QDRANT_READ_ONLY_API_KEY"',
-        '--from-literal=QDRANT_API_KEY="$QDRANT_READ_ONLY_API_KEY"'
-        ' \\\n  --from-literal=QDRANT_URL="http://{label}-engine:6333"',
-    )
-    section = """
-## The search engine
-
-The vectors and postings of this index are a collection in Qdrant 1.16 or later (`QDRANT_URL`,
-`QDRANT_API_KEY`); its name begins with `store.name` in `settings.json`.
-""" + _PUBLISHING
+    section = "qdrant"
 
 
 STORES: dict[str, Store] = {store.name: store for store in (Embedded(), Qdrant(), Pgvector())}

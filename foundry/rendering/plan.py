@@ -158,7 +158,6 @@ def template_values(
 def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]:
     """Return what the chosen features bring into files that are everybody's."""
     features = choose_features(config, query_encoder)
-    store = STORES[config.store.engine]
     server = {
         "name": config.project.name,
         "label": config.project.name.replace("_", "-"),
@@ -167,19 +166,16 @@ def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]
         "key": config.embedding.api_key_env,
     }
     return {
+        **server,
         "dependencies": dependencies_of(features),
         "environment": environment_of(features, **server),
         "contents": contents_of(features, **server),
         "sections": {
-            "interfaces": sections_of(config.server.interfaces.values(), store, **server),
+            "interfaces": sections_of(config.server.interfaces.values()),
             "search": sections_of(
-                [each for each in features if isinstance(each, Stage | Provider | Store)],
-                store,
-                **server,
+                each for each in features if isinstance(each, Stage | Provider | Store)
             ),
-            "targets": sections_of(
-                [each for each in features if isinstance(each, Target)], store, **server
-            ),
+            "targets": sections_of(each for each in features if isinstance(each, Target)),
         },
     }
 

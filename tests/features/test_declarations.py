@@ -17,6 +17,7 @@ from foundry.features.providers import PROVIDERS
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES
 from foundry.features.targets import TARGETS
+from foundry.files import templates_folder
 from foundry.rendering.copying import RUNTIME
 from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server
@@ -82,7 +83,8 @@ def test_what_is_declared_is_in_an_export(
         assert here
         assert all(path.startswith(f"{package}/") for path in here)
     if feature.section:
-        heading = feature.section.strip().splitlines()[0]
+        template = templates_folder() / f"readme/{feature.section}.md.jinja"
+        heading = template.read_text(encoding="utf-8").splitlines()[0]
         assert f"\n{heading}\n" in files["README.md"].decode()
     for block in feature.environment:
         names = [line.strip("#").partition("=")[0] for line in block.splitlines() if "=" in line]

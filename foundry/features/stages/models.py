@@ -26,15 +26,7 @@ class Understanding(Stage):
     waits = True
     is_tuned = False
     dependencies = (HTTPX,)
-    section = """
-## Understanding queries
-
-Every query, unless it is only an identifier, is first sent to the language model that
-`LLM_BASE_URL`, `LLM_MODEL` and `LLM_API_KEY` name. Filters that the client sets are always kept. If
-the model fails or takes more than {deadline_ms} ms, the original query is searched for.
-`stages.understanding` of a response shows what was searched for (`query_used`, `filters`), or what
-`failed`. After three failures in a row, the model is not called for a while.
-"""
+    section = "understanding"
     environment = (LANGUAGE_MODEL,)
 
     rewrite: bool = True
@@ -94,15 +86,7 @@ class Rerank(Stage):
     is_tuned = False
     dependencies = ("onnxruntime>=1.20,<2", "tokenizers>=0.21,<0.24")
     modules = ("onnxruntime", "tokenizers")
-    section = """
-## Reranking
-
-A cross-encoder scores the {hits} best passages (from 0 to 1) and orders them by that score. Its
-model is a folder with `tokenizer.json` and `model.onnx` (or `onnx/model.onnx`), named in
-`{package}/settings.json` or by `RERANK_MODEL`, and loaded with the first query. If it fails or
-takes more than {deadline_ms} ms, the order does not change, and `stages.rerank` of the response
-says so.
-"""
+    section = "rerank"
     environment = (
         """
 # Folder of the reranking model, if it has moved; 1 to load it before the first query.
@@ -142,15 +126,7 @@ class RerankService(Stage):
     waits = True
     is_tuned = False
     dependencies = (HTTPX,)
-    section = """
-## Reranking
-
-The {hits} best passages and the query are sent to a service, which scores the passages (from 0 to
-1); they are ordered by that score. Its address is in `{package}/settings.json`, unless
-`RERANK_BASE_URL` is set; its key is in `RERANK_API_KEY`. If it fails or takes more than
-{deadline_ms} ms, the order does not change, and `stages.rerank` of the response says so. After a
-failure, it is not called for a second, then for twice as long each time, up to a minute.
-"""
+    section = "rerank_service"
     environment = (
         """
 # API key of the service that reranks, and its address if it has moved.

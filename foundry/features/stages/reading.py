@@ -20,16 +20,7 @@ class Operators(Stage):
         " contain its words"
     )
     is_tuned = False
-    section = """
-## Operators in queries
-
-`"exact phrase"` and `+word` must be in a result, `-word` and `-"exact phrase"` must not, and
-`field:value` is a filter (`path:guide/`, `tag:"two words"`) if a passage has that value. A word
-matches its inflected forms, a phrase only itself. Anything else is plain text: `C++`, `-5`,
-`std::vector`, and a query with nothing left to search for. `stages.operators` of a response says
-how the query was understood. A phrase is checked in the {phrase_chunks} best passages that contain
-its words; `unread` counts the others.
-"""
+    section = "operators"
 
     phrase_chunks: int = Field(default=300, ge=1, le=10_000)
 
@@ -65,14 +56,7 @@ class Correction(Stage):
     )
     is_tuned = False
     built_in = frozenset({"words"})
-    section = """
-## Corrections
-
-A query word that occurs in no document is replaced by the nearest one that does, one or two edits
-away; of several, by the most frequent. Words with a digit, quoted words and known words of the
-language are left alone. `stages.correction` of a response has the `query` that was searched for,
-and `original`, a query that searches for the words as typed, in quotes.
-"""
+    section = "correction"
 
     words: int = Field(default=400_000, ge=1_000, le=4_000_000)
 
@@ -99,13 +83,7 @@ class Synonyms(Stage):
     )
     is_tuned = False
     built_in = frozenset({"file", "acronyms"})
-    section = """
-## Synonyms
-
-A query with one form of a term (`FK`) also searches for its other forms (`forward kinematics`),
-which are listed in the index. A form that no document contains is dropped if another one is known.
-`stages.synonyms` of a response lists what was added.
-"""
+    section = "synonyms"
 
     file: str = ""
     acronyms: bool = True
@@ -139,13 +117,7 @@ class Suggestions(Stage):
     )
     is_tuned = False
     built_in = frozenset({"words"})
-    section = """
-## Suggestions
-
-`GET /suggest?q=` completes the last word of a query that is being typed, and offers headings in
-which the query begins a word. The page lists them: arrow keys choose, Enter searches, Escape closes
-the list.
-"""
+    section = "suggestions"
 
     words: int = Field(default=100_000, ge=1_000, le=4_000_000)
 
