@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +73,7 @@ class EncoderDescription:
     format: int = FORMAT_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """The rows of a word's pieces, and how many of its letters and digits they cover."""
 
     rows: tuple[int, ...]
