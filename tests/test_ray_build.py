@@ -27,8 +27,7 @@ import foundry as package
 from foundry.build.documents.cache import CACHE_NAME
 from foundry.build.documents.encoding import encode_result
 from foundry.build.documents.preparer import Preparer
-from foundry.build.documents.programs import PREPARING, installation
-from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.recipe import Recipe, installation
 from foundry.build.documents.workers import Made
 from foundry.build.engines import closing_engine
 from foundry.build.ray import tasks
@@ -168,12 +167,12 @@ def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> Non
 
 
 def test_node_of_another_installation_is_named() -> None:
-    own = installation(PREPARING)
-    assert check_installation([b"answer"], PREPARING) == [b"answer"]
+    own = installation()
+    assert check_installation([b"answer"]) == [b"answer"]
     with pytest.raises(BuildError, match="it has other code under the same version"):
-        check_installation(own, PREPARING)
+        check_installation(own)
     with pytest.raises(BuildError) as caught:
-        check_installation({**own, "Python": "3.99.0", "numpy": "1.0"}, PREPARING)
+        check_installation({**own, "Python": "3.99.0", "numpy": "1.0"})
     assert f"Python 3.99.0 (here {own['Python']})" in caught.value.message
     assert f"numpy 1.0 (here {own['numpy']})" in caught.value.message
     assert "Foundry" not in caught.value.message

@@ -4,9 +4,9 @@ Both engines call the same functions, so that an index is the same, byte for byt
 it. What has been done is kept by the build itself, in its caches, and never by an engine.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.workers import Pool, Preparing, available_cores
@@ -16,32 +16,16 @@ from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError
 
 
-class Engine(Protocol):
-    """Runs what takes long."""
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Runs what takes long.
 
-    def open_pool(self, recipe: Recipe) -> AbstractContextManager[Preparing]:
-        """Return what prepares documents by a recipe."""
-        ...
+    `open_pool` returns what prepares documents by a recipe, and `place` a model where it is to run,
+    given the options that it was opened by.
+    """
 
-    def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
-        """Return the model, where it is to run; `options` are those that it was opened by."""
-        ...
-
-
-class LocalEngine:
-    """Worker processes of this machine; models run in this process."""
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
-
-    def open_pool(self, recipe: Recipe) -> AbstractContextManager[Preparing]:
-        """See `Engine`."""
-        return Pool(recipe, self._jobs)
-
-    def place(self, model: EmbeddingModel, options: EmbeddingSection) -> EmbeddingModel:
-        """See `Engine`."""
-        del options
-        return model
+    open_pool: Callable[[Recipe], AbstractContextManager[Preparing]]
+    place: Callable[[EmbeddingModel, EmbeddingSection], EmbeddingModel]
 
 
 @contextmanager
@@ -53,10 +37,19 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
     if options.engine == "local":
         if options.ray_address is not None:
             raise RequestError("--ray-address: is for Ray only", hint="add --engine ray")
-        yield LocalEngine(options.jobs or available_cores())
+        jobs = options.jobs or available_cores()
+        yield Engine(lambda recipe: Pool(recipe, jobs), lambda model, _: model)
         return
     # Imported when needed: few builds are for many machines.
-    from foundry.build.ray.engine import RayEngine
+    from foundry.build.ray.cluster import Cluster
+    from foundry.build.ray.documents import RayPool
+    from foundry.build.ray.embedding import place_on_nodes
 
-    with RayEngine(options.ray_address, options.jobs) as engine:
-        yield engine
+    with Cluster(options.ray_address, options.jobs) as cluster:
+        yield Engine(
+            lambda recipe: nullcontext(RayPool(cluster, recipe)),
+            # A service is asked from here.
+            lambda model, chosen: (
+                model if model.service else place_on_nodes(model, chosen, cluster)
+            ),
+        )

@@ -2,17 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 
+from packaging.requirements import Requirement
 from pydantic import TypeAdapter
 
-from foundry.build.documents.programs import PREPARING, program_hash
+import foundry
 from foundry.config.file import ChunkingSection
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout
+
+ROOT = Path(foundry.__file__).parent
+DISTRIBUTION = "rag-foundry"
+READING_EXTRAS = ("code", "ocr", "office", "rst")
+"""The extras of Foundry that bring what reads documents."""
+
+_TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
+"""Libraries that one imports, without requiring them, where they are installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,7 @@ class Recipe:
     @property
     def key(self) -> str:
         """SHA-256 over everything that decides the result: the options, and the programs."""
-        return hash_text(self.to_json(), program_hash(PREPARING))
+        return hash_text(self.to_json(), program_hash())
 
 
 def origin_key(source: object) -> str:
@@ -67,3 +82,58 @@ def origin_key(source: object) -> str:
 def hash_text(*parts: str) -> str:
     """SHA-256 over several texts, in hex."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@cache
+def program_hash() -> str:
+    """SHA-256 over Python, the code of Foundry, its libraries' versions and its model, in hex.
+
+    Foundry's own version, which its first module holds, is no part of it: a release without changes
+    prepares nothing anew.
+    """
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(ROOT.rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if name != "__init__.py" and not name.startswith("_templates/"):
+            digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    digest.update(EncoderLayout(MODEL_FOLDER).description.read_bytes())
+    digest.update(json.dumps(_libraries(), sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def installation() -> dict[str, str]:
+    """Return the names and versions of the programs that decide what is built."""
+    own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
+    return {**own, **_libraries()}
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that Foundry and its readers require, and of theirs."""
+    found: dict[str, str] = {}
+    waiting = _requirements(DISTRIBUTION, READING_EXTRAS)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            with suppress(PackageNotFoundError):
+                found[name] = distribution(name).version
+                waiting += [*_requirements(name), *_TAKES_IF_THERE.get(name, ())]
+    return found
+
+
+def _requirements(name: str, extras: Collection[str] = ()) -> list[str]:
+    """Return the names of what a library requires here, by itself and with the `extras`.
+
+    What it requires on other systems is none of it, although it may be installed: Ray brings some.
+    """
+    try:
+        metadata = distribution(name).read_text("METADATA") or ""
+    except PackageNotFoundError:
+        return []
+    lines = re.findall(r"(?m)^Requires-Dist: *([^\n]+)", metadata.partition("\n\n")[0])
+    listed = [Requirement(line) for line in lines]
+    return [
+        each.name
+        for each in listed
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+    ]

@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from foundry.build.documents.cache import DocumentCache, Known, stamp_text
-from foundry.build.documents.programs import program_hash
-from foundry.build.documents.recipe import hash_text, origin_key
+from foundry.build.documents.recipe import hash_text, origin_key, program_hash
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import Skipped, Stamp
 from foundry.sources import estimate, iterate, stamp
 from foundry.sources.fetched import ReadySource
-
-BUILDING = "foundry.build.run"
-"""Imports all that an index is built by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +138,7 @@ def index_state(config: Config, digest: str) -> str:
 
     `digest` is that of the inputs.
     """
-    return hash_text(hash_config(config), program_hash(BUILDING), *_model_files(config), digest)
+    return hash_text(hash_config(config), program_hash(), *_model_files(config), digest)
 
 
 def _model_files(config: Config) -> list[str]:

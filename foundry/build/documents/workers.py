@@ -12,7 +12,6 @@ from typing import Protocol, Self
 
 from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer
 from foundry.build.documents.preparer import Preparer
-from foundry.build.documents.programs import PREPARING
 from foundry.build.documents.recipe import Recipe
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
@@ -62,7 +61,7 @@ class Preparing(Protocol):
 
 def open_sandbox(recipe: Recipe) -> Sandbox:
     """Worker processes that prepare documents by a recipe."""
-    return Sandbox(LIMITS, PREPARING, recipe.to_json())
+    return Sandbox(LIMITS, Preparer.__module__, recipe.to_json())
 
 
 def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:

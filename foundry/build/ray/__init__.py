@@ -4,7 +4,6 @@ cluster     a Ray cluster that is joined, or one started for a build; all that k
 tasks       what runs on the nodes
 documents   prepared in batches, so many under way at a time as fit into memory
 embedding   a model of this machine, run by the nodes
-engine      the three of them, as a build uses them
 
 The build itself reads the sources and keeps the caches. Documents and models reach the nodes
 through Ray, so nodes share no file system; a node that dies has lost what is then done by another.

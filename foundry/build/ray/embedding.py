@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.documents.programs import program_hash
+from foundry.build.documents.recipe import program_hash
 from foundry.build.ray.cluster import Cluster, Reference
-from foundry.build.ray.tasks import EMBEDDING, check_installation, embed_batch
+from foundry.build.ray.tasks import check_installation, embed_batch
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import list_model_files
@@ -55,7 +55,7 @@ class _Nodes:
             self._cluster.get(
                 self._cluster.submit(
                     embed_batch,
-                    program_hash(EMBEDDING),
+                    program_hash(),
                     self._options.model_dump(exclude_defaults=True),
                     self._revision,
                     self._shipped(),
@@ -64,8 +64,7 @@ class _Nodes:
                     processors=self._processors,
                     threads=self._processors,
                 )
-            ),
-            EMBEDDING,
+            )
         )
         if isinstance(answer, tuple):
             message, hint = answer

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.build.documents.programs import PREPARING, installation, program_hash
-from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.recipe import Recipe, installation, program_hash
 from foundry.build.documents.workers import ask_worker, open_sandbox
 from foundry.build.ray.cluster import SAME_EVERYWHERE, Reference, get_here
 from foundry.config.file import EmbeddingSection
@@ -27,9 +26,6 @@ from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
 """Of a batch, from which on no further document is prepared: small files may hold much."""
-
-EMBEDDING = "foundry.embedding.providers.models"
-"""Imports all that runs a model."""
 
 Mismatch = dict[str, str]
 """The versions of a node whose installation is another than that of the build."""
@@ -46,12 +42,12 @@ def prepare_batch(
     There is one for each of the first documents, until together they are large.
 
     Args:
-        program: `program_hash` of preparing, where the build is.
+        program: `program_hash` where the build is.
         recipe: By which to prepare, as JSON.
         documents: What their sources know of them, and their contents.
     """
-    if program != program_hash(PREPARING):
-        return installation(PREPARING)
+    if program != program_hash():
+        return installation()
     sandbox = _sandbox(recipe)
     answers: list[bytes] = []
     room = ANSWER_BYTES
@@ -74,15 +70,15 @@ def embed_batch(
     """Unit vectors (n, d) of texts by a model that this process keeps open.
 
     Args:
-        program: `program_hash` of embedding, where the build is.
+        program: `program_hash` where the build is.
         options: Fields of the `EmbeddingSection` that name the model.
         revision: Of the model, as the build has it.
         files: Of a model that is a folder, by name and all together; None for a published one.
         texts: Prefixes included.
         side: What they are.
     """
-    if program != program_hash(EMBEDDING):
-        return installation(EMBEDDING)
+    if program != program_hash():
+        return installation()
     try:
         key = (str(options["model"]), revision)
         if key not in _MODELS:
@@ -123,14 +119,12 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
 Answer = TypeVar("Answer")
 
 
-def check_installation(answer: Answer | Mismatch, start: str) -> Answer:
+def check_installation(answer: Answer | Mismatch) -> Answer:
     """Return what a node has answered. Raises BuildError where it could not, and says what differs.
-
-    `start` is the module that decides; see `installation`.
     """
     if not isinstance(answer, dict):
         return answer
-    own = installation(start)
+    own = installation()
     differing = [
         f"{name} {answer.get(name, 'missing')} (here {own.get(name, 'missing')})"
         for name in dict.fromkeys((*own, *answer))
