@@ -12,12 +12,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
@@ -28,13 +25,9 @@ from processes import snapshot, start
 
 from foundry.build.documents import workers as pool
 from foundry.build.documents.cache import CACHE_NAME
-from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
-from foundry.config.search import DEFAULT_FIELDS
-from foundry.indexing.terms import heading_frequencies
 from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument
-from foundry.records.prepared import ChunkTerms, PreparedDocument, unpack
 from foundry.sources.stamps import lasting_stamp
 
 RECORDS = """
@@ -384,37 +377,6 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
             alive -= 1
     assert alive == 0
     assert most <= pool.DOCUMENTS_AHEAD * 2 + 1
-
-
-def test_chunks_that_stay_are_not_worked_on_again() -> None:
-    """With some chunks cut and others left out, as when boilerplate is dropped."""
-    recipe = Recipe("english", chunking("headings", 120, 0), DEFAULT_FIELDS, 256)
-    text = "\n\n".join(f"## Part {n}\n\n{'pump valve D40 seal. ' * n}" for n in range(1, 9))
-    preparer = Preparer(recipe)
-    prepared = preparer.prepare(RawDocument("s", "a.md", "a.md", f"# All\n\n{text}".encode()))
-    assert isinstance(prepared, PreparedDocument)
-    chunks = list(prepared.chunks[1:])
-    chunks[2] = replace(chunks[2], text="valve", end=chunks[2].start + 5)
-    del chunks[4]
-    found = preparer.with_chunks(prepared, chunks)
-    wanted = preparer.complete(prepared.document, chunks)
-    assert found.chunks == wanted.chunks
-    assert found.vectors == wanted.vectors
-    assert found.terms.headings == wanted.terms.headings
-    assert found.terms.lengths == wanted.terms.lengths
-    assert heading_frequencies(found.terms) == heading_frequencies(wanted.terms)
-    assert counts_of(found.terms) == counts_of(wanted.terms)
-
-
-def counts_of(terms: ChunkTerms) -> list[dict[str, int]]:
-    offsets, numbers, counts = (
-        unpack(column, np.uint32).tolist()
-        for column in (terms.offsets, terms.numbers, terms.counts)
-    )
-    return [
-        {terms.vocabulary[numbers[place]]: counts[place] for place in range(start, end)}
-        for start, end in pairwise(offsets)
-    ]
 
 
 NAMES = ["a.md", "b.txt", "x/c.md", "x/y.html", ".gitignore", "rows.csv"]

@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -11,10 +11,9 @@ import numpy as np
 
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.records import Chunk, Document, is_code
-from foundry.records.prepared import ChunkTerms, pack, unpack
+from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import telling_title
 from foundry.runtime.retrieval.tokens import (
-    HEADING_MARK,
     SURFACE_MARK,
     Token,
     Tokenizer,
@@ -46,14 +45,9 @@ def count_terms(
     chunks: Sequence[Chunk],
     tokenizer: Tokenizer,
     fields: Mapping[str, int] = DEFAULT_FIELDS,
-    headings: Sequence[tuple[str, ...]] | None = None,
 ) -> ChunkTerms:
-    """Return the terms of chunks of a document; `fields` as in `IndexOptions`.
-
-    `headings` are those by which each chunk is to be found; by default `chunk_headings`, which is
-    right where the chunks are all of the document's.
-    """
-    headings = chunk_headings(document, chunks) if headings is None else headings
+    """Return the terms of a document's chunks; `fields` as in `IndexOptions`."""
+    headings = chunk_headings(document, chunks)
     paths = {name for name in document_names(document) if name != document.title}
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields) for chunk in chunks),
@@ -147,26 +141,12 @@ def document_names(document: Document) -> list[str]:
     return list(dict.fromkeys(name for path in paths for name in path_names(path)))
 
 
-def heading_frequencies(terms: ChunkTerms) -> dict[str, int]:
-    """In how many of the chunks each heading term occurs."""
-    numbers = unpack(terms.numbers, np.uint32)
-    frequencies = np.bincount(numbers, minlength=len(terms.vocabulary)).tolist()
-    found: Counter[str] = Counter()
-    for term, frequency in zip(terms.vocabulary, frequencies, strict=True):
-        if frequency and term.startswith(HEADING_MARK):
-            found[term] += frequency
-    return found
-
-
 def chunk_headings(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
     """Return the headings by which each of a document's chunks is to be found.
 
     Those that it is the first below: the first of all by the title, and the names of its path.
     """
-    return list(_headings(document, chunks))
-
-
-def _headings(document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
     previous_path: tuple[str, ...] | None = None
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
@@ -178,7 +158,8 @@ def _headings(document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[str
                 own += qualified_names(document, path)
                 defined.add(path)
         previous_path = path
-        yield tuple(dict.fromkeys(own))
+        found.append(tuple(dict.fromkeys(own)))
+    return found
 
 
 def _count(

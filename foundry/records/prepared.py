@@ -4,8 +4,7 @@ What is here depends on the document alone, so it can be made in any process and
 build. Numbers are held as bytes, little endian, and handed out as arrays.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,34 +34,6 @@ class ChunkTerms:
     lengths: bytes
     headings: tuple[tuple[str, ...], ...]
 
-    def select(self, chunks: Sequence[int]) -> "ChunkTerms":
-        """Return the same for some of the chunks; the vocabulary stays."""
-        offsets, (numbers, counts) = select_rows(
-            unpack(self.offsets, np.uint32),
-            (unpack(self.numbers, np.uint32), unpack(self.counts, np.uint32)),
-            chunks,
-        )
-        return ChunkTerms(
-            vocabulary=self.vocabulary,
-            offsets=pack(offsets),
-            numbers=pack(numbers),
-            counts=pack(counts),
-            lengths=pack(unpack(self.lengths, np.uint32)[list(chunks)]),
-            headings=tuple(self.headings[chunk] for chunk in chunks),
-        )
-
-    def join(self, other: "ChunkTerms") -> "ChunkTerms":
-        """These chunks, and others after them."""
-        numbers = unpack(other.numbers, np.uint32) + np.uint32(len(self.vocabulary))
-        return ChunkTerms(
-            vocabulary=self.vocabulary + other.vocabulary,
-            offsets=_join_offsets(self.offsets, other.offsets),
-            numbers=self.numbers + pack(numbers),
-            counts=self.counts + other.counts,
-            lengths=self.lengths + other.lengths,
-            headings=self.headings + other.headings,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ChunkVectors:
@@ -80,30 +51,6 @@ class ChunkVectors:
     offsets: bytes
     pieces: bytes
 
-    def select(self, chunks: Sequence[int]) -> "ChunkVectors":
-        """Return the same for some of the chunks."""
-        offsets, (pieces,) = select_rows(
-            unpack(self.offsets, np.uint32), (unpack(self.pieces, np.uint32),), chunks
-        )
-        rows = unpack(self.rows, np.int8).reshape(-1, self.dimensions)
-        return ChunkVectors(
-            dimensions=self.dimensions,
-            rows=pack(rows[list(chunks)]),
-            scales=pack(unpack(self.scales, np.float32)[list(chunks)]),
-            offsets=pack(offsets),
-            pieces=pack(pieces),
-        )
-
-    def join(self, other: "ChunkVectors") -> "ChunkVectors":
-        """These chunks, and others after them."""
-        return ChunkVectors(
-            dimensions=self.dimensions,
-            rows=self.rows + other.rows,
-            scales=self.scales + other.scales,
-            offsets=_join_offsets(self.offsets, other.offsets),
-            pieces=self.pieces + other.pieces,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
@@ -117,15 +64,6 @@ class PreparedDocument:
     terms: ChunkTerms
     vectors: ChunkVectors | None = None
 
-    def select(self, chunks: Sequence[int]) -> "PreparedDocument":
-        """Return the document with some of its chunks alone, by their positions, ascending."""
-        return replace(
-            self,
-            chunks=tuple(self.chunks[chunk] for chunk in chunks),
-            terms=self.terms.select(chunks),
-            vectors=None if self.vectors is None else self.vectors.select(chunks),
-        )
-
 
 def pack(values: NDArray[Any]) -> bytes:
     """Return an array's bytes, little endian, row major."""
@@ -135,18 +73,3 @@ def pack(values: NDArray[Any]) -> bytes:
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
     """Return the array (n,) that `pack` made bytes of."""
     return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<"))
-
-
-def _join_offsets(first: bytes, second: bytes) -> bytes:
-    offsets = unpack(first, np.uint32)
-    return first + pack(unpack(second, np.uint32)[1:] + offsets[-1])
-
-
-def select_rows(
-    offsets: NDArray[Any], columns: Sequence[NDArray[Any]], rows: Sequence[int]
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Offsets and columns of a compressed sparse matrix's `rows` alone."""
-    parts = [np.arange(offsets[row], offsets[row + 1]) for row in rows]
-    places = np.concatenate([np.zeros(0, dtype=np.intp), *parts]).astype(np.intp)
-    lengths = [0, *(len(part) for part in parts)]
-    return np.cumsum(lengths).astype(offsets.dtype), [column[places] for column in columns]

@@ -13,13 +13,12 @@ else stays as it is.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foundry.build.documents.signature import Block, find_blocks
+from foundry.build.documents.signature import Block, Signature, find_blocks
 from foundry.records import Chunk, Document, Reading
 
 MIN_DOCUMENTS = 10
@@ -36,27 +35,19 @@ class Trimmed:
     characters: int = 0
 
 
-class Boilerplate:
-    """Counts the blocks of all documents, and then says which of a document are common."""
+def find_boilerplate(signatures: Mapping[int, Signature]) -> dict[int, set[int]]:
+    """Return which blocks of documents, by number, are boilerplate that one before them has.
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, list[int]] = {}
-        self._keys: dict[str, list[NDArray[np.uint64]]] = {}
-        self._unwanted: dict[int, set[int]] = {}
-
-    def count(self, number: int, source: str, keys: NDArray[np.uint64]) -> None:
-        """Count the blocks of the next document of the index, by their keys (n,), each once."""
-        self._numbers.setdefault(source, []).append(number)
-        self._keys.setdefault(source, []).append(keys)
-
-    def settle(self) -> None:
-        """Decide what is boilerplate, when all documents have been counted."""
-        for source, keys in self._keys.items():
-            if len(keys) >= MIN_DOCUMENTS:
-                self._settle(np.array(self._numbers[source]), keys)
-        self._keys.clear()
-
-    def _settle(self, numbers: NDArray[np.int64], keys: Sequence[NDArray[np.uint64]]) -> None:
+    Blocks are told by their keys, and documents come in the order of the index.
+    """
+    sources: dict[str, list[int]] = {}
+    for number, signature in signatures.items():
+        sources.setdefault(signature.source, []).append(number)
+    unwanted: dict[int, set[int]] = {}
+    for members in sources.values():
+        if len(members) < MIN_DOCUMENTS:
+            continue
+        keys = [signatures[number].blocks for number in members]
         every = np.concatenate(keys)
         found, first, same, counts = np.unique(
             every, return_index=True, return_inverse=True, return_counts=True
@@ -65,13 +56,10 @@ class Boilerplate:
         is_common = (counts >= MIN_DOCUMENTS) & (counts >= shares * len(keys))
         is_unwanted = is_common[same]
         is_unwanted[first] = False
-        documents = np.repeat(numbers, [len(own) for own in keys])[is_unwanted]
+        documents = np.repeat(members, [len(own) for own in keys])[is_unwanted]
         for number, key in zip(documents.tolist(), every[is_unwanted].tolist(), strict=True):
-            self._unwanted.setdefault(number, set()).add(key)
-
-    def unwanted(self, number: int) -> set[int]:
-        """Return which blocks of a document are boilerplate that one before it has."""
-        return self._unwanted.get(number, set())
+            unwanted.setdefault(number, set()).add(key)
+    return unwanted
 
 
 def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:

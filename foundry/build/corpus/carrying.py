@@ -68,10 +68,6 @@ class KnownInputs:
         otherwise than after this decision."""
         return self._documents[place] if self._decisions[place] == decision else NOT_INDEXED
 
-    def decision(self, place: int) -> int:
-        """Return what was decided about an input, as `decision_key` names it."""
-        return self._decisions[place]
-
     def figures(self, place: int) -> Figures:
         """Return what a report says of a document in the index."""
         return Figures(*self._figures[place])

@@ -1,64 +1,50 @@
 """Decide what of a corpus goes into its index: no repeated ids, no copies, no boilerplate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from foundry.build.corpus.boilerplate import Boilerplate
+from foundry.build.corpus.boilerplate import find_boilerplate
 from foundry.build.corpus.copies import find_copies
 from foundry.build.documents.signature import Signature
 from foundry.config.file import BuildSection
 from foundry.records import Document
 
 
+@dataclass(frozen=True, slots=True)
 class Decisions:
-    """What is decided about each document, by its number in the sources' order."""
+    """What is decided about documents, by their numbers in the sources' order.
 
-    def __init__(
-        self,
-        signatures: Sequence[Signature | None],
-        options: BuildSection,
-        read: Callable[[int], Document],
-    ) -> None:
-        """Decide by the signatures of all documents, None for those that are skipped.
+    Attributes:
+        repeated: Documents whose id an earlier one has.
+        originals: The document that stands for each copy.
+        copies: The copies that a document stands for, ascending.
+        boilerplate: The keys of the blocks that are to be cut off the chunks of a document.
+    """
 
-        `read` gives a document by its number; few have to be seen again.
-        """
-        own = _without_repeated_ids(signatures)
-        self._signatures = own
-        self._originals = find_copies(own, options.duplicates, read)
-        self._copies: dict[int, list[int]] = {}
-        for number, original in self._originals.items():
-            self._copies.setdefault(original, []).append(number)
-        self._boilerplate = Boilerplate()
-        if options.boilerplate == "drop":
-            for number, signature in enumerate(own):
-                if signature is not None and number not in self._originals:
-                    self._boilerplate.count(number, signature.source, signature.blocks)
-        self._boilerplate.settle()
-
-    def has_same_id(self, number: int) -> bool:
-        """Return whether a document is skipped, or one before it has its id."""
-        return self._signatures[number] is None
-
-    def original_of(self, number: int) -> int | None:
-        """Return the document that stands for this one; None if it stands for itself."""
-        return self._originals.get(number)
-
-    def copies_of(self, number: int) -> Sequence[int]:
-        """Return the documents that this one stands for, ascending."""
-        return self._copies.get(number, ())
-
-    def boilerplate_of(self, number: int) -> set[int]:
-        """Return the keys of the blocks that are to be cut off the chunks of a document."""
-        return self._boilerplate.unwanted(number)
+    repeated: frozenset[int]
+    originals: Mapping[int, int]
+    copies: Mapping[int, Sequence[int]]
+    boilerplate: Mapping[int, set[int]]
 
 
-def _without_repeated_ids(signatures: Sequence[Signature | None]) -> list[Signature | None]:
-    """Return the signatures; None for documents whose id an earlier one has."""
-    seen: set[bytes] = set()
-    own: list[Signature | None] = []
-    for signature in signatures:
-        is_new = signature is not None and signature.id not in seen
-        own.append(signature if is_new else None)
-        if signature is not None:
-            seen.add(signature.id)
-    return own
+def decide(
+    signatures: Sequence[Signature | None], options: BuildSection, read: Callable[[int], Document]
+) -> Decisions:
+    """Decide by the signatures of all documents, None for those that are skipped.
+
+    `read` gives a document by its number; few have to be seen again.
+    """
+    own: dict[int, Signature] = {}
+    first: dict[bytes, int] = {}
+    for number, signature in enumerate(signatures):
+        if signature is not None and first.setdefault(signature.id, number) == number:
+            own[number] = signature
+    repeated = {number for number, found in enumerate(signatures) if found is not None} - own.keys()
+    originals = find_copies([own.get(n) for n in range(len(signatures))], options.duplicates, read)
+    copies: dict[int, list[int]] = {}
+    for number, original in originals.items():
+        copies.setdefault(original, []).append(number)
+    boilerplate: dict[int, set[int]] = {}
+    if options.boilerplate == "drop":
+        boilerplate = find_boilerplate({n: own[n] for n in own if n not in originals})
+    return Decisions(frozenset(repeated), originals, copies, boilerplate)

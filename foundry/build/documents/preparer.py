@@ -1,7 +1,6 @@
 """Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from foundry.build.documents.encoding import encode_result
@@ -11,12 +10,12 @@ from foundry.chunking.tables import repeat_headers
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
-from foundry.indexing.terms import chunk_headings, count_terms
+from foundry.indexing.terms import count_terms
 from foundry.readers import read
 from foundry.readers.contract import TOO_MUCH
 from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped
-from foundry.records.prepared import ChunkTerms, ChunkVectors, PreparedDocument
+from foundry.records.prepared import PreparedDocument
 from foundry.runtime.index.records import telling_title
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -59,51 +58,13 @@ class Preparer:
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
         """Count the terms of a document's chunks, at least one, and embed them if that is due."""
-        terms, vectors = self._work_out(document, chunks, chunk_headings(document, chunks))
-        return PreparedDocument(document, tuple(chunks), terms, vectors)
-
-    def with_chunks(self, prepared: PreparedDocument, chunks: Sequence[Chunk]) -> PreparedDocument:
-        """Return the document with other chunks, at least one; only those with another text are
-        worked on.
-
-        The result is that of `complete`.
-        """
-        headings = chunk_headings(prepared.document, chunks)
-        known = {
-            (piece.text, piece.heading_path, own): place
-            for place, (piece, own) in enumerate(
-                zip(prepared.chunks, prepared.terms.headings, strict=True)
-            )
-        }
-        order: list[int] = []
-        new: list[int] = []
-        for place, (piece, own) in enumerate(zip(chunks, headings, strict=True)):
-            old = known.get((piece.text, piece.heading_path, own))
-            if old is None:
-                old = len(prepared.chunks) + len(new)
-                new.append(place)
-            order.append(old)
-        terms, vectors = self._work_out(
-            prepared.document, [chunks[place] for place in new], [headings[place] for place in new]
-        )
-        joined = replace(
-            prepared,
-            chunks=prepared.chunks + tuple(chunks[place] for place in new),
-            terms=prepared.terms.join(terms),
-            vectors=prepared.vectors and vectors and prepared.vectors.join(vectors),
-        )
-        return replace(joined.select(order), chunks=tuple(chunks))
-
-    def _work_out(
-        self, document: Document, chunks: Sequence[Chunk], headings: Sequence[tuple[str, ...]]
-    ) -> tuple[ChunkTerms, ChunkVectors | None]:
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(
                 [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
             )
-        fields = self._recipe.fields
-        return count_terms(document, chunks, self._tokenizer, fields, headings), vectors
+        terms = count_terms(document, chunks, self._tokenizer, self._recipe.fields)
+        return PreparedDocument(document, tuple(chunks), terms, vectors)
 
 
 def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:

@@ -5,7 +5,7 @@ from configurations import chunking
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.build.corpus.boilerplate import MIN_DOCUMENTS, Boilerplate, trim
+from foundry.build.corpus.boilerplate import MIN_DOCUMENTS, find_boilerplate, trim
 from foundry.build.documents.signature import Signature
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
@@ -26,15 +26,11 @@ def document(name: str, text: str, source: str = "site") -> Document:
 def trimmed(texts: list[str], options: ChunkingSection = OPTIONS) -> list[list[Chunk]]:
     """The chunks of each document, without boilerplate."""
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
-    boilerplate = Boilerplate()
-    keys = [Signature.of(one).blocks for one in documents]
-    for number, blocks in enumerate(keys):
-        boilerplate.count(number, "site", blocks)
-    boilerplate.settle()
+    boilerplate = find_boilerplate(dict(enumerate(map(Signature.of, documents))))
     found = []
     for number, one in enumerate(documents):
         chunks = tuple(chunk(one, options))
-        result = trim(one, chunks, boilerplate.unwanted(number))
+        result = trim(one, chunks, boilerplate.get(number, set()))
         kept = result.chunks
         assert result.dropped == len(chunks) - len(kept)
         assert result.characters == sum(map(size, chunks)) - sum(map(size, kept))
