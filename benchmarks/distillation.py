@@ -44,7 +44,7 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
-from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes, fuse_linear
+from foundry.runtime.retrieval.hybrid import DenseManifest, by_meaning, complete_lanes, fuse_linear
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 
@@ -150,7 +150,7 @@ def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors],
     """The measure by which a build decides; not a number where there are too few chunks for it."""
     layout, manifest = bench.index.layout, bench.index.manifest
     assert manifest.dense is not None
-    shape = (manifest.chunks, manifest.dense.dimensions)
+    shape = (manifest.chunks, manifest.dense["dimensions"])
     measure = RankingOverlap(
         layout, bench.index.tokenizer, manifest.terms, manifest.postings, shape
     )
@@ -198,7 +198,7 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
         cells += [static.score(lane, by_static) for lane in LANES]
         rows.append(cells)
         print(row(folder.name, cells), flush=True)
-        dense = bench.index.manifest.dense
+        dense = DenseManifest.of(bench.index.manifest)
         assert dense is not None
         start = time.perf_counter()
         distil(bench, opened, DistillationOptions(), with_chunks=True)

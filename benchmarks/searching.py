@@ -73,8 +73,8 @@ def _measure(server: Any, index: Path, queries: list[str]) -> dict[str, Any]:
     found["growth"] = _measure_growth(server)
     manifest = opened.manifest
     found["chunks"] = manifest.chunks
-    found["candidates"] = manifest.dense.candidates
-    found["recall"] = manifest.dense.recall_at_20
+    found["candidates"] = manifest.dense["candidates"]
+    found["recall"] = manifest.dense["recall_at_20"]
     return found
 
 

@@ -16,9 +16,9 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.terms import count_terms
 from foundry.indexing.versions import open_index
 from foundry.records.prepared import unpack
-from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import parse_filters, read_pairs
+from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 CONFIGURED = CONFIG + """metadata = ["team", "summary", "aliases"]

@@ -333,7 +333,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
-from notes.index.errors import IndexUnusableError
+from notes.retrieval.settings import IndexUnusableError
 from notes.index.reader import served
 
 def wait_until_verified():

@@ -26,8 +26,7 @@ from foundry.errors import RenderError
 from foundry.features.providers import PROVIDERS
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
-from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import settings
+from foundry.runtime.retrieval.settings import ConfigurationError, settings
 
 ROOT = Path(__file__).parent.parent
 TARGETS: tuple[str, ...] = typing.get_args(Target)

@@ -149,12 +149,12 @@ def test_damage_of_any_file_is_found(exported: Path, tmp_path: Path) -> None:
 
 def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    one, two = copy / "notes" / "index" / "errors.py", copy / "notes" / "index" / "reader.py"
+    one, two = copy / "notes" / "index" / "records.py", copy / "notes" / "index" / "reader.py"
     kept = one.read_bytes()
     one.write_bytes(two.read_bytes())
     two.write_bytes(kept)
     said = findings(copy)
-    assert "notes/index/errors.py: changed" in said
+    assert "notes/index/records.py: changed" in said
     assert "notes/index/reader.py: changed" in said
 
 
@@ -193,13 +193,13 @@ def test_edit_that_the_list_agrees_with_is_named_all_the_same(
     exported: Path, tmp_path: Path
 ) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    path, sums = copy / "notes" / "index" / "errors.py", copy / "SHA256SUMS"
+    path, sums = copy / "notes" / "index" / "records.py", copy / "SHA256SUMS"
     old = hash_file(path)
     path.write_bytes(path.read_bytes() + b"# mine\n")
     sums.write_text(sums.read_text().replace(old, hash_file(path)))
     result = CliRunner().invoke(main, ["verify", str(copy)])
     assert result.exit_code == 0, result.output
-    assert "edited by its owner: notes/index/errors.py\n" in result.output
+    assert "edited by its owner: notes/index/records.py\n" in result.output
 
 
 def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: Path) -> None:
@@ -512,7 +512,7 @@ from pathlib import Path
 package, root, seed, most = sys.argv[1:5]
 server = __import__(package)
 from importlib import import_module
-ServerError = import_module(package + ".index.errors").ServerError
+ServerError = import_module(package + ".retrieval.settings").ServerError
 # Nothing is hashed, so that searches meet the damage.
 import_module(package + ".index.layout").HASHED_AT_ONCE_BYTES = -1
 generator = random.Random(int(seed))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from foundry.embedding.embedder import Estimate
-    from foundry.runtime.index.layout import QueryFigures
+    from foundry.runtime.retrieval.hybrid import QueryFigures
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from foundry.indexing.versions import begun_version, built_index, intact_manifes
 from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
+from foundry.runtime.retrieval.hybrid import DenseManifest
 from foundry.sources import estimate, fetch_all
 
 CARRIED = "carried"
@@ -214,7 +215,7 @@ def _result(
         changes=changes,
         skipped=count_reasons(report),
         refused=len(report.get("refused", ())),
-        queries=manifest.dense.query if manifest.dense else None,
+        queries=dense.query if (dense := DenseManifest.of(manifest)) else None,
         seconds=round(time.monotonic() - started, 3),
         unchanged=is_unchanged,
         report=report,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.records import KnownItemFigures
-from foundry.runtime.index.layout import QueryFigures
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.hybrid import QueryFigures
 
 Vectors = NDArray[np.float32]
 

@@ -19,10 +19,10 @@ import foundry
 from foundry.embedding.embedder import Contract, OverlapMeasure, QueryEncoder, Vectors, hash_encoder
 from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
-from foundry.runtime.index.layout import QueryFigures
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
+from foundry.runtime.retrieval.hybrid import QueryFigures
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL

@@ -26,9 +26,7 @@ _WENT = {
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
     ),
-    "index.arrays": "arrays vocabulary",
-    "index.errors": "errors",
-    "index.layout": "layout",
+    "index.layout": "arrays index.arrays layout vocabulary",
     "index.reader": "index served state index.served",
     "index.reloading": "reloading",
     "index.records": "document_text records",
@@ -61,7 +59,7 @@ _WENT = {
     "retrieval.keyword_lane": "keyword_lane",
     "retrieval.query_model": "query_model model.queries",
     "retrieval.results": "passage results retrieval.match",
-    "retrieval.settings": "settings",
+    "retrieval.settings": "errors index.errors settings",
     "retrieval.spelling": "spelling",
     "retrieval.stages.adaptive_weights": "adaptive_weights",
     "retrieval.stages.anchors": "anchors",

@@ -96,7 +96,7 @@ class Previous:
     @property
     def has_own_vectors(self) -> bool:
         """Whether its vectors are those that documents bring with them: of the built-in table."""
-        return self.manifest.dense is not None and self.manifest.dense.provider == "static"
+        return self.manifest.dense is not None and self.manifest.dense["provider"] == "static"
 
     def links(self) -> StoredRows:
         """Open what links ask for."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from foundry.indexing.files import encode_json, offsets_of, write_array
 from foundry.indexing.rows import open_stored
-from foundry.runtime.index.arrays import open_bytes
+from foundry.runtime.index.layout import open_bytes
 from foundry.runtime.index.reader import hash_key
 
 

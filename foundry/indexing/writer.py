@@ -29,8 +29,9 @@ from foundry.indexing.terms import MAX_CHUNK_PLACES
 from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
 from foundry.records import Chunk, Document
 from foundry.records.prepared import PreparedDocument, unpack
-from foundry.runtime.index.layout import DenseManifest, IndexLayout, KnownItem, Manifest
+from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.hybrid import DenseManifest
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -220,7 +221,7 @@ class IndexWriter:
             k1=K1,
             b=B,
             field_weights=dict(self._options.fields),
-            dense=self._dense,
+            dense=asdict(self._dense) if self._dense else None,
             config_sha256=config_sha256,
             known_items=list(self._known_items(lanes.frequencies)),
             **described,

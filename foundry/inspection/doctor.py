@@ -22,9 +22,9 @@ from foundry.errors import FoundryError
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
 from foundry.indexing.versions import open_index
-from foundry.runtime.index.errors import ServerError
 from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
+from foundry.runtime.retrieval.settings import ServerError
 
 DISTRIBUTION = "rag-foundry"
 LITTLE_SPACE_BYTES = 1_000_000_000

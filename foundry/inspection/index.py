@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,8 +18,7 @@ from foundry.inspection.text import (
     show_synonyms,
 )
 from foundry.runtime.cli import format_json
-from foundry.runtime.index.arrays import Vocabulary, open_array
-from foundry.runtime.index.layout import FORMAT_VERSION
+from foundry.runtime.index.layout import FORMAT_VERSION, Vocabulary, open_array
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
@@ -90,8 +89,7 @@ class _Inside:
         manifest = self._index.manifest
         dense = None
         if manifest.dense is not None and self._scales is not None:
-            dense = asdict(manifest.dense)
-            del dense["probe_vector"]
+            dense = {key: manifest.dense[key] for key in manifest.dense if key != "probe_vector"}
             dense["chunks_without_vector"] = int((self._scales == 0).sum())
         return {
             "index": str(self._index.layout.root),

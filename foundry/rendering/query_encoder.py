@@ -20,12 +20,12 @@ def choose_query_encoder(config: Config, manifest: Manifest) -> Provider:
         raise IndexUnusableError(
             f"{config.root}: the index has no vectors, and foundry.toml asks for them", hint=hint
         )
-    if manifest.dense.query.encoder != "same":
+    if manifest.dense["query"]["encoder"] != "same":
         return PROVIDERS[Static.name]
-    if manifest.dense.provider != provider:
+    if (built := manifest.dense["provider"]) != provider:
         raise IndexUnusableError(
-            f"{config.root}: the index was built with provider {manifest.dense.provider!r}, which"
-            f" is to embed the queries too, and foundry.toml now says {provider!r}",
+            f"{config.root}: the index was built with provider {built!r}, which is to embed"
+            f" the queries too, and foundry.toml now says {provider!r}",
             hint=hint,
         )
     return PROVIDERS[provider]

@@ -10,11 +10,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .index.errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.reader import current_index
 from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse
-from .retrieval.settings import settings
+from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError, settings
 from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
 
 MODES = ("hybrid", "semantic", "keyword")

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
-from foundry.runtime.index.arrays import Vocabulary, open_array
-from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.index.layout import IndexLayout, Manifest, Vocabulary, open_array
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
@@ -54,14 +53,14 @@ class Content:
             )
         return cls(
             version=manifest.version,
-            vectors=open_array(layout.vectors, np.int8, (n, dense.dimensions)),
+            vectors=open_array(layout.vectors, np.int8, (n, dense["dimensions"])),
             scales=open_array(layout.vector_scales, np.float32, (n,)),
             offsets=open_array(layout.posting_offsets, np.uint64, (v + 1,)),
             chunks=open_array(layout.posting_chunks, np.uint32, (p,)),
             impacts=open_array(layout.posting_impacts, np.float32, (p,)),
             vocabulary=Vocabulary.open(layout.terms, layout.term_offsets, v),
             # As many candidates as there are chunks: every one of them is compared.
-            dense_lane=DenseLane.map(layout, n, dense.dimensions, n),
+            dense_lane=DenseLane.map(layout, n, dense["dimensions"], n),
             keyword_lane=KeywordLane.map(layout, n, v, p),
         )
 

@@ -20,7 +20,7 @@ def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
     index = open_index(write_notes(folder / "index", notes), vectors=True)
     manifest = index.manifest
     assert manifest.dense
-    shape = (manifest.chunks, manifest.dense.dimensions)
+    shape = (manifest.chunks, manifest.dense["dimensions"])
     overlap = RankingOverlap(
         index.layout, index.tokenizer, manifest.terms, manifest.postings, shape
     )

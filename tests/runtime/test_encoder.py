@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foundry
-from foundry.runtime.index.errors import IndexUnusableError
 from foundry.runtime.retrieval.encoder import (
     MAX_WORD_LENGTH,
     EncoderDescription,
@@ -17,6 +16,7 @@ from foundry.runtime.retrieval.encoder import (
     PieceEncoder,
     split_words,
 )
+from foundry.runtime.retrieval.settings import IndexUnusableError
 
 STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
 PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,8 +14,7 @@ import pytest
 from embedding_services import FakeService, Fault, Refusal, embed_text, fake_service
 from waiting import wait_until
 
-from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.layout import DenseManifest, IndexFiles, IndexLayout, QueryFigures
+from foundry.runtime.index.layout import IndexFiles, IndexLayout
 from foundry.runtime.retrieval import calls as circuit_breaker
 from foundry.runtime.retrieval.calls import call_within
 from foundry.runtime.retrieval.embedding import live as live_query_encoder
@@ -23,6 +23,8 @@ from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 from foundry.runtime.retrieval.embedding.probe import find_difference, require_model
 from foundry.runtime.retrieval.embedding.recent import RecentVectors
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+from foundry.runtime.retrieval.hybrid import DenseManifest, QueryFigures
+from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
 PREFIX = "query: "
@@ -52,7 +54,7 @@ def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManif
 
 
 def files_of(manifest: DenseManifest) -> IndexFiles:
-    return IndexFiles(LAYOUT, SimpleNamespace(dense=manifest))  # type: ignore[arg-type]
+    return IndexFiles(LAYOUT, SimpleNamespace(dense=asdict(manifest)))  # type: ignore[arg-type]
 
 
 MakeEncoder = Callable[..., LiveQueryEncoder]

@@ -12,10 +12,11 @@ import pytest
 from embedding_services import embed_text
 from numpy.typing import NDArray
 
-from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.layout import DenseManifest, IndexLayout, QueryFigures
+from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.embedding.local import LocalQueryEncoder
 from foundry.runtime.retrieval.embedding.replies import bad_reply, check_vectors
+from foundry.runtime.retrieval.hybrid import DenseManifest, QueryFigures
+from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
 LAYOUT = IndexLayout(Path("/indexes/v1"))

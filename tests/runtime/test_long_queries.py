@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.index.arrays import Vocabulary
+from foundry.runtime.index.layout import Vocabulary
 from foundry.runtime.retrieval.encoder import PieceCutter
 from foundry.runtime.retrieval.tokens import (
     MAX_QUERY_CHARACTERS,

@@ -43,4 +43,4 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -
 def test_a_build_measures_the_background(tmp_path: Path) -> None:
     files = IndexFiles.open(write_notes(tmp_path / "index", NOTES))
     assert files.manifest.dense is not None
-    assert 0.3 < files.manifest.dense.background < 0.7
+    assert 0.3 < files.manifest.dense["background"] < 0.7

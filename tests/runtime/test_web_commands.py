@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 from foundry.runtime import cli as commands
-from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters, parse_filters
@@ -22,6 +21,7 @@ from foundry.runtime.retrieval.results import (
     SearchResponse,
     check_request,
 )
+from foundry.runtime.retrieval.settings import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.retrieval.snippets import with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from foundry.runtime.index.errors import IndexUnusableError, InvalidRequestError
 from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceList, SourceSummary
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
 from foundry.runtime.retrieval.snippets import Highlights, ShownResponse
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import requests as web_requests

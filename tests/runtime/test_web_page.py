@@ -25,10 +25,9 @@ from starlette.testclient import TestClient
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
 from foundry.rendering.copying import copy_pages
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, join_chunks
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.retrieval.settings import ConfigurationError, Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import FAILURES, answer_failure

@@ -14,10 +14,9 @@ import numpy as np
 
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.filters import FilterColumns
+from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
-from .arrays import open_array, open_bytes
-from .errors import IndexUnusableError
-from .layout import IndexFiles
+from .layout import IndexFiles, open_array, open_bytes
 from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"

@@ -15,8 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import settings
+from ..retrieval.settings import ConfigurationError, settings
 
 _PACKAGE = Path(__file__).parents[1]
 

@@ -13,11 +13,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
-from ..index.errors import InvalidRequestError, ServerError
 from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
-from ..retrieval.settings import settings
+from ..retrieval.settings import InvalidRequestError, ServerError, settings
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 

@@ -23,10 +23,9 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..index.errors import ServerError
 from ..index.reader import load
 from ..retrieval.results import FindPassage, SearchResponse
-from ..retrieval.settings import settings
+from ..retrieval.settings import ServerError, settings
 from ..web.process import loading
 from ..web.requests import AsyncSearch
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
-from ..index.layout import IndexFiles, IndexLayout
+from ..index.layout import IndexFiles, IndexLayout, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
+from .hybrid import DenseManifest
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
@@ -47,7 +47,7 @@ class DenseLane:
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
-        dense = files.require_dense()
+        dense = DenseManifest.require(files)
         return cls.map(files.layout, files.manifest.chunks, dense.dimensions, dense.candidates)
 
     @classmethod

@@ -22,10 +22,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
-from ..index.errors import IndexUnusableError
-from ..index.layout import IndexFiles
+from ..index.layout import IndexFiles, open_array
 from .candidates import Vector, stage
+from .hybrid import DenseManifest
+from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
 
@@ -183,7 +183,7 @@ class PieceEncoder:
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
-    root, dense = files.layout.root, files.require_dense()
+    root, dense = files.layout.root, DenseManifest.require(files)
     if dense.query.encoder == "same":
         raise IndexUnusableError(
             f"{root}: a model embeds its queries, and this server embeds them with a table in the"

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
 from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
+from .settings import InvalidRequestError
 from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
@@ -210,7 +210,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
         evidence, strong, weak = coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE
     else:
         cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
-        evidence = max(0.0, (cosine - dense.background) / (1 - dense.background))
+        evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
         if coverage is not None:
             evidence += COVERAGE_WEIGHT * coverage

@@ -1,4 +1,4 @@
-"""Reads settings.json, and what the environment overrides of it."""
+"""Reads settings.json and what the environment overrides of it; errors for owners and clients."""
 
 import json
 import math
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from ..index.errors import ConfigurationError
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -26,6 +24,41 @@ HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
+
+
+class ServerError(Exception):
+    """A failure that the server's owner can understand and mend.
+
+    The message may name files and machines; `reason` is what clients are told instead.
+    """
+
+    http_status = 503
+    reason = "The index cannot be used now."
+    hint: str | None = None
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.hint
+        self.reason = reason or self.reason
+
+
+class IndexUnusableError(ServerError):
+    """The index cannot be served; nothing was changed on disk."""
+
+    hint = "build the index again, or restore the folder from a trusted copy"
+
+
+class ConfigurationError(ServerError):
+    """A setting has a value that cannot be used."""
+
+
+class InvalidRequestError(ServerError):
+    """A request cannot be answered as asked; `field` is the part of it to mend."""
+
+    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)

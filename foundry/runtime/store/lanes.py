@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array
-from ..index.layout import IndexFiles
+from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
 from ..retrieval.candidates import LaneHits, QueryEncoder, stage
 from ..retrieval.dense_lane import quantise

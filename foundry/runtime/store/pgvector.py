@@ -24,8 +24,8 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
-from ..index.errors import ConfigurationError
 from ..retrieval.candidates import LaneHits, best
+from ..retrieval.settings import ConfigurationError
 from .pgvector_connections import Answer, Connections, PatientConnection
 from .settings import StoreSettings, read_address
 from .store import (

@@ -4,8 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import SETTINGS_FILE, reading
+from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.errors import IndexUnusableError, ServerError
 from ..index.layout import IndexFiles, IndexLayout
 from ..retrieval.candidates import LaneHits
+from ..retrieval.settings import IndexUnusableError, ServerError
 from .settings import StoreSettings, read_store_settings
 
 PROBE_SECONDS = 2.0

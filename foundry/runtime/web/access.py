@@ -16,8 +16,7 @@ from hmac import compare_digest
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import HOST, HOSTS_HINT
+from ..retrieval.settings import HOST, HOSTS_HINT, ConfigurationError
 
 MAX_HEADERS = 100
 MIN_TOKEN_LENGTH = 32

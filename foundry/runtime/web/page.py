@@ -20,10 +20,9 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..index.errors import ConfigurationError
 from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
-from ..retrieval.settings import settings
+from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
 from .json import PROBLEM_RESPONSES, JsonResponse
 from .requests import PageParameters

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 
-from ..index.errors import ConfigurationError, ServerError
+from ..retrieval.settings import ConfigurationError, ServerError
 
 COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 LEVELS = ("debug", "info", "warning", "error")

@@ -17,10 +17,9 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..index.errors import ConfigurationError
 from ..index.reader import Index, current_index, served
 from ..retrieval.filters import Filters
-from ..retrieval.settings import SETTINGS_FILE, reading
+from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
 from ..retrieval.view import view_of
 from . import requests
 from .access import token_digest

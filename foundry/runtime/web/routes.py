@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 
-from ..index.errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
 from ..retrieval.results import SearchResponse
+from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import ShownResponse, with_snippets
 from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
 from .requests import AsyncSearch, PageParameters, SearchParameters, ShownSearchRequest

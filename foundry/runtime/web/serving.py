@@ -14,9 +14,8 @@ from functools import partial
 
 from fastapi import FastAPI
 
-from ..index.errors import ConfigurationError, ServerError
 from ..index.reader import Served, load, served
-from ..retrieval.settings import settings
+from ..retrieval.settings import ConfigurationError, ServerError, settings
 from .access import AccessPolicy
 from .connections import Server
 from .process import configure_logging, loading

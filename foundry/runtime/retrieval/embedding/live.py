@@ -20,11 +20,11 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.errors import ConfigurationError, IndexUnusableError
-from ...index.layout import DenseManifest, IndexFiles, IndexLayout
+from ...index.layout import IndexFiles, IndexLayout
 from ..calls import CircuitBreaker, call_within
 from ..candidates import stage
-from ..settings import ADDRESS, SETTINGS_FILE, reading
+from ..hybrid import DenseManifest
+from ..settings import ADDRESS, SETTINGS_FILE, ConfigurationError, IndexUnusableError, reading
 from .probe import find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

@@ -7,8 +7,9 @@ every answer is wrong.
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.errors import IndexUnusableError
-from ...index.layout import DenseManifest, IndexFiles
+from ...index.layout import IndexFiles
+from ..hybrid import DenseManifest
+from ..settings import IndexUnusableError
 
 PROBE_TOLERANCE = 0.99
 """The least cosine between the probe text's vector now and when the index was built."""
@@ -32,7 +33,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
-    dense = files.require_dense()
+    dense = DenseManifest.require(files)
     if dense.query.encoder != "same" or dense.provider != provider:
         raise IndexUnusableError(
             f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"

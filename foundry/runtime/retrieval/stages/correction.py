@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import Vocabulary, open_array
-from ...index.errors import IndexUnusableError
+from ...index.layout import Vocabulary, open_array
 from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..results import Journal
+from ..settings import IndexUnusableError
 
 MIN_LENGTH, MAX_LENGTH = 3, 24  # Of the words that are kept.
 MIN_CORRECTED, MIN_TWO_EDITS = 4, 6  # Letters of a word with one edit, and with two.

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import open_array
-from ...index.errors import IndexUnusableError
+from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import QueryEncoder, stage
 from ..dense_lane import exact_type, quantise
 from ..results import Journal
+from ..settings import IndexUnusableError
 from ..tokens import Token
 
 

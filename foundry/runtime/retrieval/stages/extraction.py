@@ -11,10 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...index.errors import InvalidRequestError
 from ...index.reader import Index
 from ..filters import parse_filters
-from ..settings import SETTINGS_FILE, reading
+from ..settings import SETTINGS_FILE, InvalidRequestError, reading
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")

@@ -12,7 +12,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import open_array
+from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import SCORE_DIGITS, Candidates
 from ..results import Journal

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...index.errors import InvalidRequestError
 from ...index.reader import Index
 from ..candidates import Mask, stage
 from ..filters import KNOWN_FIELDS, parse_filters
 from ..identifiers import whole_terms
 from ..results import Journal
+from ..settings import InvalidRequestError
 
 MAX_ITEMS = 16  # Of a query; what follows is plain text.
 MAX_TERMS = 16  # By which the chunks are found that may have a phrase: the rarest.

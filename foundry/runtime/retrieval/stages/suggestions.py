@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.arrays import Vocabulary, open_array
+from ...index.layout import Vocabulary, open_array
 from ...index.reader import Index
 from ...index.records import Record
 from ..candidates import stage

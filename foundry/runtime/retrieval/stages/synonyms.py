@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from ...index.errors import IndexUnusableError
 from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..results import Journal
+from ..settings import IndexUnusableError
 from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 
 FOLDER = "synonyms"  # Of an index.

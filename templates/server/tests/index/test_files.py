@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.index.arrays import Vocabulary, open_array, open_bytes
-from foundry.runtime.index.errors import IndexUnusableError
-from foundry.runtime.index.layout import FORMAT_VERSION, Manifest, manifest_bytes, resolve_version
+from foundry.runtime.index.layout import (
+    FORMAT_VERSION,
+    Manifest,
+    Vocabulary,
+    manifest_bytes,
+    open_array,
+    open_bytes,
+    resolve_version,
+)
 from foundry.runtime.index.reader import RecordLines, hash_key
+from foundry.runtime.retrieval.settings import IndexUnusableError
 
 MANIFEST = Manifest(
     documents=1,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.index.errors import IndexUnusableError
 from foundry.runtime.index.reader import Served
 from foundry.runtime.index.reloading import NOT_RELOADED, follow
+from foundry.runtime.retrieval.settings import IndexUnusableError
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.hybrid import fuse_linear, weights
+from foundry.runtime.retrieval.settings import ConfigurationError
 
 
 @pytest.fixture

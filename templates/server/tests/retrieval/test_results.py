@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.index.errors import InvalidRequestError
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.results import (
@@ -23,6 +22,7 @@ from foundry.runtime.retrieval.results import (
     rank_hits,
     respond,
 )
+from foundry.runtime.retrieval.settings import InvalidRequestError
 
 
 def stored(number: int) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     read_chunk=lambda number, make, *more: make(stored(number), *more),
-    manifest=SimpleNamespace(dense=SimpleNamespace(background=0.5)),
+    manifest=SimpleNamespace(dense={"background": 0.5}),
 )
 WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))
 

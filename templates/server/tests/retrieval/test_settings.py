@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.index.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_address, read_number, settings
+from foundry.runtime.retrieval.settings import (
+    ConfigurationError,
+    read_address,
+    read_number,
+    settings,
+)
 
 
 @pytest.mark.parametrize(

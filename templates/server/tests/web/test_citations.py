@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord
+from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "foundry.runtime.web.citations"

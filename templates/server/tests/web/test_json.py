@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
-from foundry.runtime.index.errors import ConfigurationError, InvalidRequestError, ServerError
 from foundry.runtime.index.records import SourceList, SourceSummary
+from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 
 

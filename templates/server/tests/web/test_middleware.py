@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foundry.runtime.index.errors import ConfigurationError
 from foundry.runtime.retrieval.hooks import Caller
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.retrieval.settings import ConfigurationError, Limits
 from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.json import describe_failure
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots

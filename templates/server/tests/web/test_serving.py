@@ -9,8 +9,12 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from foundry.runtime.index.errors import ConfigurationError, IndexUnusableError, ServerError
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.retrieval.settings import (
+    ConfigurationError,
+    IndexUnusableError,
+    Limits,
+    ServerError,
+)
 from foundry.runtime.web.serving import serve
 
 TOKEN = "t" * 32
