@@ -35,7 +35,7 @@ from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
 from foundry.errors import BuildError
-from foundry.indexing.carried import CarriedLayout, Previous, begun_carrying, leave_for_next
+from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
 from foundry.indexing.versions import begun_version, built_index, intact_manifest, publish_version
 from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
@@ -90,7 +90,7 @@ def _build(
             previous = None
             if published is not None and not options.fresh:
                 previous = Previous.open(built_index(config), published, carried, state)
-            draft = Draft(folder, CarriedLayout(left), previous)
+            draft = Draft(folder, left, previous)
             written = write_index(draft, config, inputs, cache, embedder, reporter, options)
             is_unchanged = published is not None and published.version == written.manifest.version
             if not is_unchanged:

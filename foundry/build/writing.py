@@ -15,7 +15,7 @@ from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.static import StaticEmbedder
-from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.carried import Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
@@ -35,7 +35,7 @@ class Draft:
     """An index to be: its folder, what is left for the next build, and what can be taken over."""
 
     folder: Path
-    left: CarriedLayout | None = None
+    left: Path | None = None
     previous: Previous | None = None
 
 

@@ -11,74 +11,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.files import encode_json, hash_files, split
-from foundry.indexing.record_file import StoredRecords
-from foundry.indexing.rows import StoredRows, open_stored
+from foundry.indexing.files import StoredRecords, encode_json, hash_files, open_stored, split
 from foundry.runtime.index.layout import IndexLayout, Manifest
 
-
-class CarriedLayout:
-    """The files of what is carried over under `root`.
-
-    n chunks, m documents and p postings of the index, k pieces of the built-in encoder. Rows have
-    their offsets (rows + 1,) in a file beside their columns; texts are uint8.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.manifest = root / "carried.json"  # What it belongs to, sizes and hashes of the others.
-        self.posting_counts = root / "postings.counts.npy"  # uint32 (p,)
-        self.chunk_lengths = root / "chunks.lengths.npy"  # uint32 (n,): BM25's
-        self.piece_counts = root / "pieces.npy"  # int64 (k,): chunks that have the piece
-        # Rows by document: what its links ask for, first and otherwise; what links may ask for it
-        # by; see `links`.
-        self.link_offsets = root / "links.offsets.npy"
-        self.link_keys = root / "links.keys.npy"  # uint64
-        self.link_others = root / "links.others.npy"  # uint64
-        self.address_offsets = root / "addresses.offsets.npy"
-        self.addresses = root / "addresses.npy"  # uint64
-        # Rows by document: the headings by which it is found; see `headings`.
-        self.heading_offsets = root / "headings.offsets.npy"
-        self.heading_keys = root / "headings.keys.npy"  # uint64
-        self.heading_chunks = root / "headings.chunks.npy"  # uint32: which chunk of the document
-        self.heading_terms = root / "headings.terms.npy"  # uint32: numbers in the vocabulary
-        self.heading_kinds = root / "headings.kinds.npy"  # uint32
-        self.heading_text_offsets = root / "headings.texts.offsets.npy"
-        self.heading_texts = root / "headings.texts.npy"  # Rows by heading.
-        # Rows by input: see `build.carrying`.
-        self.input_columns = root / "inputs.npy"
-        self.input_signature_offsets = root / "inputs.signatures.offsets.npy"
-        self.input_signatures = root / "inputs.signatures.npy"
-        self.input_remark_offsets = root / "inputs.remarks.offsets.npy"
-        self.input_remarks = root / "inputs.remarks.npy"
+MANIFEST = "carried.json"
+"""Says what the folder belongs to, and the sizes and hashes of its other files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """A published index, and what its build has left for the next."""
+    """A published index, and the folder of what its build has left for the next."""
 
     index: IndexLayout
-    carried: CarriedLayout
+    left: Path
     manifest: Manifest
     document_chunks: NDArray[np.uint64]
 
     @classmethod
-    def open(cls, index: Path, manifest: Manifest, carried: Path, state: str) -> Self | None:
+    def open(cls, index: Path, manifest: Manifest, left: Path, state: str) -> Self | None:
         """Open an index that is known to be intact; `state` is that of the build to come.
 
         None if nothing was left by a build of this index in the same state, or not all of it.
         """
-        left, layout = CarriedLayout(carried), IndexLayout(index)
+        layout = IndexLayout(index)
         try:
-            noted = json.loads(left.manifest.read_bytes())
-            files = hash_files(carried)
-            del files[left.manifest.name]
-            if noted != _describe(state, manifest.version, files):
+            noted = json.loads((left / MANIFEST).read_bytes())
+            files = hash_files(left)
+            del files[MANIFEST]
+            if noted != {"state": state, "version": manifest.version, "files": files}:
                 return None
             return cls(layout, left, manifest, open_stored(layout.document_chunks))
         except (OSError, ValueError, LookupError):
@@ -98,19 +63,6 @@ class Previous:
         """Whether its vectors are those that documents bring with them: of the built-in table."""
         return self.manifest.dense is not None and self.manifest.dense["provider"] == "static"
 
-    def links(self) -> StoredRows:
-        """Open what links ask for."""
-        left = self.carried
-        return StoredRows.open(left.link_offsets, left.link_keys, left.link_others)
-
-    def addresses(self) -> StoredRows:
-        """Open what documents are asked for by."""
-        return StoredRows.open(self.carried.address_offsets, self.carried.addresses)
-
-
-def _describe(state: str, version: str, files: dict[str, dict[str, int | str]]) -> dict[str, Any]:
-    return {"state": state, "version": version, "files": files}
-
 
 @contextmanager
 def begun_carrying(folder: Path) -> Iterator[Path]:
@@ -126,36 +78,23 @@ def begun_carrying(folder: Path) -> Iterator[Path]:
 
 def leave_for_next(written: Path, folder: Path, state: str, version: str) -> None:
     """Put what a build has `written` in the place `folder` of what was left before."""
-    described = _describe(state, version, hash_files(written))
-    CarriedLayout(written).manifest.write_bytes(encode_json(described))
+    described = {"state": state, "version": version, "files": hash_files(written)}
+    (written / MANIFEST).write_bytes(encode_json(described))
     shutil.rmtree(folder, ignore_errors=True)
     written.rename(folder)
 
 
-class Renumbering:
-    """Which numbers of the previous index have which in the next: spans that are taken over."""
-
-    def __init__(self) -> None:
-        self._spans: list[tuple[int, int, int]] = []
-
-    def add(self, first: int, last: int, start: int) -> None:
-        """Let the numbers from `first` to `last` become those from `start` on."""
-        self._spans.append((first, last, start))
-
-    def numbers(self, count: int) -> NDArray[np.int64]:
-        """Return the new number of each of `count`; -1 for what is left out."""
-        numbers = np.full(count, -1, dtype=np.int64)
-        for first, last, start in self._spans:
-            numbers[first:last] = np.arange(start, start + last - first)
-        return numbers
-
-
 class Carrying:
-    """What of a previous index is taken over, and its files as far as they are copied in spans."""
+    """What of a previous index is taken over, and its files as far as they are copied in spans.
+
+    Spans of its documents and chunks are told by their first number, the one after their last, and
+    the first in the next index.
+    """
 
     def __init__(self, previous: Previous) -> None:
         self.previous = previous
-        self.documents, self.chunks = Renumbering(), Renumbering()
+        self.documents: list[tuple[int, int, int]] = []
+        self.chunks: list[tuple[int, int, int]] = []
         layout = previous.index
         self.chunk_records = StoredRecords.open(
             layout.chunks, layout.chunk_offsets, layout.chunk_ids
@@ -170,7 +109,13 @@ class Carrying:
     def renumbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the new numbers of all documents and chunks; -1 for what is left out."""
         manifest = self.previous.manifest
-        return self.documents.numbers(manifest.documents), self.chunks.numbers(manifest.chunks)
+        renumbered = []
+        for spans, count in ((self.documents, manifest.documents), (self.chunks, manifest.chunks)):
+            numbers = np.full(count, -1, dtype=np.int64)
+            for first, last, start in spans:
+                numbers[first:last] = np.arange(start, start + last - first)
+            renumbered.append(numbers)
+        return renumbered[0], renumbered[1]
 
     def texts_left_out(self) -> Iterator[str]:
         """Yield the texts of the chunks that are not taken over."""

@@ -2,15 +2,15 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import CarriedLayout, Previous
-from foundry.indexing.files import offsets_of, split, write_array
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
 from foundry.indexing.links import LinksBuilder
-from foundry.indexing.rows import open_stored
 from foundry.records import Document
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value, parse_time
@@ -29,12 +29,11 @@ class DocumentColumns:
         self._chunk_counts = array("Q")
         self._tags = NumbersByKey()
         self._values = NumbersByKey()
-        self._links = LinksBuilder()
+        self._links = LinksBuilder(previous)
         self._previous = previous
         if previous is not None:
             self._stored_sources = open_stored(previous.index.filter_sources)
             self._stored_modified = open_stored(previous.index.filter_modified)
-            self._stored_links = previous.links(), previous.addresses()
 
     def add(self, document: Document, chunk_count: int) -> None:
         """Take the next document, which has so many chunks."""
@@ -55,7 +54,7 @@ class DocumentColumns:
         start, end = self._previous.chunks_of(first, last)
         self._sources.frombytes(self._stored_sources[start:end].tobytes())
         self._modified.frombytes(self._stored_modified[start:end].tobytes())
-        self._links.carry(*self._stored_links, first, last)
+        self._links.carry(first, last)
         ends = self._previous.document_chunks[first : last + 1]
         self._chunk_counts.frombytes(np.diff(ends).tobytes())
 
@@ -74,7 +73,7 @@ class DocumentColumns:
             documents[open_stored(old.filter_documents)],
         )
 
-    def write(self, layout: IndexLayout, left: CarriedLayout | None) -> dict[str, Any]:
+    def write(self, layout: IndexLayout, left: Path | None) -> dict[str, Any]:
         """Write the files, and what is `left` for the next build.
 
         Returns what the manifest says of them.
@@ -86,8 +85,7 @@ class DocumentColumns:
         write_array(layout.filter_tag_chunks, chunks)
         write_array(layout.document_chunks, offsets_of(self._chunk_counts))
         values, offsets, documents = self._values.sorted()
-        layout.filter_values.write_bytes(b"".join(values))
-        write_array(layout.filter_value_offsets, offsets_of([len(value) for value in values]))
+        write_stretches(layout.filter_values, layout.filter_value_offsets, values)
         write_array(layout.filter_document_offsets, offsets)
         write_array(layout.filter_documents, documents)
         self._links.write(layout, left)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from foundry.indexing.correction import count_forms, is_word, weight_of
-from foundry.indexing.files import offsets_of, write_array
+from foundry.indexing.files import write_array, write_stretches
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.stages.suggestions import SuggestionsLayout, fold
 from foundry.runtime.retrieval.tokens import Tokenizer
@@ -53,8 +53,7 @@ def _write_words(
     # Words that begin sentences and headings are no names.
     texts = [best[word][1] for word in chosen]
     written = [(text if _is_name(text) else text.lower()).encode() for text in texts]
-    layout.words.write_bytes(b"".join(written))
-    write_array(layout.word_offsets, offsets_of([len(word) for word in written]))
+    write_stretches(layout.words, layout.word_offsets, written)
     weights = [weight_of(frequencies[word]) for word in chosen]
     write_array(layout.weights, np.array(weights, dtype=np.uint8))
 
@@ -65,8 +64,7 @@ def _is_name(text: str) -> bool:
 
 def _write_headings(layout: SuggestionsLayout, headings: list[str]) -> None:
     written = [heading.encode() for heading in headings]
-    layout.headings.write_bytes(b"".join(written))
-    write_array(layout.heading_offsets, offsets_of([len(heading) for heading in written]))
+    write_stretches(layout.headings, layout.heading_offsets, written)
     places = []
     for number, heading in enumerate(headings):
         folded = fold(heading)

@@ -1,16 +1,21 @@
-"""Writing an index's files so that equal content gives equal bytes."""
+"""Files of an index: equal content gives equal bytes, and what grows need not fit into memory."""
 
 import json
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from foundry.files import hash_file
+from foundry.runtime.index.layout import open_bytes
+from foundry.runtime.index.reader import hash_key
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -20,24 +25,16 @@ def write_array(path: Path, values: NDArray[Any]) -> None:
         np.lib.format.write_array(file, stored, version=(1, 0), allow_pickle=False)
 
 
-def encode_json(value: object) -> bytes:
-    """Return one line of JSON in UTF-8; keys keep their order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def open_stored(path: Path) -> NDArray[Any]:
+    """Map a NumPy file read-only; one without elements is read, since it cannot be mapped."""
+    array = np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > 256 else None)
+    return np.asarray(array)
 
 
-def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
-    """Size and SHA-256 of every file below `root`, by path, sorted."""
-    paths = list(_files_below(root))
-    with ThreadPoolExecutor() as threads:
-        hashes = threads.map(hash_file, paths)
-        return {
-            path.relative_to(root).as_posix(): {"bytes": path.stat().st_size, "sha256": found}
-            for path, found in zip(paths, hashes, strict=True)
-        }
-
-
-def _files_below(root: Path) -> Iterator[Path]:
-    return iter(sorted(path for path in root.rglob("*") if path.is_file()))
+def write_stretches(path: Path, offsets: Path, stretches: Sequence[bytes]) -> None:
+    """Write one stretch of bytes after the other, and where each begins."""
+    path.write_bytes(b"".join(stretches))
+    write_array(offsets, offsets_of([*map(len, stretches)]))
 
 
 def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
@@ -50,5 +47,196 @@ def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
 
 def split(content: bytes, offsets: NDArray[np.uint64]) -> list[bytes]:
     """Return the stretches (n,) of `content` that offsets (n + 1,) divide it into."""
-    ends = offsets.tolist()
-    return [content[start:end] for start, end in pairwise(ends)]
+    return [content[start:end] for start, end in pairwise(offsets.tolist())]
+
+
+def encode_json(value: object) -> bytes:
+    """Return one line of JSON in UTF-8; keys keep their order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
+    """Size and SHA-256 of every file below `root`, by path, sorted."""
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    with ThreadPoolExecutor() as threads:
+        hashes = threads.map(hash_file, paths)
+        return {
+            path.relative_to(root).as_posix(): {"bytes": path.stat().st_size, "sha256": found}
+            for path, found in zip(paths, hashes, strict=True)
+        }
+
+
+class ArrayFile:
+    """An array (n,) or (n, width) on disk that takes rows at its end; n is unknown until `close`.
+
+    The bytes are those that `write_array` writes for the whole array.
+    """
+
+    def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
+        self.path = path
+        self._dtype = np.dtype(dtype).newbyteorder("<")
+        self._row_shape = () if width is None else (width,)
+        self._rows = 0
+        self._file = path.open("wb")
+        # Headers leave room for a longer shape, so that this one can be replaced in its place.
+        self._header_length = self._file.write(self._header())
+
+    def append(self, rows: NDArray[np.generic]) -> None:
+        """Write more rows, (m,) or (m, width)."""
+        assert rows.shape[1:] == self._row_shape
+        self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).data)
+        self._rows += len(rows)
+
+    def close(self) -> None:
+        """Write the header for the rows that there are; nothing more can be appended."""
+        if not self._file.closed:
+            with self._file:
+                header = self._header()
+                assert len(header) == self._header_length
+                self._file.seek(0)
+                self._file.write(header)
+
+    def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
+        """Yield all rows, so many at a time, when it has been closed."""
+        width = int(np.prod(self._row_shape, dtype=np.int64))
+        with self.path.open("rb") as file:
+            file.seek(self._header_length)
+            for start in range(0, self._rows, rows):
+                count = min(rows, self._rows - start)
+                block = np.fromfile(file, dtype=self._dtype, count=count * width)
+                yield block.reshape(count, *self._row_shape)
+
+    def _header(self) -> bytes:
+        described = {
+            "descr": np.lib.format.dtype_to_descr(self._dtype),
+            "fortran_order": False,
+            "shape": (self._rows, *self._row_shape),
+        }
+        header = BytesIO()
+        np.lib.format.write_array_header_1_0(header, described)
+        return header.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Rows as they were written: `offsets` (n + 1,) of the entries of each, and their columns."""
+
+    offsets: NDArray[np.uint64]
+    columns: Sequence[NDArray[Any]]
+
+    @classmethod
+    def open(cls, folder: Path, name: str, columns: int = 1) -> Self:
+        """Map what `write` wrote."""
+        paths = [folder / f"{name}.{number}.npy" for number in range(columns)]
+        return cls(open_stored(folder / f"{name}.offsets.npy"), [*map(open_stored, paths)])
+
+    def write(self, folder: Path, name: str) -> None:
+        """Write a file for the offsets, and one for each column."""
+        write_array(folder / f"{name}.offsets.npy", self.offsets)
+        for number, column in enumerate(self.columns):
+            write_array(folder / f"{name}.{number}.npy", column)
+
+    def span(self, first: int, last: int) -> slice:
+        """Return the places of the entries of the rows from `first` to `last`."""
+        return slice(int(self.offsets[first]), int(self.offsets[last]))
+
+    def bytes(self, row: int) -> bytes:
+        """Return a row of bytes."""
+        return self.columns[0][self.span(row, row + 1)].tobytes()
+
+
+class Rows:
+    """Collects rows of different lengths; each entry has a value in every column.
+
+    `kinds` are the columns' types, as `array` names them.
+    """
+
+    def __init__(self, kinds: str) -> None:
+        self._lengths = array("Q")
+        self._columns = [array(kind) for kind in kinds]
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, *columns: Iterable[int]) -> None:
+        """Take the next row."""
+        before = len(self._columns[0])
+        for column, values in zip(self._columns, columns, strict=True):
+            if isinstance(values, bytes):
+                column.frombytes(values)
+            else:
+                column.extend(values)
+        self._lengths.append(len(self._columns[0]) - before)
+
+    def carry(self, rows: StoredRows, first: int, last: int) -> None:
+        """Take the rows from `first` to `last` of others."""
+        self._lengths.frombytes(np.diff(rows.offsets[first : last + 1]).tobytes())
+        span = rows.span(first, last)
+        for column, stored in zip(self._columns, rows.columns, strict=True):
+            column.frombytes(stored[span].tobytes())
+
+    def stored(self) -> StoredRows:
+        """Return what there is."""
+        columns = [np.array(column, np.dtype(column.typecode)) for column in self._columns]
+        return StoredRows(offsets_of(self._lengths), columns)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecords:
+    """Records of a published index, a line of JSON each, and the hashes of their ids."""
+
+    content: memoryview
+    offsets: NDArray[np.uint64]
+    ids: StoredRows
+
+    @classmethod
+    def open(cls, path: Path, offsets: Path, ids: Path) -> Self:
+        """Map what `RecordFile` wrote."""
+        keys, numbers = open_stored(ids)
+        ends = open_stored(offsets)
+        counts = np.bincount(numbers.astype(np.int64), minlength=len(ends) - 1)
+        rows = StoredRows(offsets_of(counts), [keys[np.argsort(numbers, kind="stable")]])
+        return cls(open_bytes(path, int(ends[-1])), ends, rows)
+
+
+class RecordFile:
+    """A file of records that grows; `close` it in any case."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._lengths = array("Q")
+        self._ids = Rows("Q")
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, record: object, ids: Iterable[str]) -> None:
+        """Write the next record, which can be found by these ids."""
+        line = encode_json(record)
+        self._file.write(line)
+        self._lengths.append(len(line))
+        self._ids.add(map(hash_key, ids))
+
+    def carry(self, records: StoredRecords, first: int, last: int) -> None:
+        """Write the records from `first` to `last` of another file next."""
+        start, end = records.offsets[[first, last]].tolist()
+        self._file.write(records.content[start:end])
+        self._lengths.frombytes(np.diff(records.offsets[first : last + 1]).tobytes())
+        self._ids.carry(records.ids, first, last)
+
+    def write_tables(self, offsets: Path, ids: Path) -> None:
+        """Write where records lie, and the sorted keys of their ids with their numbers.
+
+        Numbers are in the order given where keys are equal.
+        """
+        write_array(offsets, offsets_of(self._lengths))
+        rows = self._ids.stored()
+        (keys,) = rows.columns
+        numbers = np.arange(len(self), dtype=np.uint64)
+        numbers = np.repeat(numbers, np.diff(rows.offsets).astype(np.int64))
+        order = np.argsort(keys, kind="stable")
+        write_array(ids, np.stack([keys[order], numbers[order]]))
+
+    def close(self) -> None:
+        """Close the file; no more can be added."""
+        self._file.close()

@@ -1,18 +1,20 @@
 """The headings of an index: each with the chunk that it leads to first, and how well it reads.
 
-The dense lane is measured by them, and those that one chunk alone bears become known items:
-queries whose first answer is beyond doubt.
+The dense lane is measured by them, and those that one chunk alone bears become known items: queries
+whose first answer is beyond doubt, which check an index, and which the start page suggests.
 """
 
+import re
 from collections.abc import Callable, Sequence
+from enum import IntEnum
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import CarriedLayout, Previous
-from foundry.indexing.rows import Rows, StoredRows
-from foundry.indexing.suggestions import Kind, kind_of
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import Rows, StoredRows
 from foundry.indexing.terms import document_names
 from foundry.records.prepared import PreparedDocument
 from foundry.runtime.index.reader import hash_key
@@ -23,7 +25,31 @@ MAX_KNOWN_ITEM_LENGTH = 200
 SAMPLES = 128
 NO_TERM = 2**32 - 1
 
+_BOILERPLATE = frozenset(
+    (
+        *("authors", "changelog", "code of conduct", "contents", "contributing", "copyright"),
+        *("index", "license", "licence", "notice", "readme", "release notes", "table of contents"),
+    )
+)
+_NUMBERED = re.compile(r"^\W*(?:\d+[.)]\s*)+")
+_ENDING = re.compile(r"\.(?:md|mdx|txt|rst|html)$")
+# Names of modules, functions, files and options: `a.b`, `a_b`, `a/b`, `f()`, `--name`, `FooBar`.
+_OF_A_PROGRAM = re.compile(
+    r"[^\W\d][.:/\\]+[^\W\d]|[^\W\d]_|_[^\W\d]|[()\[\]{}<>=`$@|]|(?:^|\s)--?\w|[a-z][A-Z]\w|[A-Z]{2}[a-z]{2}"
+)
+# Of scripts that are written without spaces.
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{3}")
+
 Item = TypeVar("Item")
+
+
+class Kind(IntEnum):
+    """How well a heading reads as a query: the higher, the better."""
+
+    UNWANTED = 0
+    OF_A_PROGRAM = 1
+    WORD = 2
+    PHRASE = 3
 
 
 class HeadingsBuilder:
@@ -40,15 +66,8 @@ class HeadingsBuilder:
         self._headings = Rows("QIII")
         self._texts = Rows("B")
         if previous is not None:
-            left = previous.carried
-            self._stored = StoredRows.open(
-                left.heading_offsets,
-                left.heading_keys,
-                left.heading_chunks,
-                left.heading_terms,
-                left.heading_kinds,
-            )
-            self._stored_texts = StoredRows.open(left.heading_text_offsets, left.heading_texts)
+            self._stored = StoredRows.open(previous.left, "headings", 4)
+            self._stored_texts = StoredRows.open(previous.left, "headings.texts")
 
     def add(self, prepared: PreparedDocument) -> None:
         """Take the next document, whose terms have got their numbers."""
@@ -97,19 +116,13 @@ class HeadingsBuilder:
             for entry, document in zip(entries, documents.tolist(), strict=True)
         ]
 
-    def leave(self, left: CarriedLayout, ranks: NDArray[np.uint32]) -> None:
+    def leave(self, left: Path, ranks: NDArray[np.uint32]) -> None:
         """Write what the next build needs; `ranks` are the places of terms in the vocabulary."""
         rows = self._headings.stored()
         keys, chunks, terms, kinds = rows.columns
         ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))].astype(np.uint32)
-        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(
-            left.heading_offsets,
-            left.heading_keys,
-            left.heading_chunks,
-            left.heading_terms,
-            left.heading_kinds,
-        )
-        self._texts.stored().write(left.heading_text_offsets, left.heading_texts)
+        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(left, "headings")
+        self._texts.stored().write(left, "headings.texts")
 
     def _first_entries(self) -> NDArray[np.int64]:
         """Return the places of the different headings, each where it is found first."""
@@ -124,6 +137,26 @@ class HeadingsBuilder:
 
 def _kind_of(heading: str) -> int:
     return Kind.UNWANTED if len(heading) > MAX_KNOWN_ITEM_LENGTH else kind_of(heading)
+
+
+def kind_of(heading: str) -> Kind:
+    """Return how a heading reads: several words before single ones, both before names that programs
+    have, and what is boilerplate not at all."""
+    if _is_boilerplate(heading):
+        return Kind.UNWANTED
+    if _OF_A_PROGRAM.search(heading):
+        return Kind.OF_A_PROGRAM
+    return Kind.PHRASE if _is_phrase(heading) else Kind.WORD
+
+
+def _is_boilerplate(heading: str) -> bool:
+    words = _NUMBERED.sub("", heading).strip().casefold()
+    return _ENDING.sub("", words) in _BOILERPLATE
+
+
+def _is_phrase(heading: str) -> bool:
+    words = [word for word in heading.split() if any(map(str.isalpha, word))]
+    return (len(words) > 1 and not heading.isupper()) or bool(_SPACELESS.search(heading))
 
 
 def _spread(values: Sequence[Item], count: int) -> Sequence[Item]:

@@ -9,14 +9,14 @@ and repositories by what they hold.
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import CarriedLayout
-from foundry.indexing.files import offsets_of, write_array
-from foundry.indexing.rows import Rows, StoredRows
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import Rows, StoredRows, offsets_of, write_array
 from foundry.records import Document, Place
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
@@ -35,9 +35,12 @@ class LinksBuilder:
     depend on one document alone, so those of unchanged documents are carried over.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, previous: Previous | None = None) -> None:
         self._links = Rows("QQ")
         self._addresses = Rows("Q")
+        if previous is not None:
+            self._stored_links = StoredRows.open(previous.left, "links", 2)
+            self._stored_addresses = StoredRows.open(previous.left, "addresses")
 
     def add(self, document: Document) -> None:
         """Take the next document."""
@@ -45,10 +48,10 @@ class LinksBuilder:
         asked = [(first, other) for first, other in _asked_by(document) if first or other]
         self._links.add((first for first, _ in asked), (other for _, other in asked))
 
-    def carry(self, links: StoredRows, addresses: StoredRows, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of an index before."""
-        self._links.carry(links, first, last)
-        self._addresses.carry(addresses, first, last)
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        self._links.carry(self._stored_links, first, last)
+        self._addresses.carry(self._stored_addresses, first, last)
 
     def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, each once, in its
@@ -65,14 +68,14 @@ class LinksBuilder:
         counts = np.bincount(once >> np.int64(32), minlength=len(self._links))
         return StoredRows(offsets_of(counts), [(once & 0xFFFFFFFF).astype(np.uint32)])
 
-    def write(self, layout: IndexLayout, left: CarriedLayout | None) -> None:
+    def write(self, layout: IndexLayout, left: Path | None) -> None:
         """Write the files, and what is `left` for the next build."""
         resolved = self.resolve()
         write_array(layout.link_offsets, resolved.offsets)
         write_array(layout.link_targets, resolved.columns[0])
         if left is not None:
-            self._links.stored().write(left.link_offsets, left.link_keys, left.link_others)
-            self._addresses.stored().write(left.address_offsets, left.addresses)
+            self._links.stored().write(left, "links")
+            self._addresses.stored().write(left, "addresses")
 
 
 def _look_up(

@@ -19,10 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.array_file import ArrayFile
-from foundry.indexing.carried import CarriedLayout, Previous
-from foundry.indexing.files import offsets_of, write_array
-from foundry.indexing.rows import open_stored
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.terms import NAMED
 from foundry.records.prepared import ChunkTerms, unpack
@@ -33,6 +31,9 @@ K1 = 1.5
 B = 0.75
 HEADING_FACTOR = 1.0
 BEGINNING_SHARE = 0.75
+
+POSTING_COUNTS, CHUNK_LENGTHS = "postings.counts.npy", "chunks.lengths.npy"
+"""Left for the next build: how often a term stands in its chunk (p,), and lengths for BM25 (n,)."""
 
 _AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
 _AFTER_SURFACES = SURFACE_MARK[:-1] + _AFTER_HEADINGS
@@ -55,7 +56,7 @@ class PostingsBuilder:
         if previous is not None:
             terms = previous.vocabulary()
             self._numbers = {term.decode(): number for number, term in enumerate(terms)}
-            self._stored_lengths = open_stored(previous.carried.chunk_lengths)
+            self._stored_lengths = open_stored(previous.left / CHUNK_LENGTHS)
 
     def number_of(self, term: str) -> int | None:
         """Return the number of a term that has been taken."""
@@ -88,12 +89,12 @@ class PostingsBuilder:
         old = self._previous.index
         self._runs.carry(
             open_stored(old.posting_chunks),
-            open_stored(self._previous.carried.posting_counts),
+            open_stored(self._previous.left / POSTING_COUNTS),
             open_stored(old.posting_offsets),
             chunks,
         )
 
-    def write(self, layout: IndexLayout, left: CarriedLayout | None = None) -> "WrittenPostings":
+    def write(self, layout: IndexLayout, left: Path | None = None) -> "WrittenPostings":
         """Write the files, and what is `left` for the next build."""
         self._end_run()
         frequencies = self._runs.frequencies(len(self._numbers))
@@ -122,7 +123,7 @@ class PostingsBuilder:
             impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
             counts = None
             if left is not None:
-                counts = files.enter_context(closing(ArrayFile(left.posting_counts, np.uint32)))
+                counts = files.enter_context(closing(ArrayFile(left / POSTING_COUNTS, np.uint32)))
             for part in self._runs.merged(ranks):
                 values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
                 is_heading = (part.terms >= first) & (part.terms < first + len(of_headings))
@@ -133,7 +134,7 @@ class PostingsBuilder:
                 if counts is not None:
                     counts.append(part.counts)
         if left is not None:
-            write_array(left.chunk_lengths, chunk_lengths)
+            write_array(left / CHUNK_LENGTHS, chunk_lengths)
         self._runs.remove()
         return WrittenPostings(len(vocabulary), int(offsets[-1]), frequencies, ranks)
 

@@ -1,14 +1,13 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.array_file import ArrayFile
-from foundry.indexing.files import write_array
+from foundry.indexing.files import ArrayFile, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs, quantise
 
@@ -21,6 +20,33 @@ BLOCK = 8_192
 
 CACHED_ROWS = 256
 """As many as fit into a processor's cache as floats, where they are summed ten times as fast."""
+
+
+DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
+
+BACKGROUND_QUESTIONS = (
+    "How long do I boil an egg?",
+    "Who painted the ceiling of the Sistine Chapel?",
+    "What causes a rainbow after the rain?",
+    "How many players are there in a football team?",
+    "Which planet has the largest moons?",
+    "How do I get red wine out of a carpet?",
+    "What is the capital of Mongolia?",
+    "When did the Roman Empire fall?",
+    "How does a violin make its sound?",
+    "Why do cats purr when they are stroked?",
+    "What is the best season to plant tulips?",
+    "How high is the tallest mountain on earth?",
+    "Who wrote the story of the ugly duckling?",
+    "What should I eat before running a marathon?",
+    "How do bees make honey from nectar?",
+    "Which vaccines does a newborn child need?",
+    "How is parmesan cheese aged?",
+    "What are the rules of offside?",
+    "How do I renew my passport before a holiday?",
+    "Why is the sea salty and the river not?",
+)
+"""Everyday matters: few corpora answer more than one or two of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,60 +84,15 @@ class VectorsBuilder:
         self.close()
         layout = self._layout
         scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
-        self._scales = [scales]
-        vectors = _Vectors(lambda: self._rows.blocks(BLOCK), scales)
-        centre = _centre(vectors, self.dimensions)
+        centre = _centre(self._rows, scales, self.dimensions)
         sketch = np.empty((-(-self.dimensions // 64), len(scales)), dtype=np.uint64)
-        for start, block in vectors.floats():
+        written = WrittenVectors(self.dimensions, self._rows, scales, centre, sketch)
+        for start, block in written.blocks():
             sketch[:, start : start + len(block)] = pack_signs(block, centre)
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
-        return WrittenVectors(self.dimensions, vectors, centre, sketch)
-
-
-@dataclass(frozen=True, slots=True)
-class _Vectors:
-    """Quantised vectors: `rows` begins anew with blocks of at most BLOCK rows (m, d)."""
-
-    rows: Callable[[], Iterable[NDArray[np.int8]]]
-    scales: NDArray[np.float32]
-
-    def blocks(self) -> Iterator[tuple[int, NDArray[np.int8], NDArray[np.float32]]]:
-        """Yield the number of the first row of each block, its rows (m, d) and its scales (m,
-        1)."""
-        start = 0
-        for rows in self.rows():
-            yield start, rows, self.scales[start : start + len(rows), np.newaxis]
-            start += len(rows)
-
-    def floats(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield the number of the first row of each block, and its unit vectors (m, d)."""
-        for start, rows, scales in self.blocks():
-            yield start, rows.astype(np.float32) * scales
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenVectors:
-    """What was written: n vectors of `dimensions`, `centre` (d,) and `sketch` (words, n)."""
-
-    dimensions: int
-    vectors: _Vectors
-    centre: NDArray[np.float32]
-    sketch: NDArray[np.uint64]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-        return self.sketch.shape[1], self.dimensions
-
-    def nearest(self, queries: NDArray[np.float32]) -> "Nearest":
-        """Return the nearest vectors to each of `queries` (q, d)."""
-        return _nearest(self.vectors, queries, min(RECALL_DEPTH, self.shape[0]))
-
-    def measure(self, queries: NDArray[np.float32], nearest: NDArray[np.int64]) -> SketchDepth:
-        """Return how deep the sketch must be read to find the `nearest` (q, depth) to `queries`."""
-        return _measure(self.centre, self.sketch, queries, nearest)
+        return written
 
 
 class Nearest(NamedTuple):
@@ -121,72 +102,94 @@ class Nearest(NamedTuple):
     cosines: NDArray[np.float32]
 
 
-def measure_sketch(
-    rows: NDArray[np.int8],
-    scales: NDArray[np.float32],
-    centre: NDArray[np.float32],
-    sketch: NDArray[np.uint64],
-    queries: NDArray[np.float32],
-) -> SketchDepth:
-    """Return the least number of candidates that finds 99 % of the exact 20 nearest chunks.
+@dataclass(frozen=True, slots=True)
+class WrittenVectors:
+    """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
+    `centre` (d,) and `sketch` (words, n)."""
 
-    `rows` (n, d), `scales` (n,), `sketch` (words, n), `queries` (q, d). A neighbour is found by as
-    many candidates as there are chunks nearer to the query by Hamming distance, and one.
-    """
-    starts = range(0, len(rows), BLOCK)
-    vectors = _Vectors(lambda: (rows[start : start + BLOCK] for start in starts), scales)
-    nearest = _nearest(vectors, queries, min(RECALL_DEPTH, len(rows)))
-    return _measure(centre, sketch, queries, nearest.chunks)
+    dimensions: int
+    rows: ArrayFile
+    scales: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    sketch: NDArray[np.uint64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return len(self.scales), self.dimensions
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield the number of the first row of each block, and its unit vectors (m, d)."""
+        for start, rows in _numbered(self.rows):
+            yield start, rows.astype(np.float32) * self.scales[start : start + len(rows), None]
+
+    def nearest(self, queries: NDArray[np.float32]) -> Nearest:
+        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
+        depth = min(RECALL_DEPTH, len(self.scales))
+        chunks = np.zeros((len(queries), 0), dtype=np.int64)
+        cosines = np.zeros((len(queries), 0), dtype=np.float32)
+        for start, block in self.blocks():
+            found = (block @ queries.T).T
+            # Once there are enough, few vectors of a block are nearer to any query.
+            least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
+            nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
+            numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
+            chunks = np.hstack([chunks, numbers])
+            cosines = np.hstack([cosines, found[:, nearer]])
+            if cosines.shape[1] > depth:
+                best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+                chunks = np.take_along_axis(chunks, best, axis=1)
+                cosines = np.take_along_axis(cosines, best, axis=1)
+        return Nearest(chunks, cosines)
+
+    def measure(self, queries: NDArray[np.float32], nearest: NDArray[np.int64]) -> SketchDepth:
+        """Return the least number of candidates that finds 99 % of the `nearest` (q, depth).
+
+        A neighbour is found by as many candidates as there are chunks nearer to the query by
+        Hamming distance, and one.
+        """
+        if not nearest.size:
+            return SketchDepth(MIN_CANDIDATES, 1.0)
+        signs = pack_signs(queries, self.centre)
+        needed = []
+        for own, sign in zip(nearest, signs.T, strict=True):
+            distances = np.zeros(self.sketch.shape[1], dtype=np.uint16)
+            for column, word in zip(self.sketch, sign, strict=True):
+                distances += np.bitwise_count(column ^ word)
+            nearer = np.cumsum(np.bincount(distances))
+            neighbours = distances[own].astype(np.int64)
+            needed.append(np.where(neighbours > 0, nearer[neighbours - 1], 0) + 1)
+        ranked = np.sort(np.concatenate(needed))
+        least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
+        candidates = max(MIN_CANDIDATES, -(-least // CANDIDATE_STEP) * CANDIDATE_STEP)
+        return SketchDepth(candidates, round(float(np.mean(ranked <= candidates)), 4))
 
 
-def _measure(
-    centre: NDArray[np.float32],
-    sketch: NDArray[np.uint64],
-    queries: NDArray[np.float32],
-    nearest: NDArray[np.int64],
-) -> SketchDepth:
-    if not nearest.size:
-        return SketchDepth(MIN_CANDIDATES, 1.0)
-    signs = pack_signs(queries, centre)
-    needed = []
-    for own, sign in zip(nearest, signs.T, strict=True):
-        distances = np.zeros(sketch.shape[1], dtype=np.uint16)
-        for column, word in zip(sketch, sign, strict=True):
-            distances += np.bitwise_count(column ^ word)
-        nearer = np.cumsum(np.bincount(distances))
-        neighbours = distances[own].astype(np.int64)
-        needed.append(np.where(neighbours > 0, nearer[neighbours - 1], 0) + 1)
-    ranked = np.sort(np.concatenate(needed))
-    least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
-    candidates = max(MIN_CANDIDATES, -(-least // CANDIDATE_STEP) * CANDIDATE_STEP)
-    return SketchDepth(candidates, round(float(np.mean(ranked <= candidates)), 4))
+def background_of(cosines: NDArray[np.float32]) -> float:
+    """Return the median of the cosines (q,) of the nearest vectors to questions."""
+    if not len(cosines):
+        return DEFAULT_BACKGROUND
+    # Two digits: the last ones of a matrix product differ between machines.
+    median = float(np.median(cosines))
+    return round(min(max(median, 0.0), MAX_BACKGROUND), 2)
 
 
-def _nearest(vectors: _Vectors, queries: NDArray[np.float32], depth: int) -> Nearest:
-    """Return the `depth` vectors of highest cosine to each of `queries` (q, d)."""
-    chunks = np.zeros((len(queries), 0), dtype=np.int64)
-    cosines = np.zeros((len(queries), 0), dtype=np.float32)
-    for start, block in vectors.floats():
-        found = (block @ queries.T).T
-        # Once there are enough, few vectors of a block are nearer to any query.
-        least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
-        nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
-        numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
-        chunks = np.hstack([chunks, numbers])
-        cosines = np.hstack([cosines, found[:, nearer]])
-        if cosines.shape[1] > depth:
-            best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
-            chunks = np.take_along_axis(chunks, best, axis=1)
-            cosines = np.take_along_axis(cosines, best, axis=1)
-    return Nearest(chunks, cosines)
+def _numbered(rows: ArrayFile) -> Iterator[tuple[int, NDArray[np.int8]]]:
+    """Yield blocks of at most BLOCK rows (m, d), each with the number of its first."""
+    start = 0
+    for block in rows.blocks(BLOCK):
+        yield start, block
+        start += len(block)
 
 
-def _centre(vectors: _Vectors, dimensions: int) -> NDArray[np.float32]:
+def _centre(
+    vectors: ArrayFile, scales: NDArray[np.float32], dimensions: int
+) -> NDArray[np.float32]:
     # Scales as integers: the sums of a block stay below 2^53, so they are exact in any order.
     total = np.zeros(dimensions, dtype=np.int64)
-    for _, rows, scales in vectors.blocks():
-        whole = np.rint(scales[:, 0].astype(np.float64) * 2.0**36)
+    for first, rows in _numbered(vectors):
+        whole = np.rint(scales[first : first + len(rows)].astype(np.float64) * 2.0**36)
         for start in range(0, len(rows), CACHED_ROWS):
             part = slice(start, start + CACHED_ROWS)
             total += (whole[part] @ rows[part].astype(np.float64)).astype(np.int64)
-    return (total / (2.0**36 * max(1, len(vectors.scales)))).astype(np.float32)
+    return (total / (2.0**36 * max(1, len(scales)))).astype(np.float32)

@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
-from foundry.indexing.background import BACKGROUND_QUESTIONS, background_of
-from foundry.indexing.carried import CarriedLayout, Carrying, Previous
+from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
-from foundry.indexing.files import encode_json, hash_files
+from foundry.indexing.files import RecordFile, encode_json, hash_files, open_stored
 from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
 from foundry.indexing.query_files import write_query_files
-from foundry.indexing.record_file import RecordFile
-from foundry.indexing.rows import open_stored
 from foundry.indexing.terms import MAX_CHUNK_PLACES
-from foundry.indexing.vectors import VectorsBuilder, WrittenVectors
+from foundry.indexing.vectors import (
+    BACKGROUND_QUESTIONS,
+    VectorsBuilder,
+    WrittenVectors,
+    background_of,
+)
 from foundry.records import Chunk, Document
 from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
@@ -57,7 +59,7 @@ class IndexWriter:
         sources: Sequence[str],
         options: IndexOptions | None = None,
         previous: Previous | None = None,
-        left: CarriedLayout | None = None,
+        left: Path | None = None,
     ) -> None:
         self._layout = IndexLayout(folder)
         self._options = options or IndexOptions()
@@ -108,8 +110,8 @@ class IndexWriter:
         assert self._carrying is not None
         carrying = self._carrying
         start, end = carrying.previous.chunks_of(first, last)
-        carrying.documents.add(first, last, self.document_count)
-        carrying.chunks.add(start, end, self.chunk_count)
+        carrying.documents.append((first, last, self.document_count))
+        carrying.chunks.append((start, end, self.chunk_count))
         self._postings.carry(start, end)
         self._headings.carry(first, last)
         if carrying.vectors is not None:

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.indexing import postings, runs, vectors
-from foundry.indexing.array_file import ArrayFile
-from foundry.indexing.files import write_array
+from foundry.indexing.files import ArrayFile, write_array
 from foundry.indexing.terms import make_chunk_terms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs, quantise
@@ -125,4 +124,6 @@ def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
     assert np.array_equal(np.load(layout.vector_scales), scales)
     assert centre == pytest.approx(floats.mean(axis=0), abs=1e-6)
     assert np.array_equal(np.load(layout.sketch), pack_signs(floats, centre))
-    assert measured == vectors.measure_sketch(rows, scales, centre, written.sketch, embeddings[:5])
+    # With one block for all.
+    nearest = written.nearest(embeddings[:5])
+    assert measured == written.measure(embeddings[:5], nearest.chunks)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
-from foundry.indexing.vectors import measure_sketch
+from foundry.indexing.vectors import VectorsBuilder
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import FEW_SCORES, best, each_once
 from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs, quantise
@@ -177,7 +177,7 @@ def test_cosines_are_close_to_those_of_floats(dimensions: int) -> None:
     assert lane.scores(vectors[7], np.array([7]))[0] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_the_sketch_finds_what_a_full_scan_finds() -> None:
+def test_the_sketch_finds_what_a_full_scan_finds(tmp_path: Path) -> None:
     centres = unit_rows(3, 40, 128)
     vectors = centres[np.arange(6000) % 40] + 0.05 * np.random.default_rng(4).normal(
         size=(6000, 128)
@@ -185,15 +185,16 @@ def test_the_sketch_finds_what_a_full_scan_finds() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = (centres + 0.02 * unit_rows(5, 40, 128)).astype(np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-    rows, scales = quantise(vectors)
-    centre = vectors.mean(axis=0)
-    sketch = pack_signs(vectors, centre)
-    measured = measure_sketch(rows, scales, centre, sketch, queries)
+    builder = VectorsBuilder(IndexLayout(tmp_path), 128)
+    builder.add(vectors)
+    written = builder.write()
+    measured = written.measure(queries, written.nearest(queries).chunks)
     assert measured.recall >= 0.99
     assert measured.candidates < 3000
 
-    lane = DenseLane(rows, scales, centre, sketch, measured.candidates)
-    exact = DenseLane(rows, scales, centre, sketch, len(rows))
+    rows, scales = quantise(vectors)
+    lane = DenseLane(rows, scales, written.centre, written.sketch, measured.candidates)
+    exact = DenseLane(rows, scales, written.centre, written.sketch, len(rows))
     overlaps = [
         len(
             set(lane.search(query, 20).chunks.tolist())

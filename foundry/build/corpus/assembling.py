@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from foundry.build.corpus.boilerplate import Trimmed, trim
@@ -28,7 +29,7 @@ from foundry.config.project import Config
 from foundry.config.sources import Source
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import EmptyBuildError
-from foundry.indexing.carried import CarriedLayout, Previous
+from foundry.indexing.carried import Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.records import Document, Place, Skipped
@@ -43,7 +44,7 @@ def add_documents(
     embedder: StaticEmbedder | None,
     progress: Progress,
     previous: Previous | None = None,
-    left: CarriedLayout | None = None,
+    left: Path | None = None,
 ) -> dict[str, Any]:
     """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
@@ -126,7 +127,7 @@ class _Assembler:
         if embedder is not None:
             self._known.resume(embedder, self._writer.texts_left_out())
 
-    def leave(self, left: CarriedLayout, embedder: StaticEmbedder | None) -> None:
+    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write what the next build can take over."""
         self._next.leave(left, embedder)
 

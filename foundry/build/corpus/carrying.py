@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ import numpy as np
 from foundry.build.documents.signature import Signature
 from foundry.build.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
-from foundry.indexing.carried import CarriedLayout, Previous
-from foundry.indexing.files import write_array
-from foundry.indexing.rows import Rows, StoredRows, open_stored
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
 from foundry.records import Skipped
 
 NOT_INDEXED = -1
+INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
+"""Left for the next build: a row for each input, and in how many chunks each piece occurs."""
 
 _COLUMNS = np.dtype(
     [
@@ -41,18 +43,18 @@ class KnownInputs:
         self._places: dict[bytes, int] = {}
         if previous is None:
             return
-        left = previous.carried
-        columns = open_stored(left.input_columns)
+        left = previous.left
+        columns = open_stored(left / INPUTS)
         contents = columns["content"].tolist()
         self._places = {content: place for place, content in enumerate(contents)}
         self._decisions: list[int] = columns["decision"].tolist()
         self._documents: list[int] = columns["document"].tolist()
         self._figures: list[list[int]] = columns["figures"].tolist()
-        self._signatures = StoredRows.open(left.input_signature_offsets, left.input_signatures)
-        self._remarks = StoredRows.open(left.input_remark_offsets, left.input_remarks)
+        self._signatures = StoredRows.open(left, "inputs.signatures")
+        self._remarks = StoredRows.open(left, "inputs.remarks")
         self._chunks = previous.manifest.chunks
         if previous.has_own_vectors:
-            self._pieces = open_stored(left.piece_counts)
+            self._pieces = open_stored(left / PIECE_COUNTS)
 
     def find(self, content: bytes | None) -> int | None:
         """Return the place of an input; None where it is not known."""
@@ -107,13 +109,13 @@ class InputsBuilder:
         self._signatures.add(b"" if signature is None else signature.to_bytes())
         self._remarks.add(_encode(remarks))
 
-    def leave(self, left: CarriedLayout, embedder: StaticEmbedder | None) -> None:
+    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write the files, and what the embedder observed of all chunks."""
         if embedder is not None:
-            write_array(left.piece_counts, embedder.frequencies)
-        write_array(left.input_columns, np.array(self._columns, dtype=_COLUMNS))
-        self._signatures.stored().write(left.input_signature_offsets, left.input_signatures)
-        self._remarks.stored().write(left.input_remark_offsets, left.input_remarks)
+            write_array(left / PIECE_COUNTS, embedder.frequencies)
+        write_array(left / INPUTS, np.array(self._columns, dtype=_COLUMNS))
+        self._signatures.stored().write(left, "inputs.signatures")
+        self._remarks.stored().write(left, "inputs.remarks")
 
 
 def _encode(remarks: Remarks | Skipped) -> bytes:

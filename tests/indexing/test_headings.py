@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.indexing.suggestions import Kind, kind_of
+from foundry.indexing.headings import Kind, kind_of
 
 
 def test_phrases_come_before_words_and_names_of_programs() -> None:
