@@ -100,9 +100,7 @@ class Bench:
             if lane == "semantic":
                 found = by_meaning(semantic)
             else:
-                found = complete_lanes(
-                    index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
-                )
+                found = complete_lanes(index, terms, vector, keyword, semantic)
                 fused = fuse_linear(found, 0.7, 0.3) if lane == "linear" else None
                 found = fused or fuse_rrf(found, 0.5, 0.5, k=60)
         order = np.lexsort((found.chunks, -found.scores))[:DEPTH]

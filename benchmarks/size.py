@@ -46,6 +46,9 @@ KEYWORDS_OVER_HTTP = """
 [embedding]
 provider = "none"
 
+[search]
+unknown_identifiers = false
+
 [server]
 mcp = false
 chat = false

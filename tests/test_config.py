@@ -56,6 +56,12 @@ PROBLEMS = {
         CONFIG + "[search]\nidentifier_fallback = 1\n",
         ["search.identifier_fallback: ", "got 1"],
     ),
+    "patterns that nothing reads": (
+        CONFIG
+        + '[embedding]\nprovider = "none"\n'
+        + '[search]\nidentifier_patterns = ["Q[0-9]"]\nunknown_identifiers = false\n',
+        ["search.identifier_patterns: does nothing with unknown_identifiers = false"],
+    ),
     "stage that is unknown": (
         CONFIG + "[search.recent]\n",
         [

@@ -187,6 +187,7 @@ CHANGES: dict[str, Change] = {
     "search.keyword_weight": (FOLDER, 0.1, False),
     "search.k": (FOLDER + '[search]\nfusion = "rrf"\n', 30, False),
     "search.identifier_fallback": (FOLDER, False, False),
+    "search.unknown_identifiers": (FOLDER, False, False),
     "search.identifier_patterns": (FOLDER, ["[A-Z]-[0-9]"], False),
     "search.filterable": (FOLDER, ["team"], True),
     "search.fields.title": (FOLDER, 7, True),

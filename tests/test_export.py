@@ -260,6 +260,10 @@ STAGES = {
             '[embedding]\nprovider = "none"\n',
             {"hybrid", "fusion_rrf", "dense_lane", "encoder"},
         ),
+        (
+            '[embedding]\nprovider = "none"\n[search]\nunknown_identifiers = false\n',
+            {"hybrid", "encoder", "identifiers"},
+        ),
         ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
         (
             '[search.recency]\nkind = "decay"\n[search.links]\n',

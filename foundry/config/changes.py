@@ -44,6 +44,7 @@ EXEMPT: Mapping[str, str] = {
     "search.keyword_weight": _RANKING,
     "search.k": _RANKING,
     "search.identifier_fallback": _RANKING,
+    "search.unknown_identifiers": _RANKING,
     "search.identifier_patterns": _RANKING,
     **{f"search.{name}": _RANKING for name, stage in STAGES.items() if not stage.built_in},
     **{

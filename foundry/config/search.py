@@ -53,6 +53,8 @@ class SearchOptions(Table):
         keyword_weight: By default 0.3, or 0.5 for `rrf`, or what `semantic_weight` leaves of 1.
         k: What is added to a rank, for `rrf` alone.
         identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
+        unknown_identifiers: Whether a response names the identifiers of its query that no document
+            has.
         identifier_patterns: Regular expressions of your own identifiers.
         filterable: Keys of metadata by which searches can be filtered.
         fields: How much titles, headings, tags and metadata count.
@@ -63,6 +65,7 @@ class SearchOptions(Table):
     keyword_weight: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     k: int = Field(default=60, ge=1, le=10_000)
     identifier_fallback: bool = True
+    unknown_identifiers: bool = True
     identifier_patterns: Strings = ()
     filterable: Strings = ()
     fields: FieldsSection = FieldsSection()
@@ -136,6 +139,10 @@ def find_problems(
             check_pattern(pattern)
         except ValueError as error:
             problems.append(f"search.identifier_patterns[{number}]: {error}")
+    is_read = search.unknown_identifiers or (has_vectors and search.identifier_fallback)
+    if search.identifier_patterns and not (is_read or search.stages):
+        off = "unknown_identifiers = false"
+        problems.append(f"search.identifier_patterns: does nothing with {off}; remove it")
     surroundings = Surroundings(
         has_vectors, {*EXTRACTABLE, *search.filterable}, search.stages.keys()
     )

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
+from foundry.runtime.retrieval.candidates import LaneHits, TermLane, VectorLane, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.hybrid import complete_lanes, fuse_linear
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
@@ -31,9 +31,9 @@ class RankingOverlap:
         chunks, dimensions = shape
         self._chunks = chunks
         self._tokenizer = tokenizer
-        self._keyword_lane = KeywordLane.map(layout, chunks, terms, postings)
+        self.keyword_lane: TermLane = KeywordLane.map(layout, chunks, terms, postings)
         # As many candidates as there are chunks: every vector is compared.
-        self._dense_lane = DenseLane.map(layout, chunks, dimensions, chunks)
+        self.dense_lane: VectorLane = DenseLane.map(layout, chunks, dimensions, chunks)
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
@@ -48,7 +48,7 @@ class RankingOverlap:
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):
             terms = query_terms(self._tokenizer.tokenize(query))
-            keyword = self._keyword_lane.search(terms, candidate_count(DEPTH))
+            keyword = self.keyword_lane.search(terms, candidate_count(DEPTH))
             best = self._rank(terms, keyword, one)
             if best:
                 others = self._rank(terms, keyword, other)
@@ -63,10 +63,8 @@ class RankingOverlap:
     ) -> set[int]:
         if not vector.any():
             return set(keyword.chunks[:DEPTH].tolist())
-        semantic = self._dense_lane.search(vector, candidate_count(DEPTH))
-        candidates = complete_lanes(
-            self._keyword_lane, self._dense_lane, terms, vector, keyword, semantic
-        )
+        semantic = self.dense_lane.search(vector, candidate_count(DEPTH))
+        candidates = complete_lanes(self, terms, vector, keyword, semantic)
         scores = fuse_linear(candidates, SEMANTIC_WEIGHT, KEYWORD_WEIGHT).scores
         order = np.lexsort((candidates.chunks, -scores))[:DEPTH]
         return set(candidates.chunks[order].tolist())

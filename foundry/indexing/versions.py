@@ -90,7 +90,7 @@ def open_index(directory: Path, *, vectors: bool = False) -> Index:
     Raises IndexUnusableError of the runtime.
     """
     lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
-    return Index.open(directory, parts=lanes)
+    return Index.open(directory, *lanes)
 
 
 def intact_manifest(config: Config) -> Manifest | None:

@@ -120,19 +120,27 @@ def template_values(
     config: Config, query_encoder: Provider, *, has_questions: bool
 ) -> dict[str, object]:
     """Return what templates may see."""
+    has_vectors, steps = query_encoder.kind != "none", choose_steps(config)
+    reads_identifiers = (
+        config.search.unknown_identifiers
+        or (has_vectors and config.search.identifier_fallback)
+        or any("patterns" in step.code for _, step in steps)
+    )
     return {
         "name": config.project.name,
         "package": config.package,
         "title": config.title,
         "description": config.project.description,
         "fusion": config.search.fusion,
-        "vectors": query_encoder.kind != "none",
+        "vectors": has_vectors,
         "query_encoder_kind": query_encoder.kind,
         "query_encoder_module": query_encoder.name.replace("-", "_"),
         "store": config.store.engine,
         "identifier_fallback": config.search.identifier_fallback,
+        "unknown_identifiers": config.search.unknown_identifiers,
+        "identifier_patterns": reads_identifiers,
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
-        **place_steps(choose_steps(config)),
+        **place_steps(steps),
         "filterable": list(config.index.filterable),
         "searches_wait": query_encoder.kind in {"model", "service"}
         or not config.store.is_embedded

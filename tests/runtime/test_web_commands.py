@@ -15,11 +15,11 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters, parse_filters
 from foundry.runtime.retrieval.results import (
     Hit,
+    Journal,
     LaneRanks,
     LaneScores,
     Mode,
     SearchResponse,
-    check_request,
 )
 from foundry.runtime.retrieval.settings import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.retrieval.snippets import with_snippets
@@ -44,7 +44,7 @@ CHUNK = ChunkRecord(
 def search(
     query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
 ) -> SearchResponse:
-    check_request(query, top_k, mode)
+    Journal.begin(query, top_k, mode)
     if query == "nothing":
         return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, ())
     parsed = parse_filters(filters)

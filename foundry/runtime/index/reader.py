@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,7 +61,7 @@ class Index:
         )
 
     @classmethod
-    def open(cls, directory: Path, *, parts: Iterable[Callable[[IndexFiles], Any]]) -> "Index":
+    def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
         """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
         files = IndexFiles.open(directory)
         return cls(files, *(open_part(files) for open_part in parts))

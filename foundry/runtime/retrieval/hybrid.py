@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -88,21 +88,23 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     return found.with_scores(scores)
 
 
+class Lanes(Protocol):
+    """Both lanes of an index."""
+
+    keyword_lane: TermLane
+    dense_lane: VectorLane
+
+
 def complete_lanes(
-    keyword_lane: TermLane,
-    dense_lane: VectorLane,
-    terms: Sequence[str],
-    vector: Vector,
-    keyword: LaneHits,
-    semantic: LaneHits,
+    index: Lanes, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
     """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
 
     A chunk's score then never depends on how deep a lane was read.
     """
     chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
-    cosines, semantic_ranks = _complete(semantic, chunks, partial(dense_lane.scores, vector))
-    sums, keyword_ranks = _complete(keyword, chunks, partial(keyword_lane.scores, terms))
+    cosines, semantic_ranks = _complete(semantic, chunks, partial(index.dense_lane.scores, vector))
+    sums, keyword_ranks = _complete(keyword, chunks, partial(index.keyword_lane.scores, terms))
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(cosines, 0.0),

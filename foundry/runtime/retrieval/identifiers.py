@@ -81,9 +81,11 @@ def find_unknown_identifiers(
 
 
 def finds_identifier(
-    keyword: LaneHits, index: Index, tokens: Sequence[Token], patterns: Patterns
+    keyword: LaneHits, index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
-    """Return whether a hit has an identifier of the query, not just a part. Raises StoreError."""
+    """Return whether a query is an identifier, and a hit has it whole. Raises StoreError."""
+    if keyword.missing_score or not is_identifier_query(query, tokens, patterns):
+        return False
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
     chunks = np.sort(keyword.chunks)
     scores = index.keyword_lane.scores

@@ -17,7 +17,6 @@ from foundry.runtime.retrieval.results import (
     Mode,
     Reason,
     SearchResponse,
-    check_request,
     merge_equal_texts,
     rank_hits,
     respond,
@@ -167,8 +166,8 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
 )
 def test_bounds_of_a_request(query: str, top_k: int, mode: str, field: str | None) -> None:
     if field is None:
-        check_request(query, top_k, mode)
+        Journal.begin(query, top_k, mode)
     else:
         with pytest.raises(InvalidRequestError) as caught:
-            check_request(query, top_k, mode)
+            Journal.begin(query, top_k, mode)
         assert caught.value.field == field
