@@ -9,50 +9,40 @@ import marshal
 import os
 import runpy
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from importlib.machinery import FileFinder, SourceFileLoader
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 COMPILED = Path(sys.prefix) / "compiled-exports"
+COMPILE = SourceFileLoader.source_to_code
 
 
-class SharedLoader(SourceFileLoader):
-    """Takes the bytecode of a module from whichever export had the same one before."""
+def share_bytecode() -> None:
+    """Take the bytecode of modules that lie without any from whichever export had them before."""
+    with suppress(OSError):
+        COMPILED.mkdir(exist_ok=True)
+    SourceFileLoader.source_to_code = _compile_once  # type: ignore[method-assign]
 
-    def path_stats(self, _: str) -> Any:
-        raise OSError("there is no bytecode beside the module")
 
-    def source_to_code(self, data: Any, path: Any, **options: Any) -> CodeType:
-        kept = COMPILED / hashlib.sha256(data).hexdigest()
-        try:
-            return marshal.loads(kept.read_bytes())
-        except OSError:
-            code = super().source_to_code(data, path, **options)
-        new = kept.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):
-            new.write_bytes(marshal.dumps(code))
-            new.replace(kept)
+def _compile_once(loader: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
+    kept = COMPILED / hashlib.sha256(data).hexdigest()
+    with suppress(OSError):
+        code: CodeType = marshal.loads(kept.read_bytes())
         return code
-
-
-def finder_below(folder: Path) -> Callable[[str], FileFinder]:
-    def find(path: str) -> FileFinder:
-        if not Path(path).is_relative_to(folder):
-            raise ImportError
-        return FileFinder(path, (SharedLoader, [".py"]))
-
-    return find
+    code = COMPILE(loader, data, path, **options)
+    new = kept.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        new.write_bytes(marshal.dumps(code))
+        new.replace(kept)
+    return code
 
 
 if __name__ == "__main__":
     _, folder, *arguments = sys.argv
-    with suppress(OSError):
-        COMPILED.mkdir(exist_ok=True)
+    share_bytecode()
     package = next(Path(folder).glob("*/settings.json")).parent.name
     sys.argv = [package, *arguments]
     sys.path[0] = folder
-    sys.path_hooks.insert(0, finder_below(Path(folder)))
     runpy.run_module(package, run_name="__main__", alter_sys=True)

@@ -65,16 +65,25 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     copied = {}
     for path in sorted((root / "tests").rglob("*.py")):
         content = path.read_bytes()
-        tested = {
-            node.module
-            for node in ast.walk(_parse(content, path.stem))
-            if isinstance(node, ast.ImportFrom) and node.module
-        }
-        modules = (name.split(".")[2:] for name in tested if name.startswith("foundry.runtime."))
-        if all(f"{package}/{'/'.join(parts)}.py" in files for parts in modules):
+        if all(f"{package}/{name}.py" in files for name in tested_modules(content, path.stem)):
             name = path.relative_to(root).as_posix()
             copied[name] = content.replace(b"foundry.runtime", package.encode())
     return copied
+
+
+@cache
+def tested_modules(content: bytes, name: str) -> frozenset[str]:
+    """Return the runtime modules that a test imports, as paths below the runtime without suffix."""
+    imported = (
+        node.module
+        for node in ast.walk(_parse(content, name))
+        if isinstance(node, ast.ImportFrom) and node.module
+    )
+    return frozenset(
+        module.removeprefix("foundry.runtime.").replace(".", "/")
+        for module in imported
+        if module.startswith("foundry.runtime.")
+    )
 
 
 def module_of(name: str, package: str) -> str:

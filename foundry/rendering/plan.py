@@ -30,6 +30,7 @@ from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
 
 PACKAGE_FOLDER = "package"
+TESTS = "tests/"
 REGISTRY_LENGTH = 100
 
 UNIT = "name.service"
@@ -41,16 +42,21 @@ def plan_server(
     query_encoder: Provider,
     questions: bytes | None,
     templates: Path | None = None,
+    *,
+    with_tests: bool = True,
 ) -> dict[str, bytes]:
     """Relative path -> content, sorted, for an exported project without its index.
 
     `query_encoder` is what the index needs; see `choose_query_encoder`. `templates` is a folder of
-    the project's own, which run: see `own_templates`. Rendered, formatted, checked and parsed back.
-    Raises RenderError.
+    the project's own, which run: see `own_templates`. Rendered, formatted, checked and parsed back,
+    most of which time goes to the tests; a server that is only run does without. Raises
+    RenderError.
     """
     package = config.package
     values = template_values(config, query_encoder, has_questions=questions is not None)
     files = _render_templates(config, query_encoder, values, templates)
+    if not with_tests:
+        files = {name: text for name, text in files.items() if not name.startswith(TESTS)}
     rendered = [name for name in files if name.endswith(".py")]
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
@@ -58,7 +64,7 @@ def plan_server(
     runtime = copy_runtime(files, package)
     files.update(runtime)
     files.update(copy_pages(pages_of(config.server.interfaces), package))
-    tests = copy_tests(files, package)
+    tests = copy_tests(files, package) if with_tests else {}
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():

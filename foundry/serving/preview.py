@@ -1,4 +1,4 @@
-"""The preview: the server that an export would be, rendered into the project's own state."""
+"""The preview: the server that an export would be, without its tests, in the project's state."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ def render_preview(config: Config, query_encoder: Provider, name: str = "server"
     # A lock of its own: queries go on while a build holds the project's.
     with FileLock(config.state / f"{name}.lock", timeout=LOCK_SECONDS):
         if not _is_rendered(server, key):
-            files = plan_server(config, query_encoder, None)
+            files = plan_server(config, query_encoder, None, with_tests=False)
             shutil.rmtree(server, ignore_errors=True)
             for name, content in files.items():
                 path = server / name
