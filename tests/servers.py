@@ -16,7 +16,6 @@ import warm_python
 from filelock import FileLock
 from packaging.utils import canonicalize_name
 
-from foundry.files import templates_folder
 from foundry.rendering.copying import RUNTIME
 
 WHEELS = Path(sys.prefix) / "wheelhouse"
@@ -97,21 +96,35 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
-def check_with_own_tools(export: Path, **variables: str) -> None:
-    """Run the formatter, linter, type checker and tests that an export names, in its folder."""
+def check_with_own_tools(export: Path, *, copied: bool = False, **variables: str) -> None:
+    """Run the formatter, linter, type checker and tests that an export names, in its folder.
+
+    `copied` asks for the tests of the runtime too; see `run_tests`.
+    """
     check_format(export)
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_types(export)
-    run_tool(export, "pytest", "-q", **variables)
+    run_tests(export, copied=copied, **variables)
 
 
 def check_format(export: Path) -> None:
-    """Run black on what is not a copy of files of this repository, which is checked here."""
+    """Run black on what is neither a copy of files of this repository, nor of their tests."""
     copied = {path.read_bytes() for path in RUNTIME.rglob("*.py")}
-    copied |= {path.read_bytes() for path in (templates_folder() / "server/tests").rglob("*.py")}
-    own = [path for path in sorted(export.rglob("*.py")) if path.read_bytes() not in copied]
+    own = [path for path in sorted(export.glob("*/**/*.py")) if path.read_bytes() not in copied]
+    own = [path for path in own if path not in set((export / "tests").glob("*/**/*.py"))]
     assert own
     run_tool(export, "black", "--check", *own)
+
+
+def run_tests(export: Path, *, copied: bool = False, **variables: str) -> None:
+    """Run the tests that were rendered for an export, without the plugins that are here by chance.
+
+    Those that were copied are run too if `copied` says so: they run on the same modules in
+    templates/server/tests, whatever a server is configured to do.
+    """
+    tests = [export / "tests"] if copied else sorted((export / "tests").glob("test_*.py"))
+    assert tests
+    run_tool(export, "pytest", "-q", *tests, **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables})
 
 
 def check_types(export: Path) -> None:

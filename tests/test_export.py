@@ -341,22 +341,27 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options",
+    ("options", "copied"),
     [
-        "",
-        '[embedding]\nprovider = "none"\n',
-        '[search]\nfusion = "rrf"\nidentifier_fallback = false\n',
-        "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n[search.links]\n"
-        "[search.expansion]\n",
+        ("", True),
+        ('[embedding]\nprovider = "none"\n', True),
+        ('[search]\nfusion = "rrf"\nidentifier_fallback = false\n', False),
+        (
+            "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n[search.links]\n"
+            "[search.expansion]\n",
+            False,
+        ),
     ],
 )
-def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -> None:
+def test_export_passes_its_own_checks(
+    options: str, copied: bool, make_project: MakeProject
+) -> None:
     project = make_project(NOTE, config=CONFIG + options)
     question = '{"query": "which seal is replaced", "relevant": ["note.md"]}\n'
     (project.root / "questions.jsonl").write_text(question)
     project.succeed("build", "--quiet")
     exported = project.export()
-    check_with_own_tools(exported)
+    check_with_own_tools(exported, copied=copied)
 
 
 def test_index_of_other_options_is_not_exported(built: Project) -> None:

@@ -2,10 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
-
 import pytest
 from conftest import MakeProject
+from servers import run_tests
 
 NOTES = {
     "pumps.md": "# Pumps\n\nReplace the D40 seal yearly.\n\n## Oil\n\nFill in oil before use.\n",
@@ -27,11 +26,6 @@ HOOKS = Hooks(after_search=after_search)
 """
 
 
-def tried(export: Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "tests"]
-    return subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "score",
@@ -46,9 +40,7 @@ def test_a_hook_that_changes_scores_breaks_no_test(score: str, make_project: Mak
     project.succeed("build", "--quiet")
     export = project.export()
     (export / "notes/custom.py").write_text(HOOK.format(score=score))
-    done = tried(export)
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout
+    run_tests(export)
 
 
 SERVED = """

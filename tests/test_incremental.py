@@ -19,6 +19,7 @@ import pytest
 from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, pdf
+from faults import EVERY_FAULT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import snapshot, start
@@ -453,7 +454,10 @@ def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200 if EVERY_FAULT else 8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(st.lists(EDITS, max_size=4), min_size=1, max_size=5))
 def test_any_edits_give_the_bytes_of_a_fresh_build(edits: list[list[tuple[str, str, Any]]]) -> None:
     check_edits(edits)

@@ -56,7 +56,8 @@ def render(root: Path, options: str, package: str) -> Path:
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
         f'[export]\npackage = "{package}"\n'
     )
-    for name, content in plan_server(load_config(root), PROVIDERS["static"], None).items():
+    files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
+    for name, content in files.items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

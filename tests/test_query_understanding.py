@@ -65,7 +65,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     result = CliRunner().invoke(main, ["build", str(root)])
     assert result.exit_code == 0, result.output
-    for name, content in plan_server(load_config(root), PROVIDERS["static"], None).items():
+    files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
+    for name, content in files.items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -87,7 +87,8 @@ def server(
         f'[export]\npackage = "{package}"\n'
     )
     encoder = PROVIDERS["none" if request.param == "none" else "static"]
-    for name, content in plan_server(load_config(root), encoder, None).items():
+    files = plan_server(load_config(root), encoder, None, with_tests=False)
+    for name, content in files.items():
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -76,7 +76,7 @@ targets = {json.dumps(targets)}
 
 def render(make_project: MakeProject, *targets: str, name: str = "my_docs-2") -> dict[str, bytes]:
     project = make_project(NOTE, config=config(*targets, name=name))
-    return plan_server(load_config(project.root), PROVIDERS["static"], None)
+    return plan_server(load_config(project.root), PROVIDERS["static"], None, with_tests=False)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     root = tmp_path_factory.mktemp("project")
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(config(*TARGETS), encoding="utf-8")
-    return plan_server(load_config(root), PROVIDERS["static"], None)
+    return plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
 
 
 @pytest.fixture

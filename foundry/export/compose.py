@@ -75,7 +75,9 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         if not config.store.is_embedded:
             # An export needs no engine: the answers are the same without one.
             embedded = replace(config, store=StoreSection())
-            measured = plan_server(embedded, query_encoder, questions, templates=config.templates)
+            measured = plan_server(
+                embedded, query_encoder, questions, config.templates, with_tests=False
+            )
         figures = record_figures(config, query_encoder, measured, index)
         files[f"{config.package}/figures.json"] = figures
     files |= _bills(config, files, index)

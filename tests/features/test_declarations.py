@@ -61,7 +61,8 @@ def planned(
     lines, encoder = choose(request.param)
     config = load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
     query_encoder = PROVIDERS[encoder]
-    files = plan_server(config, query_encoder, None)
+    has_tests = any(file.startswith("tests/") for file in request.param.files)
+    files = plan_server(config, query_encoder, None, with_tests=has_tests)
     features = choose_features(config, query_encoder)
     yield request.param, files, explain_files(
         features, choose_steps(config), config.package, config.project.name, files
