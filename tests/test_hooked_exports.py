@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+
 import pytest
 from conftest import MakeProject
 from servers import run_tests
