@@ -584,7 +584,7 @@ def test_sources_are_compared_one_by_one(built: Project) -> None:
     assert '  sources[1].tags was ["x"] and is now []\n' in said
 
 
-@pytest.mark.parametrize("content", [None, b"", b"[1]", b"\xff", b'{"chunking.max_chars": 1}'])
+@pytest.mark.parametrize("content", [None, b"[1]", b"\xff"])
 def test_without_its_record_the_index_is_still_known_to_be_old(
     content: bytes | None, built: Project
 ) -> None:

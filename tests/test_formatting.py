@@ -45,7 +45,7 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 }
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def formatted_each_time() -> Iterator[None]:
     with formatting_anew():
         yield
@@ -76,7 +76,7 @@ def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_export_fails_clearly_and_writes_nothing(
-    tool: str, fault: str, built: Project, fp: FakeProcess
+    tool: str, fault: str, built: Project, formatted_each_time: None, fp: FakeProcess
 ) -> None:
     expected = break_tool(fp, tool, fault)
     before = snapshot(built.root)
@@ -91,7 +91,7 @@ def test_export_fails_clearly_and_writes_nothing(
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("fault", ["slow", "unhappy"])
 def test_query_fails_clearly_and_works_afterwards(
-    tool: str, fault: str, built: Project, fp: FakeProcess
+    tool: str, fault: str, built: Project, formatted_each_time: None, fp: FakeProcess
 ) -> None:
     expected = break_tool(fp, tool, fault)
     result = built.run("query", "seal")
@@ -103,7 +103,7 @@ def test_query_fails_clearly_and_works_afterwards(
 def test_earlier_export_stays_as_it_was(built: Project) -> None:
     exported = built.export()
     before = snapshot(exported)
-    with FakeProcess() as fp:
+    with formatting_anew(), FakeProcess() as fp:
         break_tool(fp, "black", "killed")
         assert built.run("export").exit_code == 1
     assert snapshot(exported) == before
@@ -111,7 +111,9 @@ def test_earlier_export_stays_as_it_was(built: Project) -> None:
     built.export()
 
 
-def test_package_cannot_stand_in_for_the_formatter(make_project: MakeProject) -> None:
+def test_package_cannot_stand_in_for_the_formatter(
+    make_project: MakeProject, formatted_each_time: None
+) -> None:
     config = '[project]\nname = "uvloop"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
     project = make_project({**NOTE, "tomli.py": "raise SystemExit('ran')\n"}, config=config)
     project.succeed("build", "--quiet")

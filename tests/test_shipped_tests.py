@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from sharing import unformatted
 
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
-from foundry.rendering.plan import plan_server
+from foundry.rendering import plan
 
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
@@ -30,7 +31,8 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
     )
     config = load_config(folder)
     encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
-    files = plan_server(config, encoder, None)
+    with unformatted():
+        files = plan.plan_server(config, encoder, None)
     return {name: files[name].decode() for name in files.keys() & TESTS}
 
 

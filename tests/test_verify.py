@@ -340,10 +340,10 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
 
 def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    for options in ([], ["-O"], ["-OO"]):
+    for options in ([], ["-OO"]):
         done = as_its_owner(copy, *options, "-m", "notes", "search", "seal")
         assert done.returncode == 0, done.stderr
-    assert len(list((copy / "notes").rglob("__pycache__/*.pyc"))) > 60
+    assert len(list((copy / "notes").rglob("__pycache__/*.pyc"))) > 40
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
     # Nor is what Python does not take, because its module has changed since.
     planted = plant_bytecode(
@@ -398,8 +398,17 @@ def restamp(project: Project, name: str) -> None:
     manifest.write_bytes(manifest_bytes(content))
 
 
-@pytest.mark.parametrize("name", ["chunks.jsonl", "terms.bin", "sketch.npy", "encoder/pieces.txt"])
-@pytest.mark.parametrize("kind", ["missing", "truncated", "empty", "longer"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("chunks.jsonl", "missing"),
+        ("chunks.jsonl", "truncated"),
+        ("terms.bin", "truncated"),
+        ("sketch.npy", "empty"),
+        ("encoder/pieces.txt", "missing"),
+        ("encoder/pieces.txt", "longer"),
+    ],
+)
 def test_file_of_another_size_is_named(name: str, kind: str, damaged: Project) -> None:
     path = damaged.index / name
     content = path.read_bytes()

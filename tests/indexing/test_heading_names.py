@@ -81,23 +81,22 @@ def named_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
 
 
 @pytest.mark.parametrize(
-    ("query", "path"),
+    ("provider", "query", "path"),
     [
-        ("training.html", "guide/training.html"),
-        ("guide/training", "guide/training.html"),
-        ("error_handling.py", "guide/error_handling.py"),
-        ("error_handling", "guide/error_handling.py"),
-        ("30-cfr-75-325", "rules/30-cfr-75-325.md"),
-        ("rules/section-1005-6.md", "rules/section-1005-6.md"),
-        ("other/section-1005-6", "other/section-1005-6.md"),
-        ("was here.md", "rules/was here.md"),
+        ("static", "training.html", "guide/training.html"),
+        ("static", "guide/training", "guide/training.html"),
+        ("none", "error_handling.py", "guide/error_handling.py"),
+        ("static", "error_handling", "guide/error_handling.py"),
+        ("static", "30-cfr-75-325", "rules/30-cfr-75-325.md"),
+        ("none", "rules/section-1005-6.md", "rules/section-1005-6.md"),
+        ("static", "other/section-1005-6", "other/section-1005-6.md"),
+        ("static", "was here.md", "rules/was here.md"),
         # A copy that is not in the index itself.
-        ("old-place.md", "rules/was here.md"),
+        ("static", "old-place.md", "rules/was here.md"),
     ],
 )
-@pytest.mark.parametrize("provider", ["static", "none"])
 def test_a_file_is_found_by_its_name(
-    query: str, path: str, provider: str, named_files: dict[str, Project]
+    provider: str, query: str, path: str, named_files: dict[str, Project]
 ) -> None:
     answer = named_files[provider].ask(query)
     assert answer["results"][0]["path"] == path
