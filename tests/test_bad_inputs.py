@@ -78,8 +78,8 @@ READ: dict[str, tuple[bytes, str]] = {
         pdf([[Text(12, 700, "A harbour on a page.")]], info="/Title (Har\\000bour)"),
         "harbour",
     ),
-    "word.txt": (b"harbour " + b"x" * 3_000_000, "harbour"),
-    "line.txt": (b"harbour and quay, " * 200_000, "harbour"),
+    "word.txt": (b"harbour " + b"x" * 1_000_000, "harbour"),
+    "line.txt": (b"harbour and quay, " * 60_000, "harbour"),
 }
 """What is indexed all the same, with a word that finds it."""
 

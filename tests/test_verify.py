@@ -560,7 +560,7 @@ def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> Non
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
     # Of each file so many places.
-    most = "300" if EVERY_FAULT else "40"
+    most = "300" if EVERY_FAULT else "12"
     where = ["notes", damaged.index, "7", most]
     done = subprocess.run(
         [sys.executable, "-B", "-W", "ignore", "-c", start, *where],
