@@ -31,8 +31,7 @@ HOOKS = Hooks(after_search=after_search)
 @pytest.mark.parametrize(
     "score",
     [
-        "hit.score * (10 if hit.path == 'lamps.md' else 1)",
-        "-hit.score",
+        "hit.score * (10 if hit.path == 'lamps.md' else -1)",
         "float('inf')",
     ],
 )
