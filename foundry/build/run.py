@@ -17,26 +17,29 @@ from reading everything again. All options decide it that `config.changes.EXEMPT
 
 import json
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
-from foundry.build.corpus.assembling import count_reasons
+from foundry.build.corpus.assembling import add_documents, count_reasons
 from foundry.build.documents.cache import CACHE_NAME, DocumentCache
 from foundry.build.documents.inputs import Inputs, collect_inputs
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.unchanged import index_state, survey
 from foundry.build.engines import Engine, closing_engine
+from foundry.build.report import check_strictly, without_secrets
 from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
-from foundry.build.writing import Draft, assemble, check, opened_writer, write_index
-from foundry.config.changes import record_config
+from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.registry import closing_embedder
+from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
 from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
 from foundry.indexing.versions import begun_version, built_index, intact_manifest, publish_version
+from foundry.indexing.writer import IndexWriter
 from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
@@ -51,172 +54,223 @@ Outcome = TypeVar("Outcome")
 
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
     """Bring the published index up to date; the caller holds the project's lock."""
-    with closing_engine(options) as engine:
-        return _with_cache(
-            config, options, lambda cache: _build(config, cache, engine, reporter, options)
-        )
+    return _run(config, reporter, options, _Build.build)
 
 
 def plan_build(config: Config, reporter: Reporter, options: BuildOptions) -> BuildPlan:
     """Read and split everything that has changed, and count; nothing of it is kept."""
-    with closing_engine(options) as engine:
-        return _with_cache(
-            config,
-            options,
-            lambda cache: _plan(config, cache, engine, reporter, options),
-            keeps_nothing=True,
-        )
+    return _run(config, reporter, options, _Build.plan, keeps_nothing=True)
 
 
-def _build(
-    config: Config, cache: DocumentCache, engine: Engine, reporter: Reporter, options: BuildOptions
-) -> BuildResult:
-    started = time.monotonic()
-    recipe = Recipe.of(config)
-    surveyed = survey(config.sources, cache, recipe.key)
-    if surveyed.digest is not None and (found := _published_from(config, cache, surveyed.digest)):
-        changes = Changes(reused=surveyed.documents)
-        return _unchanged(config, found, changes, started, options)
-    with _opened_embedder(config, reporter, engine) as embedder:
-        inputs = _collect(config, recipe, cache, reporter, engine, surveyed.documents)
-        gone = inputs.gone(cache)
-        changes = _changes(inputs, len(gone), inputs.embedded)
-        if found := _published_from(config, cache, inputs.digest):
-            return _unchanged(config, found, changes, started, options)
-        state = index_state(config, "")
-        published = intact_manifest(config)
-        carried = config.state / CARRIED
-        with begun_version(config) as folder, begun_carrying(carried) as left:
-            previous = None
-            if published is not None and not options.fresh:
-                previous = Previous.open(built_index(config), published, carried, state)
-            draft = Draft(folder, left, previous)
-            written = write_index(draft, config, inputs, cache, embedder, reporter, options)
-            is_unchanged = published is not None and published.version == written.manifest.version
-            if not is_unchanged:
-                publish_version(folder)
-            leave_for_next(left, carried, state, written.manifest.version)
-    record_config(config)
-    cache.remove(gone)
-    cache.keep_published(f"{index_state(config, inputs.digest)} {written.manifest.version}")
-    changes = replace(changes, embedded=changes.embedded + written.embedded)
-    return _result(config, written.manifest, written.report, changes, started, is_unchanged)
-
-
-def _plan(
-    config: Config, cache: DocumentCache, engine: Engine, reporter: Reporter, options: BuildOptions
-) -> BuildPlan:
-    # Imported when needed, as most builds train nothing.
-    from foundry.embedding.distil.known_items import QUESTIONS
-
-    recipe = Recipe.of(config)
-    total = survey(config.sources, cache, recipe.key).documents
-    with _opened_embedder(config, reporter, engine) as embedder, begun_version(config) as folder:
-        inputs = _collect(config, recipe, cache, reporter, engine, total)
-        draft = Draft(folder)
-        with opened_writer(draft, config) as writer:
-            report = assemble(draft, config, inputs, cache, writer, None, reporter, options)
-            needed = None if embedder is None else writer.estimate(embedder)
-            embedded = inputs.embedded if needed is None else needed.to_embed
-            asks = needed is not None and config.embedding.query != "same"
-            return BuildPlan(
-                documents=writer.document_count,
-                chunks=writer.chunk_count,
-                changes=_changes(inputs, len(inputs.gone(cache)), embedded),
-                skipped=count_reasons(report),
-                embedding=needed,
-                training_texts=config.embedding.distillation_texts + QUESTIONS if asks else 0,
-            )
-
-
-def _collect(
+def _run(
     config: Config,
-    recipe: Recipe,
-    cache: DocumentCache,
     reporter: Reporter,
-    engine: Engine,
-    total: int,
-) -> Inputs:
-    sources, coverage, traffic = fetch_all(config.sources, config.state, reporter.step)
-    if coverage:
-        total = sum(estimate(source) for source in sources)
-    with reporter.step("Reading", "documents", total) as progress:
-        pool = engine.open_pool(recipe)
-        inputs = collect_inputs(sources, coverage, recipe, cache, pool, progress)
-    inputs.traffic = traffic
-    return inputs
-
-
-def _changes(inputs: Inputs, gone: int, embedded: int) -> Changes:
-    return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))
-
-
-def _opened_embedder(
-    config: Config, reporter: Reporter, engine: Engine
-) -> AbstractContextManager[Embedder | None]:
-    return closing_embedder(
-        config.embedding,
-        config.project.language,
-        config.root,
-        config.state,
-        reporter.step,
-        engine.place,
-    )
-
-
-def _with_cache(
-    config: Config,
     options: BuildOptions,
-    work: Callable[[DocumentCache], Outcome],
+    work: Callable[["_Build"], Outcome],
     *,
     keeps_nothing: bool = False,
 ) -> Outcome:
     """Work with the project's cache; begin again where it turns out to be damaged."""
     path = config.state / CACHE_NAME
-    for _ in range(2):
-        with closing(DocumentCache(path, keeps_nothing=keeps_nothing)) as cache:
-            if options.fresh:
-                cache.clear()
-            with suppress(CacheDamagedError):
-                return work(cache)
+    with closing_engine(options) as engine:
+        for _ in range(2):
+            with closing(DocumentCache(path, keeps_nothing=keeps_nothing)) as cache:
+                if options.fresh:
+                    cache.clear()
+                with suppress(CacheDamagedError):
+                    return work(_Build(config, reporter, options, engine, cache))
     raise BuildError(f"{path}: is damaged again and again", hint="check the disk")
 
 
-def _published_from(config: Config, cache: DocumentCache, digest: str) -> Manifest | None:
-    """Return the manifest of the published index, if it was made from just this and is intact."""
-    state, _, version = (cache.published or "").partition(" ")
-    if state != index_state(config, digest):
-        return None
-    manifest = intact_manifest(config)
-    return manifest if manifest and manifest.version == version else None
+@dataclass(frozen=True, slots=True)
+class _Build:
+    config: Config
+    reporter: Reporter
+    options: BuildOptions
+    engine: Engine
+    cache: DocumentCache
+    started: float = field(default_factory=time.monotonic)
+
+    def build(self) -> BuildResult:
+        config, cache = self.config, self.cache
+        recipe = Recipe.of(config)
+        surveyed = survey(config.sources, cache, recipe.key)
+        if surveyed.digest is not None and (found := self._published_from(surveyed.digest)):
+            return self._unchanged(found, Changes(reused=surveyed.documents))
+        with self._opened_embedder() as embedder:
+            inputs = self._collect(recipe, surveyed.documents)
+            gone = inputs.gone(cache)
+            if found := self._published_from(inputs.digest):
+                return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
+            state = index_state(config, "")
+            published = intact_manifest(config)
+            carried = config.state / CARRIED
+            with begun_version(config) as folder, begun_carrying(carried) as left:
+                previous = None
+                if published is not None and not self.options.fresh:
+                    previous = Previous.open(built_index(config), published, carried, state)
+                with self._opened_writer(folder, previous, left) as writer:
+                    manifest, report = self._write(writer, inputs, embedder, previous, left)
+                is_unchanged = published is not None and published.version == manifest.version
+                if not is_unchanged:
+                    publish_version(folder)
+                leave_for_next(left, carried, state, manifest.version)
+        record_config(config)
+        cache.remove(gone)
+        cache.keep_published(f"{index_state(config, inputs.digest)} {manifest.version}")
+        by_model = embedder is not None and not isinstance(embedder, StaticEmbedder)
+        embedded = inputs.embedded + (embedder.embedded if embedder and by_model else 0)
+        changes = _changes(inputs, len(gone), embedded)
+        return self._result(manifest, report, changes, is_unchanged=is_unchanged)
+
+    def plan(self) -> BuildPlan:
+        # Imported when needed, as most builds train nothing.
+        from foundry.embedding.distil.known_items import QUESTIONS
+
+        config = self.config
+        recipe = Recipe.of(config)
+        total = survey(config.sources, self.cache, recipe.key).documents
+        with self._opened_embedder() as embedder, begun_version(config) as folder:
+            inputs = self._collect(recipe, total)
+            with self._opened_writer(folder) as writer:
+                report = self._assemble(writer, inputs, None)
+                needed = None if embedder is None else writer.estimate(embedder)
+                embedded = inputs.embedded if needed is None else needed.to_embed
+                asks = needed is not None and config.embedding.query != "same"
+                return BuildPlan(
+                    documents=writer.document_count,
+                    chunks=writer.chunk_count,
+                    changes=_changes(inputs, len(inputs.gone(self.cache)), embedded),
+                    skipped=count_reasons(report),
+                    embedding=needed,
+                    training_texts=config.embedding.distillation_texts + QUESTIONS if asks else 0,
+                )
+
+    def _collect(self, recipe: Recipe, total: int) -> Inputs:
+        config, step = self.config, self.reporter.step
+        sources, coverage, traffic = fetch_all(config.sources, config.state, step)
+        if coverage:
+            total = sum(estimate(source) for source in sources)
+        with step("Reading", "documents", total) as progress:
+            pool = self.engine.open_pool(recipe)
+            inputs = collect_inputs(sources, coverage, recipe, self.cache, pool, progress)
+        inputs.traffic = traffic
+        return inputs
+
+    def _opened_embedder(self) -> AbstractContextManager[Embedder | None]:
+        config = self.config
+        return closing_embedder(
+            config.embedding,
+            config.project.language,
+            config.root,
+            config.state,
+            self.reporter.step,
+            self.engine.place,
+        )
+
+    @contextmanager
+    def _opened_writer(
+        self, folder: Path, previous: Previous | None = None, left: Path | None = None
+    ) -> Iterator[IndexWriter]:
+        """Provide the writer of an index, whose files are closed in the end."""
+        writer = IndexWriter(
+            folder,
+            language=self.config.project.language,
+            sources=[source.name for source in self.config.sources],
+            options=self.config.index,
+            previous=previous,
+            left=left,
+        )
+        try:
+            yield writer
+        finally:
+            # What a full disk left in a buffer cannot be written now either.
+            with suppress(OSError):
+                writer.close()
+
+    def _write(
+        self,
+        writer: IndexWriter,
+        inputs: Inputs,
+        embedder: Embedder | None,
+        previous: Previous | None,
+        left: Path,
+    ) -> tuple[Manifest, dict[str, Any]]:
+        """Write an index of all inputs; returns its manifest and its report.
+
+        Raises EmptyBuildError without documents, and StrictBuildError for what the options do not
+        bear.
+        """
+        step = self.reporter.step
+        report = self._assemble(writer, inputs, embedder, previous, left)
+        if embedder is not None:
+            if not isinstance(embedder, StaticEmbedder):
+                with step("Embedding", "chunks", writer.chunk_count) as progress:
+                    writer.embed(embedder, progress.advance)
+            report["refused"] = without_secrets(embedder.refusals())
+            self._check(report)
+        with step("Indexing", "chunks", writer.chunk_count) as progress:
+            writer.write_lanes()
+            progress.advance(writer.chunk_count)
+        if embedder is not None:
+            writer.make_query_encoder(embedder)
+            if embedder.known_items is not None:
+                report["known_items"] = asdict(embedder.known_items)
+        return writer.finish(report, config_sha256=hash_config(self.config)), report
+
+    def _assemble(
+        self,
+        writer: IndexWriter,
+        inputs: Inputs,
+        embedder: Embedder | None,
+        previous: Previous | None = None,
+        left: Path | None = None,
+    ) -> dict[str, Any]:
+        """Hand all documents to the writer; returns the report. Raises as `_write` does."""
+        static = embedder if isinstance(embedder, StaticEmbedder) else None
+        with self.reporter.step("Assembling", "documents", len(inputs)) as progress:
+            report = add_documents(
+                inputs, self.cache, writer, self.config, static, progress, previous, left
+            )
+        # Before a model is asked for anything.
+        self._check(report)
+        return {**report, "coverage": inputs.coverage} if inputs.coverage else report
+
+    def _check(self, report: Mapping[str, Any]) -> None:
+        if self.options.strict:
+            check_strictly(report)
+
+    def _published_from(self, digest: str) -> Manifest | None:
+        """Return the manifest of the published index, if it was made from just this and is
+        intact."""
+        state, _, version = (self.cache.published or "").partition(" ")
+        if state != index_state(self.config, digest):
+            return None
+        manifest = intact_manifest(self.config)
+        return manifest if manifest and manifest.version == version else None
+
+    def _unchanged(self, manifest: Manifest, changes: Changes) -> BuildResult:
+        report = json.loads((built_index(self.config) / "report.json").read_bytes())
+        self._check(report)
+        return self._result(manifest, report, changes, is_unchanged=True)
+
+    def _result(
+        self, manifest: Manifest, report: dict[str, Any], changes: Changes, *, is_unchanged: bool
+    ) -> BuildResult:
+        return BuildResult(
+            index=str(built_index(self.config)),
+            version=manifest.version,
+            documents=manifest.documents,
+            chunks=manifest.chunks,
+            changes=changes,
+            skipped=count_reasons(report),
+            refused=len(report.get("refused", ())),
+            queries=dense.query if (dense := DenseManifest.of(manifest)) else None,
+            seconds=round(time.monotonic() - self.started, 3),
+            unchanged=is_unchanged,
+            report=report,
+        )
 
 
-def _unchanged(
-    config: Config, manifest: Manifest, changes: Changes, started: float, options: BuildOptions
-) -> BuildResult:
-    report = json.loads((built_index(config) / "report.json").read_bytes())
-    check(report, options)
-    return _result(config, manifest, report, changes, started, is_unchanged=True)
-
-
-def _result(
-    config: Config,
-    manifest: Manifest,
-    report: dict[str, Any],
-    changes: Changes,
-    started: float,
-    is_unchanged: bool,
-) -> BuildResult:
-    return BuildResult(
-        index=str(built_index(config)),
-        version=manifest.version,
-        documents=manifest.documents,
-        chunks=manifest.chunks,
-        changes=changes,
-        skipped=count_reasons(report),
-        refused=len(report.get("refused", ())),
-        queries=dense.query if (dense := DenseManifest.of(manifest)) else None,
-        seconds=round(time.monotonic() - started, 3),
-        unchanged=is_unchanged,
-        report=report,
-    )
+def _changes(inputs: Inputs, gone: int, embedded: int) -> Changes:
+    return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))

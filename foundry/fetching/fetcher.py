@@ -5,8 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from foundry.fetching.content_encoding import ACCEPTED
-from foundry.fetching.exchange import Answer, exchange
+from foundry.fetching.exchange import ACCEPTED, Answer, exchange
 from foundry.fetching.failures import FetchError, StoppedError, refused
 from foundry.fetching.network import Network
 from foundry.fetching.pacing import HostHealth, Pacer

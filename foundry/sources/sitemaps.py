@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from foundry.fetching.content_encoding import unzip
+from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
 from foundry.sources.coverage import Coverage

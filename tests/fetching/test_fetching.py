@@ -2,7 +2,6 @@
 
 import gzip
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from pathlib import Path
@@ -59,10 +58,8 @@ def fetch(site: Site, tmp_path: Path) -> Iterator[Fetch]:
     cache.close()
 
 
-def gzipped(body: bytes, links: int = 1) -> Reply:
-    for _ in range(links):
-        body = gzip.compress(body, mtime=0)
-    return Reply(body, headers={"Content-Encoding": ", ".join(["gzip"] * links)})
+def gzipped(body: bytes) -> Reply:
+    return Reply(gzip.compress(body, mtime=0), headers={"Content-Encoding": "gzip"})
 
 
 LONG_HEADERS = {f"X-{number}": "a" * 4_000 for number in range(20)}
@@ -73,15 +70,8 @@ GIVEN_UP = {
     "huge body": (Reply(BIG), "refused", "over the size limit"),
     "huge body without a length": (Reply(BIG, length=-1), "refused", "over the size limit"),
     "gzip bomb": (gzipped(b"a" * 2_000_000), "refused", "over the size limit"),
-    "gzip x2 bomb": (gzipped(b"a" * 2_000_000, 2), "refused", "over the size limit"),
-    "gzip x10": (gzipped(b"a", 10), "failed", "too many content encodings"),
-    "deflate bomb": (
-        Reply(zlib.compress(b"a" * 2_000_000), headers={"Content-Encoding": "deflate"}),
-        "refused",
-        "over the size limit",
-    ),
     "many gzip members": (
-        Reply(gzip.compress(b"") * 1_000, headers={"Content-Encoding": "gzip"}),
+        Reply(gzip.compress(b"") * 4_500, headers={"Content-Encoding": "gzip"}),
         "failed",
         "damaged content encoding",
     ),
@@ -97,6 +87,11 @@ GIVEN_UP = {
     ),
     "unknown encoding": (
         Reply(b"x", headers={"Content-Encoding": "br"}),
+        "failed",
+        "unknown content encoding",
+    ),
+    "two encodings": (
+        Reply(gzip.compress(gzip.compress(b"x")), headers={"Content-Encoding": "gzip, gzip"}),
         "failed",
         "unknown content encoding",
     ),
@@ -192,20 +187,12 @@ def test_redirect_loop_of_two(site: Site, fetch: Fetch) -> None:
 
 def test_content_encodings_are_undone(site: Site, fetch: Fetch) -> None:
     site.routes["/gzip"] = gzipped(b"some text")
-    site.routes["/twice"] = gzipped(b"some text", 2)
     site.routes["/members"] = Reply(
         gzip.compress(b"some ") + gzip.compress(b"text") + b"\0\0",
         headers={"Content-Encoding": "x-gzip"},
     )
-    site.routes["/zlib"] = Reply(
-        zlib.compress(b"some text"), headers={"Content-Encoding": "deflate"}
-    )
-    bare = zlib.compressobj(wbits=-15)
-    site.routes["/bare"] = Reply(
-        bare.compress(b"some text") + bare.flush(), headers={"Content-Encoding": "deflate"}
-    )
     site.routes["/none"] = Reply(b"some text", headers={"Content-Encoding": "identity"})
-    for path in ("/gzip", "/twice", "/members", "/zlib", "/bare", "/none"):
+    for path in ("/gzip", "/members", "/none"):
         assert fetch(path).body == b"some text", path
 
 

@@ -5,7 +5,6 @@ import json
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -103,7 +102,6 @@ def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
     if any(chunk.document_id != document.id for chunk in result.chunks):
         raise ValueError("a chunk of another document")
     length, count = len(document.reading.text), len(result.chunks)
-    json.dumps(asdict(document), ensure_ascii=False).encode()
     for chunk in result.chunks:
         if not 0 <= chunk.start <= chunk.end <= length:
             raise ValueError("a chunk outside the text")

@@ -61,121 +61,82 @@ FUNCTION_VALUES = frozenset(
 """Values that make a definition of what they are given to."""
 
 
-def _kinds(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _grammar(
+    module: str, function: str = "language", *, fallback: str | None = None, **kinds: str
+) -> Grammar:
+    sets = {name: frozenset(text.split()) for name, text in kinds.items()}
+    return Grammar(f"tree_sitter_{module}", function, fallback=fallback, **sets)
 
 
-_SCRIPT_VALUES = _kinds(
-    "variable_declarator field_definition public_field_definition assignment_expression pair"
-)
-_SCRIPT_WRAPPERS = _kinds(
-    "export_statement lexical_declaration variable_declaration expression_statement"
-    " ambient_declaration"
-)
-_JAVASCRIPT = Grammar(
-    "tree_sitter_javascript",
-    scopes=_kinds("class_declaration"),
-    callables=_kinds("function_declaration generator_function_declaration method_definition"),
-    values=_SCRIPT_VALUES,
-    wrappers=_SCRIPT_WRAPPERS,
-    attached=_kinds("decorator"),
-)
-_TYPESCRIPT_SCOPES = _kinds(
-    "class_declaration abstract_class_declaration interface_declaration enum_declaration"
-    " internal_module module type_alias_declaration"
-)
-_C_TYPES = _kinds("struct_specifier union_specifier enum_specifier")
+_SCRIPT = {
+    "callables": "function_declaration generator_function_declaration method_definition",
+    "values": "variable_declarator field_definition public_field_definition assignment_expression"
+    " pair",
+    "wrappers": "export_statement lexical_declaration variable_declaration expression_statement"
+    " ambient_declaration",
+    "attached": "decorator",
+}
+_TYPESCRIPT = _SCRIPT | {
+    "scopes": "class_declaration abstract_class_declaration interface_declaration enum_declaration"
+    " internal_module module type_alias_declaration",
+}
+_C_TYPES = "struct_specifier union_specifier enum_specifier type_definition"
 
 GRAMMARS = {
-    "python": Grammar(
-        "tree_sitter_python",
-        scopes=_kinds("class_definition"),
-        callables=_kinds("function_definition"),
-        wrappers=_kinds("decorated_definition"),
+    "python": _grammar(
+        "python",
+        scopes="class_definition",
+        callables="function_definition",
+        wrappers="decorated_definition",
     ),
-    "javascript": _JAVASCRIPT,
-    "typescript": Grammar(
-        "tree_sitter_typescript",
-        "language_typescript",
-        scopes=_TYPESCRIPT_SCOPES,
-        callables=_JAVASCRIPT.callables,
-        values=_SCRIPT_VALUES,
-        wrappers=_SCRIPT_WRAPPERS,
-        attached=_JAVASCRIPT.attached,
-        fallback="tsx",
+    "javascript": _grammar("javascript", scopes="class_declaration", **_SCRIPT),
+    "typescript": _grammar("typescript", "language_typescript", fallback="tsx", **_TYPESCRIPT),
+    "tsx": _grammar("typescript", "language_tsx", **_TYPESCRIPT),
+    "go": _grammar(
+        "go",
+        scopes="type_spec",
+        callables="function_declaration method_declaration",
+        wrappers="type_declaration",
     ),
-    "tsx": Grammar(
-        "tree_sitter_typescript",
-        "language_tsx",
-        scopes=_TYPESCRIPT_SCOPES,
-        callables=_JAVASCRIPT.callables,
-        values=_SCRIPT_VALUES,
-        wrappers=_SCRIPT_WRAPPERS,
-        attached=_JAVASCRIPT.attached,
+    "rust": _grammar(
+        "rust",
+        scopes="mod_item impl_item trait_item struct_item enum_item union_item",
+        callables="function_item macro_definition",
+        attached="attribute_item",
+        bodies="mod_item",
     ),
-    "go": Grammar(
-        "tree_sitter_go",
-        scopes=_kinds("type_spec"),
-        callables=_kinds("function_declaration method_declaration"),
-        wrappers=_kinds("type_declaration"),
+    "java": _grammar(
+        "java",
+        scopes="class_declaration interface_declaration enum_declaration record_declaration"
+        " annotation_type_declaration",
+        callables="method_declaration constructor_declaration compact_constructor_declaration",
     ),
-    "rust": Grammar(
-        "tree_sitter_rust",
-        scopes=_kinds("mod_item impl_item trait_item struct_item enum_item union_item"),
-        callables=_kinds("function_item macro_definition"),
-        attached=_kinds("attribute_item"),
-        bodies=_kinds("mod_item"),
+    "c": _grammar(
+        "c", fallback="cpp", scopes=_C_TYPES, callables="function_definition", bodies=_C_TYPES
     ),
-    "java": Grammar(
-        "tree_sitter_java",
-        scopes=_kinds(
-            "class_declaration interface_declaration enum_declaration record_declaration"
-            " annotation_type_declaration"
-        ),
-        callables=_kinds(
-            "method_declaration constructor_declaration compact_constructor_declaration"
-        ),
+    "cpp": _grammar(
+        "cpp",
+        scopes=f"{_C_TYPES} namespace_definition class_specifier",
+        callables="function_definition",
+        wrappers="template_declaration",
+        bodies=f"{_C_TYPES} class_specifier",
     ),
-    "c": Grammar(
-        "tree_sitter_c",
-        scopes=_C_TYPES | {"type_definition"},
-        callables=_kinds("function_definition"),
-        bodies=_C_TYPES | {"type_definition"},
-        fallback="cpp",
+    "ruby": _grammar("ruby", scopes="class module", callables="method singleton_method"),
+    "shell": _grammar("bash", callables="function_definition"),
+    "csharp": _grammar(
+        "c_sharp",
+        scopes="namespace_declaration class_declaration struct_declaration interface_declaration"
+        " record_declaration enum_declaration",
+        callables="method_declaration constructor_declaration destructor_declaration"
+        " local_function_statement",
     ),
-    "cpp": Grammar(
-        "tree_sitter_cpp",
-        scopes=_C_TYPES | _kinds("type_definition namespace_definition class_specifier"),
-        callables=_kinds("function_definition"),
-        wrappers=_kinds("template_declaration"),
-        bodies=_C_TYPES | _kinds("type_definition class_specifier"),
-    ),
-    "ruby": Grammar(
-        "tree_sitter_ruby",
-        scopes=_kinds("class module"),
-        callables=_kinds("method singleton_method"),
-    ),
-    "shell": Grammar("tree_sitter_bash", callables=_kinds("function_definition")),
-    "csharp": Grammar(
-        "tree_sitter_c_sharp",
-        scopes=_kinds(
-            "namespace_declaration class_declaration struct_declaration interface_declaration"
-            " record_declaration enum_declaration"
-        ),
-        callables=_kinds(
-            "method_declaration constructor_declaration destructor_declaration"
-            " local_function_statement"
-        ),
-    ),
-    "php": Grammar(
-        "tree_sitter_php",
+    "php": _grammar(
+        "php",
         "language_php",
-        scopes=_kinds(
-            "namespace_definition class_declaration interface_declaration trait_declaration"
-            " enum_declaration"
-        ),
-        callables=_kinds("function_definition method_declaration"),
-        bodies=_kinds("namespace_definition"),
+        scopes="namespace_definition class_declaration interface_declaration trait_declaration"
+        " enum_declaration",
+        callables="function_definition method_declaration",
+        bodies="namespace_definition",
     ),
 }
 
