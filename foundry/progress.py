@@ -6,9 +6,9 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, Self, TextIO
+from typing import Self, TextIO
 
 import click
 
@@ -59,40 +59,24 @@ def silenced_libraries() -> Iterator[None]:
                     os.environ[name] = value
 
 
-class Progress(Protocol):
-    """One step of work; a context manager."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, kind: object, error: object, traceback: object, /) -> None: ...
-
-    def advance(self, count: int = 1) -> None:
-        """Report that `count` more items are done."""
-        ...
-
-
-class StartStep(Protocol):
-    """Begins a step of work with a label, what is counted, and how many there are if known."""
-
-    def __call__(self, label: str, unit: str, total: int | None = None) -> Progress:
-        """Begin a step."""
-        ...
-
-
-class Silence:
-    """No progress at all."""
+class Progress:
+    """One step of work, a context manager; as it is, it shows nothing."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         return None
 
     def advance(self, count: int = 1) -> None:
-        """Report nothing."""
+        """Report that `count` more items are done."""
 
 
-class Lines:
+StartStep = Callable[..., Progress]
+"""Begins a step of work, as `Reporter.step` does."""
+
+
+class Lines(Progress):
     """A line every few seconds, for logs."""
 
     interval_seconds = LINE_SECONDS
@@ -101,9 +85,6 @@ class Lines:
         self._label, self._unit, self._total, self._stream = label, unit, total, stream
         self._done = self._shown = 0
         self._started = self._printed = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         is_long = time.monotonic() - self._started >= QUIET_SECONDS
@@ -140,10 +121,7 @@ class Bar(Lines):
     """A bar with the same line behind it, written over as work goes on and wiped at its end."""
 
     interval_seconds = 0.1
-
-    def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
-        super().__init__(label, unit, total, stream)
-        self._width = 0
+    _width = 0
 
     def __enter__(self) -> Self:
         self._print()
@@ -180,7 +158,7 @@ class Reporter:
         """Begin a step of `total` items, if that is known."""
         # There is no standard error where it was closed, as by some who start daemons.
         if self._quiet or sys.stderr is None:
-            return Silence()
+            return Progress()
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             return Bar(label, unit, total, sys.stderr)
         return Lines(label, unit, total, sys.stderr)

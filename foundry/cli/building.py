@@ -3,7 +3,7 @@
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import click
 
@@ -18,19 +18,6 @@ jobs_option = click.option(
     help="Worker processes that read documents.  [default: one per core]",
 )
 
-engine_option = click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Where to read, split and embed: on this machine or on a Ray cluster.",
-)
-ray_address_option = click.option(
-    "--ray-address",
-    metavar="HOST:PORT",
-    help="The Ray cluster to use.  [default: RAY_ADDRESS, or a cluster started for this build]",
-)
-
 
 @click.command(short_help="Read what has changed and publish a new index.")
 @project_argument
@@ -40,8 +27,18 @@ ray_address_option = click.option(
     help="Only report what would be read and embedded, and what it would cost.",
 )
 @jobs_option
-@engine_option
-@ray_address_option
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where to read, split and embed: on this machine or on a Ray cluster.",
+)
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS, or a cluster started for this build]",
+)
 @click.option("--fresh", is_flag=True, help="Read every document again, ignoring the cache.")
 @click.option(
     "--strict",
@@ -50,22 +47,12 @@ ray_address_option = click.option(
 )
 @json_option
 @quiet_option
-def build(
-    project: Path,
-    dry_run: bool,
-    jobs: int | None,
-    engine: Literal["local", "ray"],
-    ray_address: str | None,
-    fresh: bool,
-    strict: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def build(project: Path, dry_run: bool, as_json: bool, quiet: bool, **chosen: Any) -> None:
     """Read what has changed in the sources and publish a new version of the index.
 
     The previous version stays in service until the new one is complete.
     """
-    options = BuildOptions(engine, ray_address, jobs, fresh, strict)
+    options = BuildOptions(**chosen)
     if dry_run:
         _show_plan(pipeline.dry_run(project, Reporter(quiet=quiet), options), as_json=as_json)
         return
@@ -161,11 +148,7 @@ def _show_plan(plan: BuildPlan, *, as_json: bool) -> None:
         )
     if plan.training_texts:
         click.echo(f"to train the query encoder: at most {plan.training_texts:,} short texts more")
-    _show_skipped(plan.skipped, "not read")
-
-
-def _show_skipped(reasons: dict[str, int], where: str) -> None:
-    if reasons:
-        click.echo(f"{sum(reasons.values()):,} skipped ({where}):")
-        for reason, count in sorted(reasons.items(), key=lambda entry: -entry[1]):
-            click.echo(f"  {count:>6,}  {reason}")
+    if plan.skipped:
+        click.echo(f"{sum(plan.skipped.values()):,} skipped (not read):")
+    for reason, count in sorted(plan.skipped.items(), key=lambda entry: -entry[1]):
+        click.echo(f"  {count:>6,}  {reason}")

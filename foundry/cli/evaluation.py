@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import click
 
@@ -18,7 +19,9 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 @project_argument
 @click.option("--questions", type=_file, help="A file of questions.  [default: questions.jsonl]")
 @click.option("--queries", type=_file, help="Queries in BEIR's format; needs --qrels.")
-@click.option("--qrels", type=_file, help="Judgements in BEIR's format; needs --queries.")
+@click.option(
+    "--qrels", "judgements", type=_file, help="Judgements in BEIR's format; needs --queries."
+)
 @click.option(
     "--min",
     "minimums",
@@ -49,20 +52,7 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @json_option
 @quiet_option
-def evaluate(
-    project: Path,
-    questions: Path | None,
-    queries: Path | None,
-    qrels: Path | None,
-    minimums: tuple[str, ...],
-    baseline: Path | None,
-    tolerance: float,
-    tune: bool,
-    report: Path | None,
-    draft: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **chosen: Any) -> None:
     """Ask questions whose answers are known, and measure the results.
 
     Without questions, known-item queries are made from the index: headings, identifiers and rare
@@ -76,18 +66,10 @@ def evaluate(
             f" ask; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
         )
         return
-    if (queries is None) != (qrels is None) or (queries and questions):
+    options = EvaluationOptions(**chosen)
+    is_half = (options.queries is None) != (options.judgements is None)
+    if is_half or (options.queries and options.questions):
         raise click.UsageError("give --questions, or --queries and --qrels together")
-    options = EvaluationOptions(
-        questions=questions,
-        queries=queries,
-        judgements=qrels,
-        minimums=minimums,
-        baseline=baseline,
-        tolerance=tolerance,
-        tune=tune,
-        report=report,
-    )
     result = pipeline.evaluate(project, options, Reporter(quiet=quiet), warn)
     if as_json:
         print_json(result.to_json())

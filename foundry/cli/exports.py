@@ -3,6 +3,7 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -80,9 +81,8 @@ def export(
     force: bool,
     check: bool,
     explain: bool,
-    stale: bool,
-    trust: bool,
     as_json: bool,
+    **chosen: bool,
 ) -> None:
     """Write the server to a folder that you can read, run, edit and deploy."""
     if check and force:
@@ -90,7 +90,7 @@ def export(
     if explain:
         if check or force or output:
             raise click.UsageError("--explain writes nothing and reads no export")
-        said = pipeline.explain_export(project, trust=trust, stale=stale)
+        said = pipeline.explain_export(project, **chosen)
         if as_json:
             print_json(said)
             return
@@ -98,9 +98,9 @@ def export(
             click.echo(f"{path}\n    {reason}")
         return
     if check:
-        _check(pipeline.check_export(project, output, trust=trust, stale=stale), as_json=as_json)
+        _check(pipeline.check_export(project, output, **chosen), as_json=as_json)
         return
-    target = pipeline.export(project, output, force=force, trust=trust, stale=stale)
+    target = pipeline.export(project, output, force=force, **chosen)
     if as_json:
         print_json({"export": str(target)})
     else:
@@ -135,13 +135,7 @@ def _check(differences: str, *, as_json: bool) -> None:
 @_trust
 @json_option
 def update(
-    folder: Path,
-    project: Path | None,
-    dry_run: bool,
-    force: bool,
-    stale: bool,
-    trust: bool,
-    as_json: bool,
+    folder: Path, project: Path | None, dry_run: bool, as_json: bool, **chosen: bool
 ) -> None:
     """Bring an export up to date with its project and this Foundry, and keep your edits.
 
@@ -150,9 +144,7 @@ def update(
     version is kept beside it as .orig. The exit code is 3 if that happens, if both sides changed
     the same lines (marked in the file), or if a file imports something that no longer exists.
     """
-    result = pipeline.update(
-        folder, project, force=force, dry_run=dry_run, trust=trust, stale=stale
-    )
+    result = pipeline.update(folder, project, dry_run=dry_run, **chosen)
     if as_json:
         print_json(asdict(result))
     else:
@@ -223,16 +215,13 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
 @stale_option
 @quiet_option
 @json_option
-def publish(
-    project: Path, again: bool, grace: float, stale: bool, quiet: bool, as_json: bool
-) -> None:
+def publish(project: Path, quiet: bool, as_json: bool, **chosen: Any) -> None:
     """Load the built index into the search engine of [store], and switch to it.
 
     The engine's answers are compared with the index before the switch. If this command is
     interrupted, the previous version stays in service; run it again.
     """
-    options = PublishOptions(again=again, grace=grace, stale=stale)
-    done = pipeline.publish(project, Reporter(quiet=quiet), options)
+    done = pipeline.publish(project, Reporter(quiet=quiet), PublishOptions(**chosen))
     if as_json:
         print_json(asdict(done))
         return

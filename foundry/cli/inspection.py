@@ -3,6 +3,7 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,23 +24,14 @@ from foundry.cli.options import json_option, print_json, project_argument
 @click.option("--chunk", metavar="ID", help="Show one chunk with its tokens and index terms.")
 @click.option("--synonyms", is_flag=True, help="List synonyms and acronyms.")
 @json_option
-def inspect(
-    project: Path,
-    documents: bool,
-    source: str | None,
-    path: str | None,
-    document: str | None,
-    chunk: str | None,
-    synonyms: bool,
-    as_json: bool,
-) -> None:
+def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
     """Show what the built index contains: its statistics, documents or chunks."""
     from foundry.inspection.index import Selection
 
-    listed = documents or source is not None or path is not None
-    if listed + (document is not None) + (chunk is not None) + synonyms > 1:
+    given = {name for name, value in chosen.items() if value not in (None, False)}
+    if len(given) > 1 and not given <= {"documents", "source", "path"}:
         raise click.UsageError("--document, --chunk and --synonyms stand alone; give one of them")
-    selection = Selection(documents, source, path, document, chunk, synonyms)
+    selection = Selection(**chosen)
     for line in pipeline.inspect(project, selection, as_json=as_json):
         click.echo(line)
 

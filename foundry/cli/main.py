@@ -109,25 +109,13 @@ def main() -> None:
 @click.option("--modified-before", metavar="DATE", help="Only results modified before this date.")
 @click.option(
     "--filter",
-    "filters",
     multiple=True,
     metavar="FIELD=VALUE",
     help="Only results with this path, media_type or metadata value; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the response of POST /search.")
 @click.option("--explain", is_flag=True, help="Explain the mode and each score.")
-def query(
-    words: tuple[str, ...],
-    top_k: int,
-    mode: str,
-    source: tuple[str, ...],
-    tag: tuple[str, ...],
-    modified_after: str | None,
-    modified_before: str | None,
-    filters: tuple[str, ...],
-    as_json: bool,
-    explain: bool,
-) -> None:
+def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -> None:
     """Ask the built index a question, through the server that an export would be."""
     if as_json and explain:
         raise click.UsageError("--json has all that --explain shows; give one of them")
@@ -142,15 +130,11 @@ def query(
     except UnicodeError:
         raise click.UsageError("the query is not valid UTF-8") from None
     project = Path(words[0] if len(words) == 2 else ".")
-    arguments = ["--top-k", str(top_k), "--mode", mode]
-    for option, values in (
-        ("--source", source),
-        ("--tag", tag),
-        ("--modified-after", [modified_after] if modified_after else []),
-        ("--modified-before", [modified_before] if modified_before else []),
-        ("--filter", filters),
-    ):
-        arguments += [part for value in values for part in (option, value)]
+    arguments = []
+    for name, given in chosen.items():
+        values = given if isinstance(given, tuple) else [given] if given else []
+        for value in values:
+            arguments += [f"--{name.replace('_', '-')}", str(value)]
     arguments += ["--json"] if as_json else []
     arguments += ["--explain"] if explain else []
     click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)

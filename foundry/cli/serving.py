@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 from shlex import quote
+from typing import Any
 
 import click
 
@@ -29,21 +30,14 @@ from foundry.serving.request import Adopted, Listening, ServeOptions
     is_flag=True,
     help="Listen on an address that other machines can reach, without API_TOKENS.",
 )
-def serve(
-    source: str,
-    host: str,
-    port: int | None,
-    opens: bool,
-    no_watch: bool,
-    insecure_no_auth: bool,
-) -> None:
+def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     """Build an index and serve it, with every interface of an export, until Ctrl-C.
 
     After a change, the index is built again and replaced while the server answers. A folder, a file
     or a url without a foundry.toml is served with the default options; nothing is written into a
     folder.
     """
-    options = ServeOptions(host, port, insecure_no_auth, watch=not no_watch)
+    options = ServeOptions(**chosen, watch=not no_watch)
     is_built = is_listening = False
     try:
         with closing(pipeline.serve(source, Reporter(), options, _say)) as events:

@@ -5,34 +5,24 @@ allowed.
 """
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from foundry.config import search as config_search
 from foundry.config import sources as config_sources
-from foundry.config.file import (
-    BuildSection,
-    ChunkingSection,
-    ConfigFile,
-    EmbeddingSection,
-    ExportSection,
-    ProjectSection,
-    ServerSection,
-)
+from foundry.config.file import ConfigFile
 from foundry.config.package_names import is_taken
 from foundry.config.problems import describe
-from foundry.config.search import IndexOptions, SearchSection
-from foundry.config.sources import CONFIG_NAME, Source
+from foundry.config.search import IndexOptions
+from foundry.config.sources import CONFIG_NAME
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features import access
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Synonyms
 from foundry.features.stages.results import Parents
-from foundry.features.stores import StoreSection
 
 LANGUAGES = frozenset(
     "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
@@ -42,20 +32,13 @@ LANGUAGES = frozenset(
 """Those with a Snowball stemmer, and `none` for no stemming and no stop words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(ConfigFile):
     """A project: its foundry.toml, with what was left out filled in and with absolute paths."""
 
+    # Made of what was validated already, so that no validator is needed.
+    model_config = ConfigDict(defer_build=True)
+
     root: Path
-    project: ProjectSection
-    sources: tuple[Source, ...]
-    build: BuildSection
-    chunking: ChunkingSection
-    embedding: EmbeddingSection
-    search: SearchSection
-    store: StoreSection
-    server: ServerSection
-    export: ExportSection
     synonyms: tuple[Group, ...] = ()
 
     @property
@@ -176,16 +159,12 @@ def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...]
 
 def _resolve(parsed: ConfigFile, project: Path) -> Config:
     root = project.resolve()
-    return Config(
-        root=root,
-        project=parsed.project,
-        sources=config_sources.resolve(parsed.sources, root, parsed.project.name),
-        build=parsed.build,
-        chunking=parsed.chunking,
-        embedding=parsed.embedding.resolve(),
-        search=parsed.search,
-        store=parsed.store.named_after(parsed.project.name),
-        server=parsed.server,
-        export=parsed.export.resolve(),
-        synonyms=_read_synonyms(parsed, project)[0],
-    )
+    resolved = {
+        "root": root,
+        "sources": config_sources.resolve(parsed.sources, root, parsed.project.name),
+        "embedding": parsed.embedding.resolve(),
+        "store": parsed.store.named_after(parsed.project.name),
+        "export": parsed.export.resolve(),
+        "synonyms": _read_synonyms(parsed, project)[0],
+    }
+    return Config.model_construct(**{**dict(parsed), **resolved})

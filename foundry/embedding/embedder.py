@@ -1,10 +1,10 @@
 """The protocol of embedders: vectors for chunks, then an encoder for queries."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,19 +78,26 @@ class QueryEncoder:
     write: Callable[[Path], str]
 
 
-class Embedder(Protocol):
-    """A document embedder."""
+class Embedder(ABC):
+    """A document embedder; one that asks no model needs no more than the abstract methods.
+
+    Attributes:
+        known_items: Figures of its model and the built-in table; None if not measured.
+    """
+
+    known_items: KnownItemFigures | None = None
 
     @property
+    @abstractmethod
     def contract(self) -> Contract:
         """The contract for the manifest; complete once a text has been embedded."""
-        ...
 
     @property
+    @abstractmethod
     def embedded(self) -> int:
         """Number of texts embedded so far that were not known from before."""
-        ...
 
+    @abstractmethod
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:
@@ -99,22 +106,8 @@ class Embedder(Protocol):
         A zero row stands for a text that cannot be embedded. `progress` is told how many more
         texts are done.
         """
-        ...
 
-    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
-        """Return what embedding these documents would ask of a model; None where none is asked."""
-        ...
-
-    @property
-    def known_items(self) -> KnownItemFigures | None:
-        """Figures of its model and the built-in table; None if that has not been measured."""
-        ...
-
-    def refusals(self) -> list[dict[str, str]]:
-        """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
-        `reason` of each."""
-        ...
-
+    @abstractmethod
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
@@ -124,7 +117,16 @@ class Embedder(Protocol):
             chunks: All chunks of the index, in its order; may be called more than once.
             overlap: Compares an encoder's ranking with the model's own.
         """
-        ...
+
+    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
+        """Return what embedding these documents would ask of a model; None where none is asked."""
+        del headings, texts
+        return None
+
+    def refusals(self) -> list[dict[str, str]]:
+        """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
+        `reason` of each."""
+        return []
 
 
 def hash_encoder(directory: Path) -> str:

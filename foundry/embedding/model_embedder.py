@@ -11,10 +11,16 @@ from foundry.embedding.distil.query_distillation import (
     DistilledQueries,
     distil_queries,
 )
-from foundry.embedding.embedder import Contract, Estimate, OverlapMeasure, QueryEncoder, Vectors
+from foundry.embedding.embedder import (
+    Contract,
+    Embedder,
+    Estimate,
+    OverlapMeasure,
+    QueryEncoder,
+    Vectors,
+)
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.progress import Progress, StartStep
-from foundry.records import KnownItemFigures
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.hybrid import QueryFigures
 
@@ -29,7 +35,7 @@ MINIMUM_HELD_OUT = 30
 """Texts: an overlap measured on fewer says little."""
 
 
-class ModelEmbedder:
+class ModelEmbedder(Embedder):
     """An embedder around any model."""
 
     def __init__(
@@ -39,7 +45,6 @@ class ModelEmbedder:
         self._options = options
         self._language = language
         self._step = step
-        self._known_items: KnownItemFigures | None = None
 
     @property
     def contract(self) -> Contract:
@@ -58,11 +63,6 @@ class ModelEmbedder:
     def embedded(self) -> int:
         """Number of texts that the model has embedded so far."""
         return self._model.answered
-
-    @property
-    def known_items(self) -> KnownItemFigures | None:
-        """Figures of the model and the built-in table; None if that has not been measured."""
-        return self._known_items
 
     def refusals(self) -> list[dict[str, str]]:
         """Return texts so far that have no vector, with the reason."""
@@ -95,7 +95,7 @@ class ModelEmbedder:
         distilled = self._distil(chunks)
         held_out = distilled.held_out
         overlap_at_10 = overlap(held_out.texts, held_out.targets, held_out.encoded)
-        self._known_items = compare_with_table(
+        self.known_items = compare_with_table(
             chunks,
             lambda texts: self._model.embed(texts, "document"),
             lambda texts: self._model.embed(texts, "query"),
@@ -108,7 +108,7 @@ class ModelEmbedder:
         elif overlap_at_10 >= MINIMUM_OVERLAP:
             encoder = "distilled"
             reason = f"overlap@10 with the model, beyond chance, reaches {MINIMUM_OVERLAP}"
-        elif self._known_items is not None and not self._known_items.is_gain:
+        elif self.known_items is not None and not self.known_items.is_gain:
             encoder = "distilled"
             reason = "the model itself finds no more than the built-in table"
         else:

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
-from foundry.embedding.embedder import Contract, OverlapMeasure, QueryEncoder, Vectors, hash_encoder
+from foundry.embedding.embedder import (
+    Contract,
+    Embedder,
+    OverlapMeasure,
+    QueryEncoder,
+    Vectors,
+    hash_encoder,
+)
 from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
@@ -35,7 +42,7 @@ HEADING_SHARE = 0.5
 """Length of the headings' vector where the text's is 1."""
 
 
-class StaticEmbedder:
+class StaticEmbedder(Embedder):
     """Embeds with a table of word pieces; needs no network and no other library."""
 
     def __init__(self, language: str = "english") -> None:
@@ -112,17 +119,6 @@ class StaticEmbedder:
         for text in gone:
             self._frequencies[list(self._pieces_of(self._encoder.pieces.cut(text)))] -= 1
             self._texts -= 1
-
-    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> None:
-        """Nothing is asked of any model."""
-
-    @property
-    def known_items(self) -> None:
-        """Nothing to compare."""
-
-    def refusals(self) -> list[dict[str, str]]:
-        """None: a text without known words is found by keywords."""
-        return []
 
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure

@@ -4,7 +4,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,7 +72,7 @@ def render_servers(config: Config, query_encoder: Provider) -> dict[str, Server]
         if fusion != config.search.fusion:
             semantic, keyword = DEFAULT_WEIGHTS[fusion]
             changed = {"fusion": fusion, "semantic_weight": semantic, "keyword_weight": keyword}
-            other = replace(config, search=config.search.model_copy(update=changed))
+            other = config.model_copy(update={"search": config.search.model_copy(update=changed)})
             folder = render_preview(other, query_encoder, f"server-{fusion}")
             servers[fusion] = Server(other, folder, ("hybrid",))
     return servers

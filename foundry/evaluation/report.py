@@ -2,11 +2,12 @@
 
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 
 from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS
@@ -16,17 +17,8 @@ from foundry.evaluation.tuning import Tuning
 WORST_QUESTIONS = 25
 """Questions that are shown with what was found for them."""
 
-HEIGHT = 220.0
-"""Of the plots; values grow upwards from here to 0."""
-
-BAR_WIDTH = 12.0
-GROUP_GAP = 26.0
-CURVE_WIDTH = 640.0
 BINS = 20
 SWEPT_METRICS = ("nDCG@10", "hit@5", "R-precision")
-
-Chart = dict[str, Any]
-"""Where each bar, line and label of a drawing goes, as the template names them."""
 
 
 def write_report(file: Path, title: str, evaluation: Evaluation, tuning: Tuning | None) -> None:
@@ -63,14 +55,11 @@ def render_report(title: str, evaluation: Evaluation, tuning: Tuning | None) -> 
         intervals=evaluation.intervals,
         latency=evaluation.latency_ms,
         headline=HEADLINE,
-        bars=_chart_metrics(evaluation),
-        sweep=_chart_sweep(evaluation.sweep, evaluation.configured_share),
+        sweep=_chart_sweep(evaluation.sweep),
+        configured=evaluation.configured_share,
         scores=_chart_scores(evaluation),
         worst=_worst_questions(evaluation),
         tuning=tuning.describe() if tuning else None,
-        height=HEIGHT,
-        bar_width=BAR_WIDTH,
-        curve_width=CURVE_WIDTH,
     )
 
 
@@ -88,27 +77,8 @@ def _worst_questions(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def _chart_metrics(evaluation: Evaluation) -> Chart:
-    """Return all metrics of all systems, side by side, each with its interval."""
-    systems = list(evaluation.intervals)
-    group = BAR_WIDTH * len(systems) + GROUP_GAP
-    bars, labels = [], []
-    for place, name in enumerate(METRICS):
-        left = place * group + GROUP_GAP / 2
-        labels.append({"x": left + BAR_WIDTH * len(systems) / 2, "text": name})
-        for number, system in enumerate(systems):
-            found = evaluation.intervals[system][name]
-            tops = {
-                key: round(HEIGHT * (1 - value), 2)
-                for key, value in (("top", found.mean), ("low", found.low), ("high", found.high))
-            }
-            text = f"{system}, {name}: {found.mean:.4f} ({found.low:.4f} to {found.high:.4f})"
-            bars.append({"series": number, "x": left + number * BAR_WIDTH, **tops, "text": text})
-    return {"width": group * len(METRICS), "series": systems, "bars": bars, "labels": labels}
-
-
-def _chart_sweep(sweep: Mapping[float, Values], configured: float | None) -> Chart | None:
-    """Return metrics over the semantic weight; None if no weights were tried."""
+def _chart_sweep(sweep: Mapping[float, Values]) -> dict[str, Any] | None:
+    """Return means of metrics by semantic weight, and their range; None without weights."""
     if not sweep:
         return None
     means = {
@@ -119,53 +89,22 @@ def _chart_sweep(sweep: Mapping[float, Values], configured: float | None) -> Cha
     lowest, highest = math.floor(min(every) * 20) / 20, math.ceil(max(every) * 20) / 20
     if highest <= lowest:
         lowest, highest = lowest - 0.05, lowest + 0.05
-    curves = []
-    for name, by_weight in means.items():
-        points = (
-            (CURVE_WIDTH * weight, HEIGHT * (highest - mean) / (highest - lowest))
-            for weight, mean in by_weight.items()
-        )
-        curves.append({"name": name, "path": " ".join(f"{x:.1f},{y:.1f}" for x, y in points)})
-    return {
-        "lowest": lowest,
-        "highest": highest,
-        "curves": curves,
-        "labels": [{"x": CURVE_WIDTH * tick / 5, "text": f"{tick / 5:g}"} for tick in range(6)],
-        "configured": None if configured is None else CURVE_WIDTH * configured,
-    }
+    return {"means": means, "lowest": lowest, "highest": highest}
 
 
-def _chart_scores(evaluation: Evaluation) -> Chart:
-    """Return how scores of relevant hits differ from the others', among the first hits."""
+def _chart_scores(evaluation: Evaluation) -> dict[str, Any]:
+    """Return how scores of relevant hits differ from the others', among the first hits.
+
+    `shares` has the share of the relevant hits and that of the others for each of the bins.
+    """
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
-    relevant = [float(hit["score"]) for hit in hits if hit["relevant"]]
-    other = [float(hit["score"]) for hit in hits if not hit["relevant"]]
+    kinds = [[hit["score"] for hit in hits if hit["relevant"] == kind] for kind in (True, False)]
     # Some fusions and stages leave most of [0, 1] empty.
-    top = max([*relevant, *other], default=1.0) or 1.0
-    shares = _shares(relevant, top), _shares(other, top)
-    tallest = max(*shares[0], *shares[1], 1e-9)
-    width = CURVE_WIDTH / BINS
-    columns = [
-        {
-            "x": width * place,
-            "relevant": HEIGHT * first / tallest,
-            "other": HEIGHT * second / tallest,
-            "text": f"score {top * place / BINS:.3f} to {top * (place + 1) / BINS:.3f}:"
-            f" {first:.0%} of the relevant hits, {second:.0%} of the others",
-        }
-        for place, (first, second) in enumerate(zip(*shares, strict=True))
-    ]
+    top = float(max((hit["score"] for hit in hits), default=1.0)) or 1.0
+    shares = [np.histogram(kind, BINS, (0, top))[0] / max(1, len(kind)) for kind in kinds]
     return {
-        "width": width,
-        "columns": columns,
-        "labels": [{"x": CURVE_WIDTH * n / 4, "text": f"{top * n / 4:.3g}"} for n in range(5)],
-        "relevant": len(relevant),
-        "other": len(other),
+        "counts": [len(kind) for kind in kinds],
+        "top": top,
+        "shares": np.transpose(shares).tolist(),
+        "tallest": max(float(np.max(shares)), 1e-9),
     }
-
-
-def _shares(scores: Sequence[float], top: float) -> list[float]:
-    counts = [0] * BINS
-    for score in scores:
-        counts[min(BINS - 1, int(BINS * score / top))] += 1
-    return [count / max(1, len(scores)) for count in counts]

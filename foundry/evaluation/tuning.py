@@ -7,7 +7,7 @@ statistical predictions), with a bootstrap interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,7 @@ def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
             for changed in _around(value):
                 if tried := _change(stage, key, changed):
                     search = config.search.model_copy(update={name: tried})
-                    yield {f"{name}.{key}": changed}, replace(config, search=search)
+                    yield {f"{name}.{key}": changed}, config.model_copy(update={"search": search})
 
 
 def _around(value: float) -> list[float]:

@@ -2,7 +2,6 @@
 
 import ast
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import foundry
@@ -74,7 +73,7 @@ def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
         measured = files
         if not config.store.is_embedded:
             # An export needs no engine: the answers are the same without one.
-            embedded = replace(config, store=StoreSection())
+            embedded = config.model_copy(update={"store": StoreSection()})
             measured = plan_server(
                 embedded, query_encoder, questions, config.templates, with_tests=False
             )

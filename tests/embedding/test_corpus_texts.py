@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.embedding.distil.corpus_texts import (
+    _FRAMES,
     PrioritySample,
     chunk_text,
     draw_chunks,
     draw_texts,
+    frame_question,
     key_phrase,
 )
-from foundry.embedding.distil.question_frames import FRAMES, frame_question
 from foundry.runtime.index.records import ChunkRecord
 
 COMMON = frozenset("the a of is and in for to".split())
@@ -37,7 +38,7 @@ def test_a_chunk_gives_sentences_headings_questions_and_identifiers() -> None:
     assert "Is the pump running?" in texts
     assert {"Pump guide", "Safety", "Relief valve", "Safety Relief valve"} <= set(texts)
     assert {"D40", "max_pressure"} <= set(texts)
-    frames = [frame.replace("{}", "Relief valve") for frame in FRAMES["english"]]
+    frames = [frame.replace("{}", "Relief valve") for frame in _FRAMES["english"]]
     assert any(text in frames for text in texts)
 
 

@@ -11,11 +11,12 @@ Duffield, Lund and Thorup 2007), so memory is bounded by what is drawn and not b
 
 import hashlib
 import itertools
+import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from foundry.embedding.distil.question_frames import frame_question
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -46,6 +47,19 @@ _MARKUP = " \t#*>|`-=+_~"
 _WORD = re.compile(rf"[{SPACELESS}]{{1,2}}|[^\s{SPACELESS}]+")
 _PHRASE_WORD = re.compile(
     rf"[{SPACELESS}]{{1,2}}|[^\W{SPACELESS}]+(?:[-'\u2019.][^\W{SPACELESS}]+)*"
+)
+
+_FRAMES: Mapping[str, Sequence[str]] = json.loads(
+    Path(__file__).with_name("question_frames.json").read_bytes()
+)
+"""Questions around a phrase, by language: from them an encoder learns how little "what is" says."""
+
+_SCRIPTS = (
+    (re.compile("[\u3040-\u30ff]"), "japanese"),
+    (re.compile("[\u4e00-\u9fff]"), "chinese"),
+    (re.compile("[\u0400-\u04ff]"), "russian"),
+    (re.compile("[\u0600-\u06ff]"), "arabic"),
+    (re.compile("[\u0900-\u097f]"), "hindi"),
 )
 
 Words = Collection[str]
@@ -236,3 +250,14 @@ def key_phrase(sentence: str, common_words: Words, number: int) -> str:
     phrases = [sentence[run[0].start() : run[-1].end()] for run in runs if run]
     phrases = [phrase for phrase in phrases if _fits(phrase, (4, HEADING_CHARACTERS[1]))]
     return phrases[number % len(phrases)] if phrases else ""
+
+
+def frame_question(phrase: str, language: str, number: int) -> str:
+    """Return a question around a phrase, chosen by a number.
+
+    A script that gives a language away decides over `language` (as in foundry.toml); a language
+    without frames of its own is asked in English.
+    """
+    written = next((name for script, name in _SCRIPTS if script.search(phrase)), language)
+    frames = _FRAMES.get(written, _FRAMES["english"])
+    return frames[number % len(frames)].replace("{}", phrase)

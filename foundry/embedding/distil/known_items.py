@@ -17,6 +17,7 @@ from foundry.embedding.distil.corpus_texts import (
     draw_chunks,
     hash_with,
 )
+from foundry.embedding.distil.distill import unit_rows
 from foundry.embedding.embedder import OverlapMeasure, Vectors
 from foundry.embedding.static import StaticEmbedder
 from foundry.records import KnownItemFigures
@@ -101,14 +102,8 @@ def _is_usual(word: str) -> bool:
 def _mean_reciprocal_rank(documents: Vectors, queries: Vectors, right: NDArray[np.bool_]) -> float:
     """Return that of the best `right` chunk (q, n) by cosine; wrong ones that tie come before."""
     # Rounded, since the last digits of a matrix product differ between machines.
-    scores = np.round(_unit(queries) @ _unit(documents).T, SCORE_DIGITS)
+    scores = np.round(unit_rows(queries) @ unit_rows(documents).T, SCORE_DIGITS)
     best = np.where(right, scores, -np.inf).max(axis=1)
     before = ((scores >= best[:, np.newaxis]) & ~right).sum(axis=1)
     found = np.where(queries.any(axis=1), 1 / (1 + before), 0.0)
     return round(float(found.mean()), 4)
-
-
-def _unit(rows: Vectors) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return unit
