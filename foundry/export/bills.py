@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from foundry.export.resolution import Selection, format_condition
+from foundry.files import templates_folder
 from foundry.runtime.index.layout import IndexLayout
 
 SBOM = "sbom.cdx.json"
@@ -97,37 +98,11 @@ def _reference(item: Selection) -> str:
     return f"pkg:pypi/{item.package.name}@{item.package.version}"
 
 
-_PACKAGES = {
-    "Apache-2.0": """
-        flatbuffers grpcio hf-xet huggingface-hub opentelemetry-api python-multipart
-        qdrant-client requests tokenizers
-    """,
-    "Apache-2.0 AND BSD-2-Clause": "prometheus-client",
-    "Apache-2.0 OR BSD-2-Clause": "packaging",
-    "Apache-2.0 OR BSD-3-Clause": "cryptography",
-    "BSD-2-Clause": "pygments",
-    "BSD-3-Clause": """
-        click fsspec httpcore httpcore2 httpx httpx2 idna markupsafe portalocker protobuf
-        pycparser snowballstemmer sse-starlette starlette uvicorn
-    """,
-    "BSD-3-Clause AND 0BSD AND MIT AND Zlib AND CC0-1.0": "numpy",
-    "LGPL-3.0-only": "psycopg psycopg-binary psycopg-pool",
-    "MIT": """
-        annotated-doc annotated-types anyio attrs charset-normalizer fastapi filelock h11 h2
-        hpack httptools hyperframe jsonschema jsonschema-specifications markdown-it-py mcp
-        mcp-types mdurl onnxruntime pydantic pydantic-core pyjwt pyyaml referencing rich rpds-py
-        setuptools truststore typing-inspection urllib3
-    """,
-    "MIT-0": "cffi",
-    "MIT-CMU": "pillow",
-    "MPL-2.0": "certifi",
-    "MPL-2.0 AND MIT": "tqdm",
-    "PSF-2.0": "typing-extensions",
-}
-
 LICENCES: Mapping[str, str] = {
     package: expression
-    for expression, packages in _PACKAGES.items()
+    for expression, packages in json.loads(
+        (templates_folder() / "licences.json").read_bytes()
+    ).items()
     for package in packages.split()
 }
 """SPDX expressions by the names of packages, as a lock writes them."""

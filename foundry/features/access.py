@@ -44,14 +44,7 @@ class Access(Interface):
     name = "access"
     keys = AccessKeys
     settings = ("access_default", "access_rules")
-    environment = (
-        """
-# Which documents a token sees: rule=sha256 of the token, separated by commas, or one a line of a
-# file. The rules are in settings.json. The SHA-256 of a token: printf %s "$TOKEN" | sha256sum
-#ACCESS_TOKENS=
-#ACCESS_FILE=
-""",
-    )
+    environment = ("access",)
     section = "access"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:

@@ -19,17 +19,9 @@ def dependencies_of(features: Iterable[Feature | type[Feature]]) -> list[str]:
     return sorted({requirement for each in features for requirement in each.dependencies})
 
 
-def environment_of(features: Iterable[Feature], **server: object) -> list[Snippet]:
-    """Return the blocks of `.env.example`, each once; `server` is what all snippets may name."""
-    features = list(features)
-    names = {each.name for each in features}
-    blocks = {}
-    for each in features:
-        for text in each.environment:
-            blocks[text] = each.fill(text, **server)
-        if isinstance(each, Store) and each.compose_environment and "compose" in names:
-            blocks[each.compose_environment] = each.fill(each.compose_environment)
-    return list(blocks.values())
+def environment_of(features: Iterable[Feature]) -> list[str]:
+    """Return the names of the blocks of `.env.example`, sorted."""
+    return sorted({block for each in features for block in each.environment})
 
 
 def sections_of(features: Iterable[Feature]) -> list[tuple[str, Mapping[str, object]]]:

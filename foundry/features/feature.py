@@ -11,18 +11,6 @@ PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
 """What speaks to language models and services that embed."""
 
-LANGUAGE_MODEL = """
-# A language model (optional): the base URL of any API that has /chat/completions.
-#LLM_BASE_URL=https://api.example.com/v1
-#LLM_MODEL=
-#LLM_API_KEY=
-
-# Limits of its use: calls at a time, and calls a day (unlimited if unset).
-#LLM_CONCURRENCY=8
-#LLM_DAILY_CALLS=
-"""
-
-
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$", max_length=63)]
 """A name in foundry.toml: small letters, digits, and single - or _ between them."""
 
@@ -49,7 +37,7 @@ class Feature:
         dependencies: Requirements of the export's pyproject.toml.
         modules: What Foundry must be able to import to use it here; its own extra that brings them
             is called like the feature.
-        environment: Blocks of `.env.example`; one that two features need stands there once.
+        environment: Blocks of `.env.example` that stand there with it, as its template names them.
         section: Its part of the server's README: the name of a template in templates/readme, which
             knows as `own` what `values` returns.
         settings: Keys of [server] that stand in settings.json only with it.

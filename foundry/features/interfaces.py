@@ -6,14 +6,9 @@ from typing import ClassVar
 from pydantic import Field
 
 from foundry.features.access import Access
-from foundry.features.feature import HTTPX, LANGUAGE_MODEL, Table
+from foundry.features.feature import HTTPX, Table
 from foundry.features.operation import Interface, Monitoring, Reloading, switch
 from foundry.features.snippet import Place, Step
-
-CITING = """
-# URL that clients use; citations of documents without a URL of their own lead there.
-#PUBLIC_URL=https://docs.example.com
-"""
 
 
 class _McpKeys(Table):
@@ -38,7 +33,7 @@ class Mcp(Interface):
     dependencies = ("mcp>=2.3,<3",)
     limits: ClassVar = {"concurrent_mcp_calls": "mcp_calls"}
     queues: ClassVar = {"/mcp": "mcp", "/mcp/": "mcp"}
-    environment = (CITING,)
+    environment = ("public_url",)
     section = "mcp"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
@@ -97,17 +92,9 @@ class Chat(Interface):
     }
     queues: ClassVar = {"/chat": "chat"}
     environment = (
-        CITING,
-        LANGUAGE_MODEL,
-        """
-# Length limit of an answer in the chat, in tokens.
-#LLM_MAX_TOKENS=1024
-
-# Time limits of an answer in seconds: to the first word, between two words, to the last.
-#LLM_FIRST_TOKEN_SECONDS=30
-#LLM_PAUSE_SECONDS=15
-#LLM_TOTAL_SECONDS=120
-""",
+        "public_url",
+        "language_model",
+        "chat",
     )
     section = "chat"
 
@@ -157,7 +144,7 @@ class Page(Interface):
     keys = switch("page", "Whether it has pages for browsers.", default=True)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
-    environment = (CITING,)
+    environment = ("public_url",)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""

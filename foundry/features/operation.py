@@ -71,12 +71,7 @@ class Monitoring(Interface):
         default=True,
     )
     dependencies = ("opentelemetry-api>=1.30,<2", "prometheus-client>=0.22,<0.30")
-    environment = (
-        """
-# 1 to log the queries of searches.
-#LOG_QUERIES=
-""",
-    )
+    environment = ("monitoring",)
 
 
 class Reloading(Interface):

@@ -61,15 +61,7 @@ class SentenceTransformers(_Model):
     dependencies = ("sentence-transformers>=5.1,<7",)
     modules = ("sentence_transformers",)
     cache = "HF_HOME"
-    environment = (
-        """
-# Folder of the model that embeds queries, if it has moved.
-#EMBEDDING_MODEL=
-
-# Folder that a published model is downloaded to.
-#HF_HOME=
-""",
-    )
+    environment = ("sentence_transformers",)
 
 
 class FastEmbed(_Model):
@@ -79,28 +71,14 @@ class FastEmbed(_Model):
     dependencies = ("fastembed>=0.7,<0.10",)
     modules = ("fastembed",)
     cache = "FASTEMBED_CACHE_PATH"
-    environment = (
-        """
-# Folder of the model that embeds queries, if it has moved.
-#EMBEDDING_MODEL=
-
-# Folder that a published model is downloaded to.
-#FASTEMBED_CACHE_PATH=
-""",
-    )
+    environment = ("fastembed",)
 
 
 class _Service(Provider):
     kind = "service"
     keys = _SERVICE_KEYS
     dependencies = (HTTPX,)
-    environment = (
-        """
-# API key of the service that embeds queries, and its address if it has moved.
-#{key}=
-#EMBEDDING_BASE_URL=
-""",
-    )
+    environment = ("embedding_service",)
     section = "embedding_service"
 
 

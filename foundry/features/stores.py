@@ -13,12 +13,10 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: What a server reads from its environment, the address first.
-        compose_environment: A block of `.env.example` for compose.yaml.
     """
 
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
-    compose_environment: ClassVar[str] = ""
 
     @property
     def is_embedded(self) -> bool:
@@ -40,17 +38,7 @@ class Pgvector(Store):
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
-    environment = (
-        """
-# The database with the vectors and postings of the index. A role that may only read is enough.
-DATABASE_URL=postgresql://user:password@host:5432/database
-""",
-    )
-    compose_environment = """
-# For compose.yaml, which sets the address itself: the passwords for publishing and of the server.
-#POSTGRES_PASSWORD=
-#READER_PASSWORD=
-"""
+    environment = ("pgvector",)
     section = "pgvector"
 
 
@@ -62,17 +50,7 @@ class Qdrant(Store):
     dependencies = ("qdrant-client>=1.16,<2",)
     modules = ("qdrant_client",)
     variables = ("QDRANT_URL", "QDRANT_API_KEY")
-    environment = (
-        """
-# The Qdrant with the vectors and postings of the index, and its key if it has one.
-QDRANT_URL=http://host:6333
-#QDRANT_API_KEY=
-""",
-    )
-    compose_environment = """
-# For compose.yaml, which sets the address itself: the key above publishes, this one searches.
-#QDRANT_READ_ONLY_API_KEY=
-"""
+    environment = ("qdrant",)
     section = "qdrant"
 
 

@@ -37,6 +37,7 @@ class Compose(Target):
     files = ("compose.yaml",)
     contents = (("compose.yaml", "the container, for Docker Compose"),)
     section = "compose"
+    environment = ("compose",)
 
 
 class Kubernetes(Target):

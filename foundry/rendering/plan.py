@@ -182,7 +182,7 @@ def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]
     return {
         **server,
         "dependencies": dependencies_of(features),
-        "environment": environment_of(features, **server),
+        "environment": environment_of(features),
         "contents": contents_of(features, **server),
         "sections": {
             "interfaces": sections_of(config.server.interfaces.values()),

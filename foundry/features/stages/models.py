@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from foundry.features.feature import HTTPX, LANGUAGE_MODEL
+from foundry.features.feature import HTTPX
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
 from foundry.runtime.retrieval.settings import ADDRESS
@@ -27,7 +27,7 @@ class Understanding(Stage):
     is_tuned = False
     dependencies = (HTTPX,)
     section = "understanding"
-    environment = (LANGUAGE_MODEL,)
+    environment = ("language_model",)
 
     rewrite: bool = True
     extract: Annotated[list[str], Field(max_length=20)] = []
@@ -87,13 +87,7 @@ class Rerank(Stage):
     dependencies = ("onnxruntime>=1.20,<2", "tokenizers>=0.21,<0.24")
     modules = ("onnxruntime", "tokenizers")
     section = "rerank"
-    environment = (
-        """
-# Folder of the reranking model, if it has moved; 1 to load it before the first query.
-#RERANK_MODEL=
-#RERANK_WARM=
-""",
-    )
+    environment = ("rerank",)
 
     model: str = Field(min_length=1)
     hits: int = Field(default=10, ge=1, le=100)
@@ -127,13 +121,7 @@ class RerankService(Stage):
     is_tuned = False
     dependencies = (HTTPX,)
     section = "rerank_service"
-    environment = (
-        """
-# API key of the service that reranks, and its address if it has moved.
-#RERANK_API_KEY=
-#RERANK_BASE_URL=
-""",
-    )
+    environment = ("rerank_service",)
 
     service: Literal["cohere", "jina", "tei"]
     model: str = ""

@@ -103,12 +103,7 @@ class Recency(Stage):
 
     name = "recency"
     summary = "favours recently modified documents: tiers or decay"
-    environment = (
-        """
-# Date to count ages from, instead of today.
-#REFERENCE_DATE=
-""",
-    )
+    environment = ("recency",)
 
     kind: Literal["tiers", "decay"] = "tiers"
     tiers: Annotated[list[Tier], Field(min_length=1, max_length=20)] | None = None
