@@ -28,6 +28,14 @@ class Comparison:
     failures: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier evaluation: its kind, and the metrics of each question, as `_keys` names it."""
+
+    kind: str
+    values: Mapping[tuple[str, int], Mapping[str, float]]
+
+
 def parse_minimum(written: str) -> tuple[str, float]:
     """Read a limit such as `nDCG@10=0.40`. Raises RequestError."""
     name, separator, number = written.partition("=")
@@ -58,109 +66,68 @@ def find_shortfalls(minimums: Sequence[tuple[str, float]], means: Mapping[str, f
     ]
 
 
-def read_baseline(file: Path) -> Mapping[str, Any]:
+def read_baseline(file: Path) -> Baseline:
     """Read what `foundry eval --json` printed before. Raises FoundryError."""
     hint = "name a file that holds the output of foundry eval --json"
     try:
-        baseline = json.loads(file.read_bytes())
-        means = baseline["metrics"][CONFIGURED]
-        usable = all(0 <= float(means[name]) <= 1 for name in METRICS)
+        written = json.loads(file.read_bytes())
+        questions = written["per_question"]
+        values = {
+            key: {name: float(question["values"][CONFIGURED][name]) for name in METRICS}
+            for key, question in zip(_keys(questions), questions, strict=True)
+        }
+        if not all(0 <= value <= 1 for found in values.values() for value in found.values()):
+            raise ValueError("not a metric")
+        return Baseline(written["kind"], values)
     except OSError as error:
         raise FoundryError(f"{file}: cannot be read: {error.strerror}", hint=hint) from None
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise FoundryError(f"{file}: is not an evaluation", hint=hint) from None
-    if not usable or "kind" not in baseline:
-        raise FoundryError(f"{file}: is not an evaluation with its means", hint=hint)
-    assert isinstance(baseline, dict)
-    return baseline
 
 
-def compare(baseline: Mapping[str, Any], now: Evaluation, tolerance: float) -> Comparison:
+def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison:
     """Compare the configured server with a baseline, on the questions that both were asked.
 
     Raises FoundryError when the two have no question in common.
     """
-    if baseline["kind"] != now.kind:
+    if baseline.kind != now.kind:
         raise FoundryError(
-            f"the baseline is of another kind ({baseline['kind']}) than this ({now.kind})",
+            f"the baseline is of another kind ({baseline.kind}) than this ({now.kind})",
             hint="make a baseline of the same kind: foundry eval --json > baseline.json",
         )
-    if "per_question" in baseline:
-        return _compare_questions(baseline["per_question"], now, tolerance)
-    if baseline.get("questions_sha256") != now.facts["questions_sha256"]:
-        raise FoundryError(
-            "the baseline is of other questions, and has no figures for each of them",
-            hint="make a new one: foundry eval --json > baseline.json",
-        )
-    before = baseline["metrics"][CONFIGURED]
-    changes = [(name, before[name], now.means()[CONFIGURED][name], "") for name in METRICS]
-    return _judge(changes, tolerance, ())
-
-
-def _compare_questions(
-    former: Iterable[Mapping[str, Any]], now: Evaluation, tolerance: float
-) -> Comparison:
-    try:
-        before = {
-            key: {name: float(entry["values"][CONFIGURED][name]) for name in METRICS}
-            for key, entry in _numbered(former)
-        }
-        if not all(0 <= value <= 1 for values in before.values() for value in values.values()):
-            raise ValueError("not a metric")
-    except (LookupError, TypeError, ValueError, AttributeError):
-        raise FoundryError(
-            "the baseline's figures for each question are unusable",
-            hint="make a new one: foundry eval --json > baseline.json",
-        ) from None
-    places = [(key, place) for place, (key, _) in enumerate(_numbered(now.questions))]
-    shared = [(key, place) for key, place in places if key in before]
-    if not shared:
+    before, keys = baseline.values, _keys(now.questions)
+    rows = [row for row, key in enumerate(keys) if key in before]
+    if not rows:
         raise FoundryError(
             "the baseline has none of these questions",
             hint="make a new one: foundry eval --json > baseline.json",
         )
-    rows = [place for _, place in shared]
-    old = np.array([[before[key][name] for name in METRICS] for key, _ in shared])
+    old = np.array([[before[keys[row]][name] for name in METRICS] for row in rows])
     # Six decimal places are what a baseline has.
     new = np.column_stack([now.systems[CONFIGURED][name][rows] for name in METRICS]).round(6)
-    differences = bootstrap(new - old)
-    changes = [
-        (
-            name,
-            float(old[:, column].mean()),
-            float(new[:, column].mean()),
-            f"{'within' if found.is_noise else 'beyond'} noise, 95 % interval"
-            f" {found.low:+.4f} to {found.high:+.4f}",
-        )
-        for column, (name, found) in enumerate(zip(METRICS, differences, strict=True))
-    ]
-    notes: tuple[str, ...] = ()
-    if len(shared) < max(len(before), len(places)):
-        notes = (f"compared on the {len(shared):,} questions that the baseline has too",)
-    return _judge(changes, tolerance, notes)
-
-
-def _numbered(
-    questions: Iterable[Mapping[str, Any]],
-) -> list[tuple[tuple[str, int], Mapping[str, Any]]]:
-    """Return each question under its query, and how often the query occurred before."""
-    times: Counter[str] = Counter()
-    numbered = []
-    for question in questions:
-        query = str(question["query"])
-        numbered.append(((query, times[query]), question))
-        times[query] += 1
-    return numbered
-
-
-def _judge(
-    changes: Iterable[tuple[str, float, float, str]], tolerance: float, notes: tuple[str, ...]
-) -> Comparison:
-    lines, failures = list(notes), []
-    for name, before, after, noise in changes:
-        text = f"{name} {before:.4f} -> {after:.4f} ({after - before:+.4f})"
-        text = f"{text}, {noise}" if noise and before != after else text
+    lines, failures = [], []
+    if len(rows) < max(len(before), len(keys)):
+        lines.append(f"compared on the {len(rows):,} questions that the baseline has too")
+    changes = zip(METRICS, old.mean(axis=0), new.mean(axis=0), bootstrap(new - old), strict=True)
+    for name, was, is_now, found in changes:
+        text = f"{name} {was:.4f} -> {is_now:.4f} ({is_now - was:+.4f})"
+        if was != is_now:
+            text += (
+                f", {'within' if found.is_noise else 'beyond'} noise, 95 % interval"
+                f" {found.low:+.4f} to {found.high:+.4f}"
+            )
         lines.append(text)
-        if round(before - after, 6) > tolerance:
+        if round(float(was - is_now), 6) > tolerance:
             failures.append(f"{text}; more than the tolerance of {tolerance:g}")
     return Comparison(tuple(lines), tuple(failures))
+
+
+def _keys(questions: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Return the query of each question, and how often it occurred before."""
+    times: Counter[str] = Counter()
+    keys = []
+    for question in questions:
+        query = str(question["query"])
+        keys.append((query, times[query]))
+        times[query] += 1
+    return keys

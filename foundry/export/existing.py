@@ -33,10 +33,7 @@ _SETTINGS = "/settings.json"
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The SHA-256 of every generated file but the index, and the texts of those that can be merged.
-
-    An export of before there were updates has no texts.
-    """
+    """The SHA-256 of every generated file but the index, and the texts of those that are merged."""
 
     digests: Mapping[str, str]
     texts: Mapping[str, str]
@@ -81,10 +78,6 @@ class Standing:
 def examine(folder: Path) -> Standing:
     """Compare an export with what was generated. Raises VerificationError and ExportError."""
     listed = read_checksums(folder)
-    if not (folder / GENERATED).exists() and GENERATED in listed:
-        raise ExportError(
-            f"{folder / GENERATED}: missing", hint="restore it, or export to another folder"
-        )
     index_places = tuple(
         _index_place(name.removesuffix(_SETTINGS), listed)
         for name in listed
@@ -93,9 +86,6 @@ def examine(folder: Path) -> Standing:
     # Files that were edited or added before an update are listed as they were then.
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
     generated = read_generated(folder)
-    if generated is None:
-        others = {name: digest for name, digest in listed.items() if name not in index}
-        generated = Generated(others, {})
     written = {**generated.digests, **index}
     present = set(list_files(folder))
     return Standing(
@@ -132,8 +122,8 @@ def encode_generated(files: Mapping[str, bytes]) -> bytes:
     return bz2.compress(json.dumps(values, sort_keys=True).encode())
 
 
-def read_generated(folder: Path) -> Generated | None:
-    """Read the record of an export; None if it has none. Raises ExportError if it is damaged."""
+def read_generated(folder: Path) -> Generated:
+    """Read the record of an export. Raises ExportError if it is missing or damaged."""
     path = folder / GENERATED
     try:
         decompressor = bz2.BZ2Decompressor()
@@ -145,8 +135,6 @@ def read_generated(folder: Path) -> Generated | None:
             raise ValueError(f"format {values['format']}, this Foundry reads format {FORMAT}")
         texts = {str(name): str(text) for name, text in values["texts"].items()}
         digests = {str(name): str(digest) for name, digest in values["digests"].items()}
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ExportError(
             f"{path}: cannot be read: {error}",

@@ -194,20 +194,6 @@ def test_dry_run_says_the_same_and_writes_nothing(place: Place) -> None:
     assert said == place.update()
 
 
-def test_export_of_before_there_were_updates(place: Place) -> None:
-    (place.target / GENERATED).unlink()
-    sums = place.target / "SHA256SUMS"
-    lines = sums.read_text().splitlines(keepends=True)
-    sums.write_text("".join(line for line in lines if GENERATED not in line))
-    place.edit("acme/search.py", "line 9\n", "line nine\n")
-    place.edit("acme/settings.json", "8000", "9000")
-    update = place.update()
-    assert (update.beside, update.kept) == (["acme/search.py"], ["acme/settings.json"])
-    assert update.removed == ["acme/dropped.py"]
-    assert place.read("README.md") == NEW["README.md"].decode()
-    assert place.read("acme/search.py") == TEXT.replace("line 9\n", "line nine\n")
-
-
 def test_changed_index_stops_an_update(place: Place) -> None:
     (place.target / "acme" / "index" / "manifest.json").write_text("mine")
     with pytest.raises(ExportError, match="manifest"):
@@ -220,7 +206,7 @@ def test_damaged_record_is_refused(content: bytes, place: Place) -> None:
     with pytest.raises(ExportError, match="cannot be read"):
         place.update()
     (place.target / GENERATED).unlink()
-    with pytest.raises(ExportError, match="missing"):
+    with pytest.raises(ExportError, match="cannot be read"):
         place.update()
 
 
@@ -246,6 +232,5 @@ def test_record_gives_back_what_was_generated(tmp_path: Path) -> None:
     (tmp_path / GENERATED).write_bytes(encode_generated(files))
     assert encode_generated(dict(reversed(files.items()))) == encode_generated(files)
     record = read_generated(tmp_path)
-    assert record
     assert record.texts == {"a": "größe\r\n"}
     assert record.digests.keys() == files.keys()
