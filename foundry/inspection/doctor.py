@@ -31,16 +31,8 @@ LITTLE_SPACE_BYTES = 1_000_000_000
 """Bytes below which a build may run out of disk."""
 
 VARIABLES = (
-    "EMBEDDING_BASE_URL",
-    "EMBEDDING_MODEL",
-    "HF_HOME",
-    "HF_HUB_OFFLINE",
-    "FASTEMBED_CACHE_PATH",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SOURCE_DATE_EPOCH",
+    "EMBEDDING_BASE_URL EMBEDDING_MODEL HF_HOME HF_HUB_OFFLINE FASTEMBED_CACHE_PATH HTTP_PROXY"
+    " HTTPS_PROXY NO_PROXY SSL_CERT_FILE SOURCE_DATE_EPOCH".split()
 )
 """What of the environment changes what Foundry does, beside the key of an embedding service."""
 

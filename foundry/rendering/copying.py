@@ -5,6 +5,7 @@ And the tests of those modules, which say the package's name where ours is.
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -31,18 +32,29 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
         for name, content in files.items()
         if name.startswith(f"{package}/") and name.endswith(".py")
     }
-    waiting = [
-        module for own, content in rendered.items() for module in imported_modules(content, own)
-    ]
-    copied: dict[str, bytes] = {}
+    reached = set(reach_runtime(rendered))
+    reached |= {f"{folder}.__init__" for module in reached for folder in _folders_above(module)}
+    return {
+        f"{package}/{module.replace('.', '/')}.py": _read(path_of(module))
+        for module in reached - rendered.keys()
+    }
+
+
+def reach_runtime(rendered: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the runtime modules that rendered ones reach by imports, each with what imports it.
+
+    Modules are dotted, below the package; the ways to them are the shortest. Raises RenderError.
+    """
+    importers: dict[str, str] = {}
+    waiting = deque(sorted(rendered))
     while waiting:
-        module = waiting.pop()
-        if module in rendered or module in copied:
-            continue
-        copied[module] = _read(path_of(module))
-        waiting += imported_modules(copied[module], module)
-        waiting += [f"{folder}.__init__" for folder in _folders_above(module)]
-    return {f"{package}/{name.replace('.', '/')}.py": text for name, text in copied.items()}
+        module = waiting.popleft()
+        content = rendered[module] if module in rendered else _read(path_of(module))
+        for needed in imported_modules(content, module):
+            if needed not in rendered and needed not in importers:
+                importers[needed] = module
+                waiting.append(needed)
+    return importers
 
 
 def copy_pages(pages: Iterable[str], package: str) -> dict[str, bytes]:

@@ -1,13 +1,12 @@
 """Says of every file of an export what brought it: a feature, or a chain of imports."""
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 
 from foundry.features.contributions import chosen_by
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.snippet import Step
-from foundry.rendering.copying import PAGE_FOLDER, imported_modules, module_of, path_of
+from foundry.rendering.copying import PAGE_FOLDER, module_of, path_of, reach_runtime
 
 _ALWAYS = "every server has it"
 _MADE = {
@@ -32,7 +31,14 @@ def explain_files(
         for file in each.files
     }
     imported = {module: each for each, step in steps_of for module in step.imports}
-    importers = trace_imports(files, package)
+    modules = {
+        module_of(path, package): content
+        for path, content in files.items()
+        if path.startswith(f"{package}/") and path.endswith(".py")
+    }
+    importers = reach_runtime(
+        {module: modules[module] for module in modules if not path_of(module).is_file()}
+    )
     return {
         path: (
             chosen_by(brought[path])
@@ -41,29 +47,6 @@ def explain_files(
         )
         for path in sorted(files)
     }
-
-
-def trace_imports(files: Mapping[str, bytes], package: str) -> dict[str, str]:
-    """Return who brought each copied module, by the shortest way from a rendered module.
-
-    Modules are dotted, below the package.
-    """
-    modules = {
-        module_of(path, package): content
-        for path, content in files.items()
-        if path.startswith(f"{package}/") and path.endswith(".py")
-    }
-    waiting = deque(module for module in sorted(modules) if not path_of(module).is_file())
-    seen = set(waiting)
-    importers: dict[str, str] = {}
-    while waiting:
-        module = waiting.popleft()
-        for needed in imported_modules(modules[module], module):
-            if needed not in seen and needed in modules:
-                seen.add(needed)
-                importers[needed] = module
-                waiting.append(needed)
-    return importers
 
 
 def _explain(path: str, importers: Mapping[str, str], imported: Mapping[str, Feature]) -> str:

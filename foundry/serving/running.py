@@ -20,29 +20,9 @@ START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
 
 VARIABLES = frozenset(
-    {
-        "PATH",
-        "HOME",
-        "LANG",
-        "LC_ALL",
-        "SEMANTIC_WEIGHT",
-        "KEYWORD_WEIGHT",
-        "REFERENCE_DATE",
-        "EMBEDDING_BASE_URL",
-        "EMBEDDING_MODEL",
-        "HF_HOME",
-        "FASTEMBED_CACHE_PATH",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "NO_PROXY",
-        "http_proxy",
-        "https_proxy",
-        "no_proxy",
-        "SSL_CERT_FILE",
-        "DATABASE_URL",
-        "QDRANT_URL",
-        "QDRANT_API_KEY",
-    }
+    "PATH HOME LANG LC_ALL SEMANTIC_WEIGHT KEYWORD_WEIGHT REFERENCE_DATE EMBEDDING_BASE_URL"
+    " EMBEDDING_MODEL HF_HOME FASTEMBED_CACHE_PATH HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy"
+    " https_proxy no_proxy SSL_CERT_FILE DATABASE_URL QDRANT_URL QDRANT_API_KEY".split()
 )
 """What a server gets of the caller's environment, beside the key of its embedding service."""
 
