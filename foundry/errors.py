@@ -1,22 +1,5 @@
 """Every error that Foundry raises on purpose.
 
-    FoundryError                a message, and a hint that says what to do about it
-    ├── ConfigError             foundry.toml is missing, malformed or impossible
-    ├── RequestError            an option, a query or a filter is impossible
-    ├── MissingExtraError       what was chosen needs an extra of Foundry that is not installed
-    ├── SourceError             a source cannot be read at all; one bad file is only skipped
-    ├── BuildError              the build cannot produce an index
-    │   ├── EmptyBuildError     the sources hold no document that can be indexed
-    │   ├── StrictBuildError    something was left out, or may be a secret, and --strict was given
-    │   └── BusyError           another build or export holds the lock
-    ├── IndexUnusableError      an index is missing, damaged, or of another format version
-    │   └── StaleIndexError     foundry.toml asks for another index than the one that is there
-    ├── RenderError             a template or a formatter failed; nothing was written
-    ├── PublishError            an engine did not take an index; it answers as before
-    ├── ExportError             the target folder cannot be written
-    ├── TrustError              templates of the project's own would run, and nobody said they may
-    └── VerificationError       an export or an index is not what its hashes say
-
 The command line prints the message and the hint, and exits with the error's `exit_code`.
 """
 

@@ -19,11 +19,6 @@ def dependencies_of(features: Iterable[Feature | type[Feature]]) -> list[str]:
     return sorted({requirement for each in features for requirement in each.dependencies})
 
 
-def environment_of(features: Iterable[Feature]) -> list[str]:
-    """Return the names of the blocks of `.env.example`, sorted."""
-    return sorted({block for each in features for block in each.environment})
-
-
 def sections_of(features: Iterable[Feature]) -> list[tuple[str, Mapping[str, object]]]:
     """Return the templates of the server's README, each with its feature's own values."""
     return [(f"readme/{each.section}.md.jinja", each.values()) for each in features if each.section]

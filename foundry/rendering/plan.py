@@ -11,7 +11,6 @@ from foundry.errors import RenderError
 from foundry.features.contributions import (
     contents_of,
     dependencies_of,
-    environment_of,
     files_left_out,
     sections_of,
 )
@@ -132,8 +131,10 @@ def template_values(
         or (has_vectors and config.search.identifier_fallback)
         or any("patterns" in step.code for _, step in steps)
     )
+    features = choose_features(config, query_encoder)
     return {
         "name": config.project.name,
+        "label": config.project.name.replace("_", "-"),
         "package": config.package,
         "title": config.title,
         "description": config.project.description,
@@ -155,35 +156,16 @@ def template_values(
         "keyword_weight": config.weights[1],
         "k": config.search.k,
         "port": config.server.port,
+        "key": config.embedding.api_key_env,
         **{name: name in config.server.interfaces for name in INTERFACES},
         "queues": [
             Snippet(f'"{path}": "{queue}",')
             for each in config.server.interfaces.values()
             for path, queue in each.queues.items()
         ],
-        **_from_features(config, query_encoder),
-        "short_title": _shorten(config.title),
-        "summary": _shorten(config.project.description or f"Search {config.title}"),
-        "has_questions": has_questions,
-        "foundry_version": foundry.__version__,
-    }
-
-
-def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]:
-    """Return what the chosen features bring into files that are everybody's."""
-    features = choose_features(config, query_encoder)
-    server = {
-        "name": config.project.name,
-        "label": config.project.name.replace("_", "-"),
-        "package": config.package,
-        "port": config.server.port,
-        "key": config.embedding.api_key_env,
-    }
-    return {
-        **server,
         "dependencies": dependencies_of(features),
-        "environment": environment_of(features),
-        "contents": contents_of(features, **server),
+        "environment": sorted({block for each in features for block in each.environment}),
+        "contents": contents_of(features, name=config.project.name, package=config.package),
         "sections": {
             "interfaces": sections_of(config.server.interfaces.values()),
             "search": sections_of(
@@ -191,6 +173,10 @@ def _from_features(config: Config, query_encoder: Provider) -> dict[str, object]
             ),
             "targets": sections_of(each for each in features if isinstance(each, Target)),
         },
+        "short_title": _shorten(config.title),
+        "summary": _shorten(config.project.description or f"Search {config.title}"),
+        "has_questions": has_questions,
+        "foundry_version": foundry.__version__,
     }
 
 
