@@ -5,6 +5,7 @@ Also where Foundry's own templates are.
 
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 _PACKAGED_TEMPLATES = Path(__file__).with_name("_templates")
@@ -48,6 +49,19 @@ def replace_file(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
     temporary.replace(path)
     sync_folder(path.parent)
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their paths below a folder, making the folders that they lie in."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def hash_files(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the SHA-256 of each content, in hex."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def set_modes(root: Path) -> None:

@@ -18,6 +18,7 @@ from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED, Values
 from foundry.features.providers import Provider
+from foundry.files import write_files
 from foundry.runtime.evaluation import Grades
 from foundry.serving.preview import render_preview
 from foundry.serving.running import explain_exit, model_variables, run_python, run_server
@@ -165,10 +166,7 @@ def record_figures(
     modes = ("--mode", "keyword") if query_encoder.kind in {"model", "service"} else ()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for name, content in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_files(folder, files)
         done = run_server(
             folder,
             config.package,

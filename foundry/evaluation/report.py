@@ -1,7 +1,6 @@
 """The report: one HTML file that needs nothing else, neither scripts nor the network."""
 
 import math
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import CONFIGURED, HEADLINE, Evaluation, Values
 from foundry.evaluation.tuning import Tuning
+from foundry.files import replace_file
 
 WORST_QUESTIONS = 25
 """Questions that are shown with what was found for them."""
@@ -26,10 +26,7 @@ def write_report(file: Path, title: str, evaluation: Evaluation, tuning: Tuning 
     content = render_report(title, evaluation, tuning).encode()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as stream:
-            stream.write(content)
-        Path(stream.name).chmod(0o644)
-        Path(stream.name).replace(file)
+        replace_file(file, content)
     except OSError as error:
         raise FoundryError(
             f"{file}: cannot be written: {error.strerror or error}",

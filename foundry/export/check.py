@@ -1,7 +1,6 @@
 """Compares a folder with what it should hold, as a diff that people can read."""
 
 import difflib
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -41,11 +40,6 @@ def diff_folder(
         else:
             parts += _diff_file(name, (folder / name).read_bytes(), files[name])
     return "".join(parts)
-
-
-def digests_of(files: Mapping[str, bytes]) -> dict[str, str]:
-    """SHA-256 of each content."""
-    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:

@@ -13,13 +13,13 @@ from foundry.evaluation.asking import record_figures
 from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.evaluation.run import own_questions
 from foundry.export.bills import CORPUS, SBOM, format_corpus, format_sbom
-from foundry.export.check import diff_folder, digests_of
+from foundry.export.check import diff_folder
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners
 from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
 from foundry.export.resolution import Resolution, normalise
 from foundry.export.write import Export
 from foundry.features.stores import StoreSection
-from foundry.files import templates_folder
+from foundry.files import hash_files, templates_folder
 from foundry.indexing.versions import (
     built_index,
     check_index,
@@ -100,7 +100,7 @@ def diff_export(target: Path, export: Export) -> str:
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
     files, index = export.all_files(), export.index_digests()
-    files[CHECKSUMS] = format_checksums({**digests_of(files), **index})
+    files[CHECKSUMS] = format_checksums({**hash_files(files), **index})
     return diff_folder(target, files, index, ignored=is_owners)
 
 

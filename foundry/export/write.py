@@ -15,7 +15,7 @@ from foundry.errors import ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums
 from foundry.export.existing import GENERATED, Standing, encode_generated, examine
 from foundry.export.replacing import keep_aside, replace_folder, settle, take_over
-from foundry.files import hash_file, set_modes
+from foundry.files import hash_file, hash_files, set_modes, write_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
         )
 
     def fill(folder: Path) -> None:
-        digests = fill_folder(folder, export.all_files(), export)
-        (folder / CHECKSUMS).write_bytes(format_checksums(digests))
+        files = export.all_files()
+        digests = {**hash_files(files), **export.index_digests()}
+        fill_folder(folder, {**files, CHECKSUMS: format_checksums(digests)}, export)
         set_modes(folder)
         if standing is not None:
             # Added files first: one of them may be what an earlier export kept as .orig.
@@ -98,14 +99,9 @@ def find_standing(target: Path) -> Standing | None:
     return examine(target)
 
 
-def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> dict[str, str]:
-    """Write files and a copy of the index; returns the SHA-256 of everything written."""
-    digests = {}
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        digests[name] = hash_file(path)
+def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> None:
+    """Write files and a copy of the index."""
+    write_files(folder, files)
     shutil.copytree(
         export.index,
         folder / export.index_place,
@@ -113,10 +109,6 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> dic
             name for name in names if export.is_left_out(Path(parent, name))
         ],
     )
-    for path in sorted((folder / export.index_place).rglob("*")):
-        if path.is_file():
-            digests[path.relative_to(folder).as_posix()] = hash_file(path)
-    return digests
 
 
 def check_target(target: Path, project: Path) -> Path:

@@ -17,6 +17,7 @@ from pathlib import Path
 import yaml
 
 from foundry.errors import RenderError
+from foundry.files import write_files
 
 TIME_LIMIT_SECONDS = 60.0
 """Seconds that a formatter may take."""
@@ -29,10 +30,7 @@ def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[s
     """
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
-        for name, content in files.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_files(root, files)
         # Templates and features name what they need in any order; it is sorted and joined here.
         _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *rendered], root)
         _run("black", ["--quiet", *rendered], root)

@@ -7,6 +7,7 @@ from filelock import FileLock
 
 from foundry.config.project import Config
 from foundry.features.providers import Provider
+from foundry.files import write_files
 from foundry.rendering.plan import plan_key, plan_server
 
 LOCK_SECONDS = 60.0
@@ -27,11 +28,7 @@ def render_preview(config: Config, query_encoder: Provider, name: str = "server"
         if not _is_rendered(server, key):
             files = plan_server(config, query_encoder, None, with_tests=False)
             shutil.rmtree(server, ignore_errors=True)
-            for name, content in files.items():
-                path = server / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            (server / ".key").write_bytes(key)
+            write_files(server, {**files, ".key": key})
     return server
 
 
