@@ -211,23 +211,20 @@ def list_briefly(lines: Sequence[str]) -> str:
 
 
 _ALWAYS = ("documents", "chunks", "characters", "seconds")
+_COLUMNS = (
+    *("documents", "chunks", "characters", "skipped", "oversize", "copies", "boilerplate"),
+    *("replaced", "guessed", "hidden", "secrets", "seconds"),
+)
 
 
 def _row(entry: Mapping[str, Any], seconds: Mapping[str, float]) -> dict[str, Any]:
-    return {
-        "documents": entry["documents"],
-        "chunks": entry["chunks"],
-        "characters": entry["characters"],
-        "skipped": entry["skipped"],
-        "oversize": entry["oversize"],
-        "copies": entry["copies"],
+    values = {
+        **entry,
         "boilerplate": entry["boilerplate_characters"],
-        "replaced": entry["replaced"],
-        "guessed": entry["guessed"],
         "hidden": sum(entry["hidden"].values()),
-        "secrets": entry["secrets"],
         "seconds": seconds.get(entry["name"], 0.0),
     }
+    return {column: values[column] for column in _COLUMNS}
 
 
 def _number(column: str, value: float) -> str:

@@ -47,17 +47,9 @@ def exchange(
 ) -> Answer:
     """Ask for a url once; no redirect is followed.
 
-    Args:
-        network: How hosts are reached.
-        url: What is asked for.
-        headers: Beside Host and Connection.
-        max_bytes: Of the body, before and after decoding; more is refused.
-        seconds: For everything, from the resolver to the last byte.
-        truncate: Whether a body that is too large is cut instead.
-
-    Raises:
-        FetchError: When there is no whole answer.
-        StoppedError: When the build was stopped.
+    `headers` are those beside Host and Connection, `seconds` are for everything from the resolver
+    to the last byte. A body of more than `max_bytes`, before or after decoding, is refused, or cut
+    with `truncate`. Raises FetchError when there is no whole answer, StoppedError after a stop.
     """
     deadline = Deadline(seconds, network.stop)
     is_secure = url.scheme == "https"

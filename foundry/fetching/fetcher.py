@@ -60,13 +60,7 @@ class _Visit:
 
 
 class Fetcher:
-    """Fetches the pages of one source; for any number of threads.
-
-    Args:
-        manners: Rate, patience and name.
-        cache: Where pages are kept from build to build.
-        network: How hosts are reached.
-    """
+    """Fetches the pages of one source into a cache; for any number of threads."""
 
     def __init__(self, manners: Manners, cache: PageCache, network: Network) -> None:
         self._manners = manners
@@ -84,17 +78,9 @@ class Fetcher:
         """Return the content of a url, after at most five redirects.
 
         Nothing but a page's own validators goes along with a request: there are no cookies and no
-        credentials that could follow to another host.
-
-        Args:
-            url: What to fetch.
-            max_bytes: The most that the content may have, decoded.
-            allows: Called with every url on the way; raises FetchError for one that it is not to
-                lead to.
-
-        Raises:
-            FetchError: When there is no content; the cache does not stand in for it.
-            StoppedError: When the build was stopped.
+        credentials that could follow to another host. `allows` is called with every url on the way,
+        and raises FetchError for one that it is not to lead to. Raises FetchError when there is no
+        content, or more than `max_bytes`; the cache does not stand in for it.
         """
         visit = _Visit(max_bytes, allows or (lambda _: None))
         for _ in range(MAX_REDIRECTS + 1):

@@ -7,12 +7,7 @@ from foundry.fetching.failures import FetchError, StoppedError
 
 
 class Pacer:
-    """Hands out turns, host by host; for any number of threads.
-
-    Args:
-        seconds: Between the starts of two requests to one host.
-        stop: Set when the build is to end.
-    """
+    """Hands out turns, so many seconds apart for one host; for any number of threads."""
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
         self._seconds = seconds

@@ -25,8 +25,7 @@ class CachedPage:
 class PageCache:
     """One file of pages in a folder that nobody else can enter; for any number of threads.
 
-    Raises:
-        BuildError: When the file cannot be written.
+    Raises BuildError when the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:

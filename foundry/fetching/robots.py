@@ -47,8 +47,7 @@ class Rules:
 class Robots:
     """The rules of all origins of a build; for any number of threads.
 
-    Args:
-        ask: Gets a robots.txt: its answer after redirects, cut at `MAX_BYTES`.
+    `ask` gets a robots.txt: its answer after redirects, cut at `MAX_BYTES`.
     """
 
     def __init__(self, ask: Callable[[Url], Answer]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.indexing.files import offsets_of, write_array
+from foundry.indexing.files import write_array, write_stretches
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.correction import (
     MAX_LENGTH,
@@ -42,12 +42,7 @@ def write_correction(
     `known` are texts whose words are right although no chunk may have them.
     """
     forms = count_forms(texts)
-    frequencies: Counter[str] = Counter()
-    best: dict[str, tuple[int, str]] = {}
-    for form, count in forms.items():
-        word = form.casefold()
-        frequencies[word] += count
-        best[word] = min(best.get(word, (0, "")), (-count, form))
+    frequencies, best = count_words((form.casefold(), form, forms[form]) for form in forms)
     ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
     words = {word: count for word, count in ranked[:most_words] if is_word(word, tokenizer)}
     # In no chunk, they keep what is right from being corrected.
@@ -61,7 +56,7 @@ def write_correction(
     alphabet = sorted(letters, key=lambda letter: (-letters[letter], letter))[:MAX_LETTERS]
     codes = {letter: code for code, letter in enumerate(alphabet, start=1)}
     kept = sorted((len(word), word) for word in words if codes.keys() >= set(word))
-    _write(CorrectionLayout(root), kept, codes, words, {w: best.get(w, (0, w))[1] for _, w in kept})
+    _write(CorrectionLayout(root), kept, codes, words, {w: best.get(w, w) for _, w in kept})
 
 
 def count_forms(texts: Iterable[str], forms: Counter[str] | None = None) -> Counter[str]:
@@ -73,6 +68,19 @@ def count_forms(texts: Iterable[str], forms: Counter[str] | None = None) -> Coun
         if len(forms) > MAX_COUNTED:
             forms = Counter({form: count for form, count in forms.items() if count > 1})
     return forms
+
+
+def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
+    """Return how often words come up, however they are written, and how each mostly is.
+
+    `spellings` are words with a form of each, and how often that comes up.
+    """
+    frequencies: Counter[str] = Counter()
+    best: dict[str, tuple[int, str]] = {}
+    for word, form, count in spellings:
+        frequencies[word] += count
+        best[word] = min(best.get(word, (0, "")), (-count, form))
+    return frequencies, {word: form for word, (_, form) in best.items()}
 
 
 def weight_of(frequency: int) -> int:
@@ -110,12 +118,11 @@ def _write(
     lengths = [length for length, _ in words]
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)
     spelt = [[codes[letter] for letter in word] for _, word in words]
-    weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + frequencies[word]))) for _, word in words]
+    weights = [weight_of(frequencies[word]) for _, word in words]
     written = [forms[word].encode() for _, word in words]
     layout.alphabet.write_bytes("".join(codes).encode())
     write_array(layout.starts, starts)
     write_array(layout.letters, np.array([code for word in spelt for code in word], dtype=np.uint8))
     write_array(layout.masks, np.array([mask_of(word) for word in spelt], dtype=np.uint64))
     write_array(layout.weights, np.array(weights, dtype=np.uint8))
-    layout.forms.write_bytes(b"".join(written))
-    write_array(layout.form_offsets, offsets_of([len(form) for form in written]))
+    write_stretches(layout.forms, layout.form_offsets, written)

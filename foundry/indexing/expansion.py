@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.indexing.correction import count_words
 from foundry.indexing.files import write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import quantise
@@ -49,10 +50,6 @@ def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> li
                 and token.text.isalpha()
             }
         )
-    stems: Counter[str] = Counter()
-    best: dict[str, tuple[int, str]] = {}
-    for (stem, form), frequency in forms.items():
-        stems[stem] += frequency
-        best[stem] = min(best.get(stem, (0, "")), (-frequency, form))
+    stems, best = count_words((stem, form, often) for (stem, form), often in forms.items())
     common = sorted((-frequency, stem) for stem, frequency in stems.items())
-    return [best[stem][1] for frequency, stem in common if -frequency >= MIN_CHUNKS][:count]
+    return [best[stem] for frequency, stem in common if -frequency >= MIN_CHUNKS][:count]

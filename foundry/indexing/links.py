@@ -91,13 +91,13 @@ def _look_up(
 def _addresses_of(document: Document) -> Iterator[int]:
     places: list[Document | Place] = [document, *document.also_at]
     for place in places:
-        yield _path_key(place.source, clean_path(place.path))
+        yield _key("path", place.source, clean_path(place.path))
         if place.url and (address := clean_url(place.url)):
-            yield _url_key(address)
+            yield _key("url", address)
     for name in _page_names(document):
-        yield _page_key(document.source, name)
+        yield _key("page", document.source, name)
     for alias in document.reading.aliases:
-        yield _alias_key(document.source, _fold(alias))
+        yield _key("alias", document.source, _fold(alias))
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
@@ -106,13 +106,13 @@ def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
     for link in document.reading.links:
         if link.kind == "wikilink":
             page = _fold(link.target)
-            yield _page_key(source, page), _alias_key(source, page)
+            yield _key("page", source, page), _key("alias", source, page)
         elif _SCHEME.match(link.target) or link.target.startswith("//"):
             yield _asked_url(url or "https:", link.target), 0
         elif not link.target.startswith("#") and (target := _path_of(link.target)) is not None:
             base = "" if target.startswith("/") else posixpath.dirname(document.path)
             path = clean_path(posixpath.join(base, target.lstrip("/")))
-            yield _path_key(source, path), _asked_url(url, link.target) if url else 0
+            yield _key("path", source, path), _asked_url(url, link.target) if url else 0
 
 
 def _asked_url(base: str, target: str) -> int:
@@ -120,23 +120,11 @@ def _asked_url(base: str, target: str) -> int:
         address = clean_url(urljoin(base, target))
     except ValueError:
         return 0
-    return 0 if address is None else _url_key(address)
+    return 0 if address is None else _key("url", address)
 
 
-def _path_key(source: str, path: str) -> int:
-    return hash_key(f"path\0{source}\0{path}")
-
-
-def _url_key(address: str) -> int:
-    return hash_key(f"url\0{address}")
-
-
-def _page_key(source: str, name: str) -> int:
-    return hash_key(f"page\0{source}\0{name}")
-
-
-def _alias_key(source: str, name: str) -> int:
-    return hash_key(f"alias\0{source}\0{name}")
+def _key(*parts: str) -> int:
+    return hash_key("\0".join(parts))
 
 
 def clean_path(path: str) -> str:

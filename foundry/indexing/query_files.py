@@ -1,17 +1,37 @@
 """Writes what the stages need of an index that read queries, if they were chosen."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.completions import write_completions
-from foundry.indexing.correction import write_correction
+from foundry.indexing.correction import (
+    count_forms,
+    count_words,
+    is_word,
+    weight_of,
+    write_correction,
+)
+from foundry.indexing.files import write_array, write_stretches
 from foundry.indexing.synonyms import write_synonyms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
 from foundry.runtime.retrieval.stages.suggestions import FOLDER as SUGGESTIONS
+from foundry.runtime.retrieval.stages.suggestions import SuggestionsLayout, fold
 from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 from foundry.runtime.retrieval.tokens import Tokenizer
+
+MAX_HEADINGS = 200_000
+MAX_HEADING_LENGTH = 120
+"""Characters; a longer one is no query."""
+
+MAX_HEADING_WORDS = 12
+
+_WORD = re.compile(r"\w+")
 
 
 def write_query_files(
@@ -29,7 +49,55 @@ def write_query_files(
         )
     if options.suggested_words:
         root = layout.root / SUGGESTIONS
-        write_completions(root, read_chunks(), tokenizer, options.suggested_words)
+        _write_completions(root, read_chunks(), tokenizer, options.suggested_words)
     if options.synonyms is not None:
         texts = (chunk.text for chunk in read_chunks() if options.acronyms)
         write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, tokenizer)
+
+
+def _write_completions(
+    root: Path, chunks: Iterable[ChunkRecord], tokenizer: Tokenizer, most_words: int
+) -> None:
+    """Write the files, with the `most_words` most frequent words."""
+    headings: dict[str, None] = {}
+    forms: Counter[str] = Counter()
+    for chunk in chunks:
+        for heading in map(" ".join, map(str.split, chunk.headings())):
+            if len(headings) < MAX_HEADINGS and 0 < len(heading) <= MAX_HEADING_LENGTH:
+                headings.setdefault(heading)
+        forms = count_forms(["\n".join([*chunk.headings(), chunk.text])], forms)
+    layout = SuggestionsLayout(root)
+    root.mkdir()
+    _write_words(layout, forms, tokenizer, most_words)
+    _write_headings(layout, list(headings))
+
+
+def _write_words(
+    layout: SuggestionsLayout, forms: Counter[str], tokenizer: Tokenizer, most_words: int
+) -> None:
+    frequencies, best = count_words((fold(form), form, forms[form]) for form in forms)
+    ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))
+    chosen = sorted(word for word in ranked[:most_words] if is_word(word, tokenizer))
+    # Words that begin sentences and headings are no names.
+    texts = [best[word] for word in chosen]
+    written = [(text if _is_name(text) else text.lower()).encode() for text in texts]
+    write_stretches(layout.words, layout.word_offsets, written)
+    weights = [weight_of(frequencies[word]) for word in chosen]
+    write_array(layout.weights, np.array(weights, dtype=np.uint8))
+
+
+def _is_name(text: str) -> bool:
+    return not (text.islower() or text.istitle())
+
+
+def _write_headings(layout: SuggestionsLayout, headings: list[str]) -> None:
+    written = [heading.encode() for heading in headings]
+    write_stretches(layout.headings, layout.heading_offsets, written)
+    places = []
+    for number, heading in enumerate(headings):
+        folded = fold(heading)
+        for match in list(_WORD.finditer(folded))[:MAX_HEADING_WORDS]:
+            places.append((folded[match.start() :], number, match.start()))
+    places.sort()
+    table = [[number for _, number, _ in places], [start for *_, start in places]]
+    write_array(layout.places, np.array(table, dtype=np.uint32).reshape(2, -1))

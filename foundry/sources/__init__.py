@@ -21,19 +21,10 @@ def fetch_all(
 ) -> tuple[tuple[ReadySource, ...], dict[str, dict[str, object]], dict[str, dict[str, int]]]:
     """Fetch what is not on this machine; nothing is asked of the network after this.
 
-    Args:
-        sources: As configured.
-        state: The folder in which pages are kept from build to build.
-        step: Begins a step of work that is worth showing.
-
-    Returns:
-        The sources to give to `iterate`; by the names of those of the web what became of their
-        urls, which is the same whatever was kept; and how many pages or files were fetched, and
-        how many had not changed.
-
-    Raises:
-        SourceError: When too little of a source could be fetched.
-        BuildError: When the pages cannot be kept.
+    Pages are kept in `state` from build to build. Returns the sources to give to `iterate`; by the
+    names of those of the web what became of their urls, which is the same whatever was kept; and
+    how many pages or files were fetched, and how many had not changed. Raises SourceError when too
+    little of a source could be fetched, and BuildError when the pages cannot be kept.
     """
     ready: dict[str, ReadySource] = {}
     coverages: dict[str, dict[str, object]] = {}

@@ -30,10 +30,8 @@ def fetch(
 ) -> tuple[dict[str, FetchedRepository], dict[str, dict[str, int]]]:
     """Bring the copies in `state` up to date; return by name the sources, ready to be iterated.
 
-    The second value counts by name the files that were fetched, and those that were there.
-
-    Raises:
-        SourceError: When git is missing, or cannot fetch a branch, tag or commit.
+    The second value counts by name the files that were fetched, and those that were there. Raises
+    SourceError when git is missing, or cannot fetch a branch, tag or commit.
     """
     copies = {source.name: _copy_of(source, state / CACHE_FOLDER) for source in sources}
     used = {copy.folder for copy in copies.values()}

@@ -23,11 +23,8 @@ def fetch_sources(
 ) -> tuple[dict[str, FetchedSource], dict[str, Coverage]]:
     """Fetch the pages of every web source, and keep them in `state` from build to build.
 
-    Returns, by name, the sources that can now be iterated over, and their coverage.
-
-    Raises:
-        SourceError: When too little of a source could be fetched.
-        BuildError: When the cache cannot be written.
+    Returns, by name, the sources that can now be iterated over, and their coverage. Raises
+    SourceError when too little of a source could be fetched, BuildError when nothing can be kept.
     """
     cache = PageCache(state / CACHE_FOLDER)
     coverages: dict[str, Coverage] = {}

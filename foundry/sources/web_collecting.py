@@ -23,9 +23,8 @@ from foundry.progress import Progress
 from foundry.sources.coverage import DUPLICATE, NOINDEX, OVER_MAX_PAGES, Coverage
 from foundry.sources.fetched import FetchedPage
 from foundry.sources.sitemaps import SitemapWalk
-from foundry.sources.web_page import PageFacts, charset, examine, media_type
+from foundry.sources.web_page import PageFacts, Twins, charset, examine, media_type
 from foundry.sources.web_scope import Scope
-from foundry.sources.web_twins import Twins
 from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8
@@ -40,14 +39,7 @@ _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/ma
 
 
 class Collector:
-    """Collects one source.
-
-    Args:
-        source: What to collect.
-        fetcher: Asks for pages.
-        network: Which is stopped when the build is.
-        progress: Advances with every page.
-    """
+    """Collects one source; `network` is stopped when the build is."""
 
     def __init__(
         self, source: WebSource, fetcher: Fetcher, network: Network, progress: Progress
@@ -71,8 +63,7 @@ class Collector:
     def collect(self) -> tuple[list[FetchedPage], Coverage]:
         """Fetch everything; returns the pages in the order of their urls, each once.
 
-        Raises:
-            SourceError: When too little could be fetched.
+        Raises SourceError when too little could be fetched.
         """
         pool = ThreadPoolExecutor(WORKERS)
         try:

@@ -5,13 +5,13 @@ nothing has changed since the index before are taken over from it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from foundry.build.corpus.boilerplate import Trimmed, trim
+from foundry.build.corpus.boilerplate import Trimmed, find_boilerplate, trim
 from foundry.build.corpus.carrying import (
     NOT_INDEXED,
     InputsBuilder,
@@ -19,12 +19,14 @@ from foundry.build.corpus.carrying import (
     decision_key,
     longest_ascent,
 )
-from foundry.build.corpus.decisions import decide
+from foundry.build.corpus.copies import find_copies
 from foundry.build.documents.cache import DocumentCache
 from foundry.build.documents.inputs import Inputs
 from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
+from foundry.build.documents.signature import Signature
 from foundry.build.report import BuildReport, Figures, Remarks
+from foundry.config.file import BuildSection
 from foundry.config.project import Config
 from foundry.config.sources import Source
 from foundry.embedding.static import StaticEmbedder
@@ -89,7 +91,7 @@ class _Assembler:
             inputs.signature(number, cache) if place is None else self._known.signature(place)
             for number, place in enumerate(self._places)
         ]
-        self._corpus = decide(self._signatures, config.build, self._read)
+        self._corpus = _decide(self._signatures, config.build, self._read)
 
     @cached_property
     def _preparer(self) -> Preparer:
@@ -199,6 +201,46 @@ class _Assembler:
         result = self._load(number)
         assert isinstance(result, PreparedDocument)
         return result.document
+
+
+@dataclass(frozen=True, slots=True)
+class _Decisions:
+    """What is decided about documents, by their numbers in the sources' order.
+
+    Attributes:
+        repeated: Documents whose id an earlier one has.
+        originals: The document that stands for each copy.
+        copies: The copies that a document stands for, ascending.
+        boilerplate: The keys of the blocks that are to be cut off the chunks of a document.
+    """
+
+    repeated: frozenset[int]
+    originals: Mapping[int, int]
+    copies: Mapping[int, Sequence[int]]
+    boilerplate: Mapping[int, set[int]]
+
+
+def _decide(
+    signatures: Sequence[Signature | None], options: BuildSection, read: Callable[[int], Document]
+) -> _Decisions:
+    """Decide by the signatures of all documents, None for those that are skipped.
+
+    `read` gives a document by its number; few have to be seen again.
+    """
+    own: dict[int, Signature] = {}
+    first: dict[bytes, int] = {}
+    for number, signature in enumerate(signatures):
+        if signature is not None and first.setdefault(signature.id, number) == number:
+            own[number] = signature
+    repeated = {number for number, found in enumerate(signatures) if found is not None} - own.keys()
+    originals = find_copies([own.get(n) for n in range(len(signatures))], options.duplicates, read)
+    copies: dict[int, list[int]] = {}
+    for number, original in originals.items():
+        copies.setdefault(original, []).append(number)
+    boilerplate: dict[int, set[int]] = {}
+    if options.boilerplate == "drop":
+        boilerplate = find_boilerplate({n: own[n] for n in own if n not in originals})
+    return _Decisions(frozenset(repeated), originals, copies, boilerplate)
 
 
 def _with_copies(document: Document, copies: Sequence[Document]) -> Document:

@@ -39,12 +39,8 @@ def prepare_batch(
 ) -> list[bytes] | Mismatch:
     """Answers of this node's sandboxed worker, which prepares documents one after the other.
 
-    There is one for each of the first documents, until together they are large.
-
-    Args:
-        program: `program_hash` where the build is.
-        recipe: By which to prepare, as JSON.
-        documents: What their sources know of them, and their contents.
+    There is one for each of the first documents, until together they are large. `program` is
+    `program_hash` where the build is; documents are what their sources know of them, and contents.
     """
     if program != program_hash():
         return installation()
