@@ -13,7 +13,8 @@ with fewer parts, the shorter one, and the first by name.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 from zlib import crc32
@@ -46,12 +47,15 @@ def find_copies(
     """
     if mode == "keep":
         return {}
+    found = {number: signature for number, signature in enumerate(signatures) if signature}
+    if mode == "exact":
+        # Most texts are there once: to prefer among all takes longer than all else of this.
+        times = Counter(signature.text for signature in found.values())
+        found = {number: each for number, each in found.items() if times[each.text] > 1}
     kept: dict[bytes, int] = {}
     copies = {}
-    for number in _by_preference(signatures):
-        signature = signatures[number]
-        assert signature is not None
-        first = kept.setdefault(signature.text, number)
+    for number in _by_preference(found):
+        first = kept.setdefault(found[number].text, number)
         if first != number:
             copies[number] = first
     if mode == "exact":
@@ -61,15 +65,14 @@ def find_copies(
     return dict(sorted((near | resolved).items()))
 
 
-def _by_preference(signatures: Sequence[Signature | None]) -> list[int]:
+def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
     """Return the numbers of the documents, those first that stay rather than others."""
     sources: dict[str, int] = {}
     keys = {}
-    for number, signature in enumerate(signatures):
-        if signature is not None:
-            place = sources.setdefault(signature.source, len(sources))
-            path = signature.path
-            keys[number] = (is_copy_name(path), place, path.count("/"), len(path), path, number)
+    for number, signature in signatures.items():
+        place = sources.setdefault(signature.source, len(sources))
+        path = signature.path
+        keys[number] = (is_copy_name(path), place, path.count("/"), len(path), path, number)
     return sorted(keys, key=keys.__getitem__)
 
 
