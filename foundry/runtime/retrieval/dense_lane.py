@@ -109,7 +109,8 @@ class DenseLane:
         return products.astype(np.float64) * self.scales[chunks] * scale
 
     def _nearest(self, signs: NDArray[np.uint64], depth: int, pool: Numbers | None) -> Numbers:
-        sketch = self.sketch if pool is None else self.sketch[:, pool]
+        # Indexing by the pool would lay the picked columns out one after the other, not the rows.
+        sketch = self.sketch if pool is None else self.sketch.take(pool, axis=1)
         distances = np.empty(sketch.shape[1], dtype=np.uint16)
         for start in range(0, len(distances), SKETCHES_AT_ONCE):
             part = slice(start, start + SKETCHES_AT_ONCE)

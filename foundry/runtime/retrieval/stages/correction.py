@@ -3,7 +3,8 @@
 Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
 is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
 the frequency decides, and which edit it would have been. Words are compared in three passes, each
-over fewer: by length, by the set of their letters (one edit changes two at most), and by letters.
+over fewer: by length, by the set of their letters (one edit changes two at most), and by letters;
+words that are two edits away are looked for only where none is nearer.
 
 What has a digit is never corrected, and neither is an acronym, an option, a url, what
 `identifier_patterns` matches, what stands in quotes, a name unless it becomes another name, or a
@@ -15,6 +16,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,27 +115,63 @@ class Words:
 
     def nearest(self, word: str) -> Nearest | None:
         """Return the nearest word to a folded one, if few enough edits lead to one."""
-        length, most = len(word), 2 if len(word) >= MIN_TWO_EDITS else 1
-        shortest, longest = max(1, length - most), min(MAX_LENGTH, length + most)
-        if shortest > longest:
+        if len(word) > MAX_LENGTH:
             return None
         codes = [self.codes.get(letter, 0) for letter in word]
-        first, last = self.starts[[shortest, longest + 1]].tolist()
-        differing = np.bitwise_count(self.masks[first:last] ^ np.uint64(mask_of(codes)))
-        numbers = np.flatnonzero(differing <= 2 * most)
-        if len(numbers) > MAX_COMPARED:
-            order = np.argsort(differing[numbers], kind="stable")
-            numbers = np.sort(numbers[order[:MAX_COMPARED]])
+        most = 2 if len(word) >= MIN_TWO_EDITS else 1
+        alike, differing = self._alike(codes, most)
+        edits, numbers = self._within_one(codes, alike[differing <= 2])
+        if not len(numbers) and most == 2:
+            if len(alike) > MAX_COMPARED:
+                order = np.argsort(differing, kind="stable")
+                alike = np.sort(alike[order[:MAX_COMPARED]])
+            edits, numbers = 2, alike[self._count_edits(codes, alike) == 2]
         if not len(numbers):
             return None
-        numbers += first
-        edits = self._count_edits(codes, numbers, range(shortest, longest + 1))
-        fewest = int(edits.min())
-        if fewest > most:
-            return None
-        nearest = numbers[edits == fewest]
-        best = int(nearest[np.argmax(self._plausibility(length, codes, nearest))])
-        return Nearest(self.forms[best].decode(), fewest, int(self.weights[best]))
+        best = int(numbers[np.argmax(self._plausibility(len(word), codes, numbers))])
+        return Nearest(self.forms[best].decode(), edits, int(self.weights[best]))
+
+    def _within_one(
+        self, codes: Sequence[int], numbers: NDArray[np.intp]
+    ) -> tuple[int, NDArray[np.intp]]:
+        """Return 0 and the word of these letters, or 1 and those one edit away, of some `numbers`.
+
+        Counted are the letters that agree from the left and from the right: no matrix is needed,
+        and nearly all misspelt words are found so.
+        """
+        wanted = np.array(codes, dtype=np.uint8)
+        bounds = np.searchsorted(numbers, self.starts).tolist()
+        found = []
+        for length in range(max(1, len(codes) - 1), min(MAX_LENGTH, len(codes) + 1) + 1):
+            group = numbers[bounds[length] : bounds[length + 1]]
+            rows = self.blocks[length][group - int(self.starts[length])]
+            shared = min(length, len(codes))
+            left = _count_agreeing(rows[:, :shared], wanted[:shared])
+            right = _count_agreeing(rows[:, ::-1][:, :shared], wanted[::-1][:shared])
+            if length != len(codes):
+                found.append(group[left + right >= shared])
+                continue
+            if (left == length).any():
+                return 0, group[left == length]
+            is_near = left + right == length - 1
+            for place in np.flatnonzero(left + right == length - 2).tolist():
+                here = slice(left[place], left[place] + 2)
+                is_near[place] = (rows[place, here] == wanted[here][::-1]).all()
+            found.append(group[is_near])
+        return 1, np.concatenate(found)
+
+    def _alike(
+        self, codes: Sequence[int], edits: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return words (c,), ascending, whose length and set of letters so many edits may explain.
+
+        Beside them stands by how many letters the sets differ (c,).
+        """
+        shortest, longest = max(1, len(codes) - edits), min(MAX_LENGTH, len(codes) + edits)
+        first, last = self.starts[[shortest, longest + 1]].tolist()
+        differing = np.bitwise_count(self.masks[first:last] ^ np.uint64(mask_of(codes)))
+        numbers = np.flatnonzero(differing <= 2 * edits)
+        return numbers + first, differing[numbers]
 
     def _plausibility(
         self, length: int, codes: Sequence[int], numbers: NDArray[np.intp]
@@ -152,27 +190,28 @@ class Words:
         same = np.flatnonzero(self.masks[first:last] == np.uint64(mask_of(codes)))
         return bool((self.blocks[len(word)][same] == codes).all(axis=1).any())
 
-    def _count_edits(
-        self, codes: Sequence[int], numbers: NDArray[np.intp], lengths: range
-    ) -> NDArray[np.int64]:
+    def _count_edits(self, codes: Sequence[int], numbers: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return how many edits (c,) lead from a word to each of `numbers` (c,), ascending.
 
         A column of each word's matrix of distances is one number, the differences between its rows
         as bits, and all words take the next column at once (Hyyrö 2003, A bit-vector algorithm for
         computing Levenshtein and Damerau edit distances).
         """
-        wanted = self.starts[lengths.start : lengths.stop + 1]
-        bounds = np.searchsorted(numbers, wanted).tolist()
-        letters = np.zeros((lengths[-1], len(numbers)), dtype=np.uint8)
-        for place, length in enumerate(lengths):
-            group = slice(bounds[place], bounds[place + 1])
+        bounds = np.searchsorted(numbers, self.starts).tolist()
+        groups = {
+            length: slice(first, last)
+            for length, (first, last) in enumerate(pairwise(bounds))
+            if first < last
+        }
+        letters = np.zeros((max(groups, default=0), len(numbers)), dtype=np.uint8)
+        for length, group in groups.items():
             rows = numbers[group] - int(self.starts[length])
             letters[:length, group] = self.blocks[length][rows].T
         places = np.zeros(256, dtype=np.uint32)
         for place, code in enumerate(codes):
             places[code] |= np.uint32(1 << place)
         places[0] = 0
-        edits = np.empty(len(numbers), dtype=np.int64)
+        columns, more, less = np.zeros((3, len(numbers)), dtype=np.uint32)
         own = np.uint32((1 << len(codes)) - 1)
         up, down = np.full(len(numbers), own), np.zeros(len(numbers), dtype=np.uint32)
         diagonal, before = down, down
@@ -182,11 +221,20 @@ class Words:
             right, left = down | ~(diagonal | up), (diagonal & up) << _ONE
             right = (right << _ONE) | _ONE
             up, down, before = left | ~(diagonal | right), right & diagonal, here
-            if column in lengths:
-                done = slice(*bounds[column - lengths.start :][:2])
-                more, less = np.bitwise_count(up[done] & own), np.bitwise_count(down[done] & own)
-                edits[done] = column + more.astype(np.int64) - less
+            if column in groups:
+                done = groups[column]
+                columns[done], more[done], less[done] = column, up[done], down[done]
+        edits: NDArray[np.int64] = columns.astype(np.int64)
+        edits += np.bitwise_count(more & own)
+        edits -= np.bitwise_count(less & own)
         return edits
+
+
+def _count_agreeing(rows: NDArray[np.uint8], wanted: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return how many letters of each row (c, n) agree with those wanted (n,), from the first."""
+    agreeing = np.logical_and.accumulate(rows == wanted, axis=1)
+    counts: NDArray[np.int64] = np.count_nonzero(agreeing, axis=1)
+    return counts
 
 
 @lru_cache(maxsize=1)

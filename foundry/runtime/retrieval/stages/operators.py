@@ -159,15 +159,26 @@ def _passing(operators: Operators, index: Index) -> Iterator[Mask]:
 
 def _having(index: Index, text: str, allowed: Mask | None) -> Mask:
     """Return which chunks (n,), of those allowed, have the words of a text."""
-    having = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
+    having = allowed
     lane = index.keyword_lane
     terms = {term for token in index.tokenizer.tokenize(text) for term in whole_terms(token)}
     for term in sorted(terms, key=lambda term: (lane.frequency(term), term))[:MAX_TERMS]:
-        chunks = lane.search([term], index.chunk_count, allowed).chunks
-        with_term = np.zeros_like(having)
-        with_term[chunks] = True
-        having &= with_term
+        with_term = _with_term(index, term)
+        having = with_term if having is None else having & with_term
+    assert having is not None
     return having
+
+
+def _with_term(index: Index, term: str) -> Mask:
+    """Return which chunks (n,) have a term."""
+    hits = index.keyword_lane.search([term], 1)
+    if hits.every_score is not None:  # Sorting all hits would cost far more than their scores.
+        with_term: Mask = hits.every_score > 0
+        return with_term
+    with_term = np.zeros(index.document_chunks[-1], dtype=np.bool_)
+    if len(hits):
+        with_term[index.keyword_lane.search([term], index.chunk_count).chunks] = True
+    return with_term
 
 
 def _read_phrase(index: Index, phrase: str, having: Mask, most: int) -> int:
