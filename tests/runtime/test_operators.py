@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from foundry.runtime.retrieval.stages.operators import (
     parse_operators,
     read_operators,
 )
+from foundry.runtime.retrieval.view import view_of
 
 NOTES = [
     Note("Pump", ("Oil the seal of the pump.",), metadata={"team": "core"}, tags=("two words",)),
@@ -152,6 +154,16 @@ def test_only_so_many_chunks_are_read_for_a_phrase(index: Index) -> None:
     assert allowed is not None
     assert allowed.sum() <= 1
     assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
+
+
+def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: Index) -> None:
+    view = view_of(index, {"team": "core"})
+    for query, expected in (("pump -oily", [0]), ("pump +oily", [4]), ("pump -valves", [0, 4])):
+        operators = parse_operators(view, query)
+        own = view.filters.select(None)
+        allowed = apply_operators(operators, view, own, Journal(), phrase_chunks=10)
+        assert allowed is not None
+        assert np.flatnonzero(allowed).tolist() == expected
 
 
 def test_operators_of_a_query_are_bounded(index: Index) -> None:
