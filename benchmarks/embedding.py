@@ -5,8 +5,9 @@ Each FOLDER (BEIR's layout) is built twice, with the static table and with the m
 longer than the model takes is embedded in parts. Compared are the parts' mean, as the build keeps
 it, with the best part; the model's own queries with the distilled ones; and both cosines together,
 the model's weighed as the row says. Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document,
-and beside the static table the 95 % interval of the difference from a paired bootstrap; last what
-leaving one collection out chooses among all rows, for that collection.
+and beside the static table the 95 % interval of the difference from a paired bootstrap. Then the
+same of some pairs of rows, and last what leaving one collection out chooses among all rows, for
+that collection.
 """
 
 import argparse
@@ -37,6 +38,12 @@ from foundry.runtime.retrieval.tokens import query_terms
 MODEL = "universal-sentence-encoder-lite"
 SEMANTIC, KEYWORD = 0.7, 0.3
 SHARES = (0.25, 0.5, 0.75)
+PAIRS = (
+    ("model, best part", "model, mean"),
+    ("distilled, best part", "distilled, mean"),
+    ("distilled, mean", "model, mean"),
+    ("distilled, best part", "model, best part"),
+)
 DEPTH = 100
 
 Cosines = NDArray[np.float64]
@@ -124,13 +131,18 @@ def table_rows(found: list[Mapping[str, NDArray[np.float64]]]) -> Iterator[list[
     for name in found[0]:
         each = [values[name] for values in found]
         means = [float(values.mean()) for values in each]
-        yield [name, *(f"{mean:.4f}" for mean in means), f"{np.mean(means):.4f}", gain(found, name)]
+        yield [
+            name,
+            *(f"{mean:.4f}" for mean in means),
+            f"{np.mean(means):.4f}",
+            gain(found, name, "static table"),
+        ]
 
 
-def gain(found: list[Mapping[str, NDArray[np.float64]]], name: str) -> str:
-    """The difference to the static table on the mean of collections, each of equal weight."""
+def gain(found: list[Mapping[str, NDArray[np.float64]]], name: str, other: str) -> str:
+    """The difference of two rows on the mean of collections, each of equal weight."""
     chooser = np.random.default_rng(0)
-    differences = [values[name] - values["static table"] for values in found]
+    differences = [values[name] - values[other] for values in found]
     draws = [
         each[chooser.integers(0, len(each), (2_000, len(each)))].mean(axis=1)
         for each in differences
@@ -160,6 +172,8 @@ def main() -> None:
     row(*["---"] * (len(found) + 3))
     for cells in table_rows(found):
         row(*cells)
+    for name, other in PAIRS:
+        print(f"{name} to {other}: {gain(found, name, other)}")
     means = {name: [float(values[name].mean()) for values in found] for name in found[0]}
     for place, folder in enumerate(chosen.folders):
         name = chosen_elsewhere(means, place)

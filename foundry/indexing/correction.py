@@ -12,7 +12,7 @@ import numpy as np
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.files import write_array, write_stretches
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
-from foundry.runtime.retrieval.stages.correction import (
+from foundry.runtime.retrieval.stages.nearest_words import (
     MAX_LENGTH,
     MIN_LENGTH,
     CorrectionLayout,

@@ -17,13 +17,12 @@ from foundry.runtime.cli import format_response
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
-from foundry.runtime.retrieval.stages.correction import (
+from foundry.runtime.retrieval.stages.correction import correct_query, open_words
+from foundry.runtime.retrieval.stages.nearest_words import (
     MAX_LENGTH,
     MIN_LENGTH,
     Nearest,
     Words,
-    correct_query,
-    open_words,
 )
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -1,0 +1,220 @@
+"""The words of a corpus and of its language, and which of them is nearest to a misspelt one.
+
+Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
+is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
+the frequency decides, and which edit it would have been. Words are compared in three passes, each
+over fewer: by length, by the set of their letters (one edit changes two at most), and by letters;
+words that are two edits away are looked for only where none is nearer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.layout import Vocabulary, open_array
+from ..settings import IndexUnusableError
+
+MIN_LENGTH, MAX_LENGTH = 3, 24  # Of the words that are kept.
+MIN_TWO_EDITS = 6  # Letters of a word with two edits.
+MAX_COMPARED = 256  # Words whose letters are compared: those whose sets of letters are nearest.
+# In units of `weights`, 12 to a doubling: of a word there are 25 times as many edits that put in or
+# replace a letter as those that leave one out or swap two, so that each of these is more likely.
+SPECIFIC_EDIT = 56
+
+_ONE = np.uint32(1)
+
+
+class CorrectionLayout:
+    """The files of n words under `root`, shorter ones first, equally long ones sorted."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.alphabet = root / "alphabet.txt"  # UTF-8; letter i has the code i + 1.
+        self.starts = root / "starts.npy"  # uint32 (MAX_LENGTH + 2,): the first of each length
+        self.letters = root / "letters.npy"  # uint8: the codes of one word after the other
+        self.masks = root / "masks.npy"  # uint64 (n,): see `mask_of`
+        self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 where in no chunk
+        self.forms = root / "forms.bin"  # UTF-8: each word as the corpus writes it most often
+        self.form_offsets = root / "forms.offsets.npy"  # uint64 (n + 1,)
+
+
+class Nearest(NamedTuple):
+    """The nearest word as the corpus writes it, how many edits away; weight 0 if it is in no
+    chunk.
+    """
+
+    form: str
+    edits: int
+    weight: int
+
+
+def mask_of(codes: Sequence[int]) -> int:
+    """Return the set of a word's letters as 64 bits."""
+    mask = 0
+    for code in codes:
+        mask |= 1 << code % 64
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a corpus, and of its language, to correct others by; see `CorrectionLayout`."""
+
+    codes: dict[str, int]
+    starts: NDArray[np.uint32]
+    blocks: list[NDArray[np.uint8]]  # By length: the letters of its words, a word a row.
+    masks: NDArray[np.uint64]
+    weights: NDArray[np.uint8]
+    forms: Vocabulary
+
+    @classmethod
+    def open(cls, root: Path) -> "Words":
+        """Map the files. Raises IndexUnusableError."""
+        layout = CorrectionLayout(root)
+        try:
+            alphabet = layout.alphabet.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            message = f"{layout.alphabet}: unreadable: {error}; this server corrects queries by it"
+            raise IndexUnusableError(message) from None
+        starts = open_array(layout.starts, np.uint32, (MAX_LENGTH + 2,))
+        counts = np.diff(starts.astype(np.int64))
+        ends = np.cumsum([0, *(counts * np.arange(len(counts)))])
+        count, size = int(starts[-1]), int(ends[-1])
+        letters = open_array(layout.letters, np.uint8, (size,))
+        lengths = range(len(counts))
+        return cls(
+            {letter: code for code, letter in enumerate(alphabet, start=1)},
+            starts,
+            [letters[ends[n] : ends[n + 1]].reshape(-1, n) if n else letters[:0] for n in lengths],
+            open_array(layout.masks, np.uint64, (count,)),
+            open_array(layout.weights, np.uint8, (count,)),
+            Vocabulary.open(layout.forms, layout.form_offsets, count),
+        )
+
+    def nearest(self, word: str) -> Nearest | None:
+        """Return the nearest word to a folded one, if few enough edits lead to one."""
+        if len(word) > MAX_LENGTH:
+            return None
+        codes = [self.codes.get(letter, 0) for letter in word]
+        most = 2 if len(word) >= MIN_TWO_EDITS else 1
+        alike, differing = self._alike(codes, most)
+        edits, numbers = self._within_one(codes, alike[differing <= 2])
+        if not len(numbers) and most == 2:
+            if len(alike) > MAX_COMPARED:
+                order = np.argsort(differing, kind="stable")
+                alike = np.sort(alike[order[:MAX_COMPARED]])
+            edits, numbers = 2, alike[self._count_edits(codes, alike) == 2]
+        if not len(numbers):
+            return None
+        best = int(numbers[np.argmax(self._plausibility(len(word), codes, numbers))])
+        return Nearest(self.forms[best].decode(), edits, int(self.weights[best]))
+
+    def _within_one(
+        self, codes: Sequence[int], numbers: NDArray[np.intp]
+    ) -> tuple[int, NDArray[np.intp]]:
+        """Return 0 and the word of these letters, or 1 and those one edit away, of some `numbers`.
+
+        Counted are the letters that agree from the left and from the right: no matrix is needed,
+        and nearly all misspelt words are found so.
+        """
+        wanted = np.array(codes, dtype=np.uint8)
+        bounds = np.searchsorted(numbers, self.starts).tolist()
+        found = []
+        for length in range(max(1, len(codes) - 1), min(MAX_LENGTH, len(codes) + 1) + 1):
+            group = numbers[bounds[length] : bounds[length + 1]]
+            rows = self.blocks[length][group - int(self.starts[length])]
+            shared = min(length, len(codes))
+            left = _count_agreeing(rows[:, :shared], wanted[:shared])
+            right = _count_agreeing(rows[:, ::-1][:, :shared], wanted[::-1][:shared])
+            if length != len(codes):
+                found.append(group[left + right >= shared])
+                continue
+            if (left == length).any():
+                return 0, group[left == length]
+            is_near = left + right == length - 1
+            for place in np.flatnonzero(left + right == length - 2).tolist():
+                here = slice(left[place], left[place] + 2)
+                is_near[place] = (rows[place, here] == wanted[here][::-1]).all()
+            found.append(group[is_near])
+        return 1, np.concatenate(found)
+
+    def _alike(
+        self, codes: Sequence[int], edits: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+        """Return words (c,), ascending, whose length and set of letters so many edits may explain.
+
+        Beside them stands by how many letters the sets differ (c,).
+        """
+        shortest, longest = max(1, len(codes) - edits), min(MAX_LENGTH, len(codes) + edits)
+        first, last = self.starts[[shortest, longest + 1]].tolist()
+        differing = np.bitwise_count(self.masks[first:last] ^ np.uint64(mask_of(codes)))
+        numbers = np.flatnonzero(differing <= 2 * edits)
+        return numbers + first, differing[numbers]
+
+    def _plausibility(
+        self, length: int, codes: Sequence[int], numbers: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """Return how plausible it is that each of `numbers` (c,) was meant; 0 if in no chunk."""
+        weights = self.weights[numbers].astype(np.int64)
+        lengths = np.searchsorted(self.starts, numbers, side="right") - 1
+        is_swapped = (lengths == length) & (self.masks[numbers] == np.uint64(mask_of(codes)))
+        return np.where(weights, weights + SPECIFIC_EDIT * ((lengths > length) | is_swapped), 0)
+
+    def __contains__(self, word: str) -> bool:
+        if len(word) > MAX_LENGTH:
+            return False
+        codes = [self.codes.get(letter, 0) for letter in word]
+        first, last = self.starts[len(word) : len(word) + 2].tolist()
+        same = np.flatnonzero(self.masks[first:last] == np.uint64(mask_of(codes)))
+        return bool((self.blocks[len(word)][same] == codes).all(axis=1).any())
+
+    def _count_edits(self, codes: Sequence[int], numbers: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return how many edits (c,) lead from a word to each of `numbers` (c,), ascending.
+
+        A column of each word's matrix of distances is one number, the differences between its rows
+        as bits, and all words take the next column at once (Hyyrö 2003, A bit-vector algorithm for
+        computing Levenshtein and Damerau edit distances).
+        """
+        bounds = np.searchsorted(numbers, self.starts).tolist()
+        groups = {
+            length: slice(first, last)
+            for length, (first, last) in enumerate(pairwise(bounds))
+            if first < last
+        }
+        letters = np.zeros((max(groups, default=0), len(numbers)), dtype=np.uint8)
+        for length, group in groups.items():
+            rows = numbers[group] - int(self.starts[length])
+            letters[:length, group] = self.blocks[length][rows].T
+        places = np.zeros(256, dtype=np.uint32)
+        for place, code in enumerate(codes):
+            places[code] |= np.uint32(1 << place)
+        places[0] = 0
+        columns, more, less = np.zeros((3, len(numbers)), dtype=np.uint32)
+        own = np.uint32((1 << len(codes)) - 1)
+        up, down = np.full(len(numbers), own), np.zeros(len(numbers), dtype=np.uint32)
+        diagonal, before = down, down
+        for column, here in enumerate(places[letters], start=1):
+            swapped = ((~diagonal & here) << _ONE) & before
+            diagonal = (((here & up) + up) ^ up) | here | down | swapped
+            right, left = down | ~(diagonal | up), (diagonal & up) << _ONE
+            right = (right << _ONE) | _ONE
+            up, down, before = left | ~(diagonal | right), right & diagonal, here
+            if column in groups:
+                done = groups[column]
+                columns[done], more[done], less[done] = column, up[done], down[done]
+        edits: NDArray[np.int64] = columns.astype(np.int64)
+        edits += np.bitwise_count(more & own)
+        edits -= np.bitwise_count(less & own)
+        return edits
+
+
+def _count_agreeing(rows: NDArray[np.uint8], wanted: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return how many letters of each row (c, n) agree with those wanted (n,), from the first."""
+    agreeing = np.logical_and.accumulate(rows == wanted, axis=1)
+    counts: NDArray[np.int64] = np.count_nonzero(agreeing, axis=1)
+    return counts
