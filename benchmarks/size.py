@@ -53,6 +53,9 @@ unknown_identifiers = false
 mcp = false
 chat = false
 page = false
+documents = false
+callers = false
+workers = false
 monitoring = false
 reloading = false
 """

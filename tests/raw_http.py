@@ -13,29 +13,29 @@ import pytest
 
 SERVER = """
 import asyncio, json, sys, time
+from functools import partial
 from types import SimpleNamespace
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
-from foundry.runtime.web import connections as web_connections
 from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.access import rate_checks
 from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
-from foundry.runtime.web.routes import health_routes
-from foundry.runtime.web.requests import SearchArguments
+from foundry.runtime.web.routes import SearchArguments, health_routes
+from foundry.runtime.web.workers import run_workers
 
 options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
                    "requests_per_minute": 0, "chat_requests_per_minute": 0,
                    **options.get("limits", {})})
-web_connections.HEAD_SECONDS = options["head_seconds"]
+web_serving.HEAD_SECONDS = options["head_seconds"]
 web_middleware.BODY_SECONDS = options["body_seconds"]
-web_connections.READING_SECONDS = options["reading_seconds"]
+web_serving.READING_SECONDS = options["reading_seconds"]
 web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
-web_serving.settings = lambda: SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
+web_serving.settings = lambda: SimpleNamespace(title="Test", limits=limits)
 
 
 def create_app():
@@ -85,11 +85,12 @@ def create_app():
     app.include_router(metrics_routes)
     app.add_middleware(
         Middleware,
-        policy=AccessPolicy(frozenset(), ()),
+        allowed_hosts=frozenset(),
         limits=limits,
         max_body_bytes=262144,
         observe=observe_request,
         queues={"/chat": "chat"},
+        check_rates=rate_checks(limits),
     )
     return app
 
@@ -98,8 +99,8 @@ web_serving.serve(
     create_app,
     "127.0.0.1",
     0,
-    workers=options["workers"],
     follow=lambda served: None,
+    spread=partial(run_workers, options["workers"]) if options["workers"] > 1 else None,
 )
 """
 HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -132,6 +132,19 @@ PROBLEMS = {
             "server.concurrent_mcp_calls: does nothing with mcp = false",
         ],
     ),
+    "interfaces without what they need": (
+        CONFIG + "[server]\ncallers = false\ndocuments = false\nrequests_per_minute = 1\n",
+        [
+            "server.requests_per_minute: does nothing with callers = false",
+            "server.chat: needs callers = true; leave callers in, or remove chat",
+            "server.page: needs documents = true",
+        ],
+    ),
+    "target that needs tokens": (
+        CONFIG + "[server]\nmcp = false\nchat = false\ncallers = false\n"
+        '[export]\ntargets = ["systemd", "docker"]\n',
+        ["export.targets: 'docker' lets other machines reach the server"],
+    ),
     "impossible port": (CONFIG + "[server]\nport = 70000\n", ["server.port: ", "65535"]),
     "impossible size": (CONFIG + "[chunking]\nmax_chars = 0\n", ["chunking.max_chars: ", "100"]),
     "unknown strategy": (

@@ -9,7 +9,7 @@ from foundry.config.search import MAX_WEIGHT, SearchSection
 from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES
-from foundry.features.operation import Interface
+from foundry.features.operation import Callers, Interface
 from foundry.features.providers import PROVIDERS
 from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
@@ -185,7 +185,6 @@ class ServerOptions(Table):
         max_connections: Open connections.
         concurrent_searches: Searches at a time; others wait for up to a second.
         concurrent_streams: Streamed responses at a time, such as whole documents.
-        requests_per_minute: Requests of one caller, not counting chats; 0 for no limit.
     """
 
     port: int = Field(default=8000, ge=1, le=65535)
@@ -194,12 +193,16 @@ class ServerOptions(Table):
     max_connections: int = Field(default=2048, ge=8, le=1_000_000)
     concurrent_searches: int = Field(default=8, ge=1, le=10_000)
     concurrent_streams: int = Field(default=16, ge=1, le=10_000)
-    requests_per_minute: int = Field(default=0, ge=0, le=1_000_000_000)
 
     @property
     def interfaces(self) -> dict[str, Interface]:
         """The interfaces that are not left out, by name."""
         return {name: each for name, each in INTERFACES.items() if getattr(self, name)}
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the server can ask callers for tokens."""
+        return Callers.name in self.interfaces
 
     def find_problems(self) -> list[str]:
         """Return keys of an interface that is left out or cannot be alone, and impossible hosts."""
@@ -241,7 +244,8 @@ class ExportSection(Table):
 
     Attributes:
         package: The name to import; by default `name` with underscores.
-        targets: Where the export will run; adds the files for each platform.
+        targets: Where the export will run; adds the files for each platform. Without
+            `server.callers` none, by default.
         templates: A folder of templates that replace Foundry's by name; needs `--trust`.
     """
 
@@ -249,9 +253,14 @@ class ExportSection(Table):
     targets: Annotated[tuple[Target, ...], Field(strict=False)] = ("docker",)
     templates: str | None = Field(default=None, min_length=1)
 
-    def find_problems(self, name: str, project: Path) -> list[str]:
+    def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
         """Return what is wrong for a server of this name, each with its key path."""
-        problems = []
+        problems = [
+            f"export.targets: {target!r} lets other machines reach the server, which needs"
+            " server.callers = true; leave callers in, or remove the target"
+            for target in self.targets
+            if TARGETS[target].is_open and "targets" in self.model_fields_set and not has_tokens
+        ]
         for target in self.targets:
             longest = TARGETS[target].longest_name
             if longest and len(name) > longest:
@@ -263,8 +272,10 @@ class ExportSection(Table):
             problems.append(f"export.templates: no such folder: {project / self.templates}")
         return problems
 
-    def resolve(self) -> Self:
+    def resolve(self, *, has_tokens: bool) -> Self:
         """Name each target once; "docker" first where one of them runs the image."""
+        if not has_tokens and "targets" not in self.model_fields_set:
+            return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
         return self.model_copy(update={"targets": tuple(dict.fromkeys([*image, *self.targets]))})
 

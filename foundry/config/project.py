@@ -116,7 +116,9 @@ def load_config(project: Path) -> Config:
 
 def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems = parsed.embedding.find_problems()
-    problems += parsed.export.find_problems(parsed.project.name, project)
+    problems += parsed.export.find_problems(
+        parsed.project.name, project, has_tokens=parsed.server.has_tokens
+    )
     if parsed.project.language not in LANGUAGES:
         problems.append(
             f"project.language: there is no stemmer for {parsed.project.language!r};"
@@ -164,7 +166,7 @@ def _resolve(parsed: ConfigFile, project: Path) -> Config:
         "sources": config_sources.resolve(parsed.sources, root, parsed.project.name),
         "embedding": parsed.embedding.resolve(),
         "store": parsed.store.named_after(parsed.project.name),
-        "export": parsed.export.resolve(),
+        "export": parsed.export.resolve(has_tokens=parsed.server.has_tokens),
         "synonyms": _read_synonyms(parsed, project)[0],
     }
     return Config.model_construct(**{**dict(parsed), **resolved})

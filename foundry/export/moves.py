@@ -85,18 +85,19 @@ _WENT = {
     "store.settings": "store_settings",
     "store.store": "store store_versions",
     "web.access": "web_access web_rates",
-    "web.citations": "citation_paths citations",
-    "web.connections": "web_protocol web_server",
+    "web.documents": "citation_paths citations web.citations",
     "web.embedder": "web_embedder_service web_embedder",
     "web.json": "web_json web_problems web.problems",
     "web.middleware": "web_admission web_guard web_hooks web.limits",
     "web.observing": "web_metrics web_observer web_tracing",
     "web.page": "web.llms web.page_chat web_agents web_page web_page_chat web_page_data",
     "web.process": "loading web_loading web_log web.loading web.log",
-    "web.requests": "web.runner web_requests web_runner",
-    "web.routes": "web.answers web_answers web_routes",
-    "web.serving": "web_serving web_workers",
+    "web.routes": (
+        "web.answers web.requests web.runner web_answers web_requests web_routes web_runner"
+    ),
+    "web.serving": "web.connections web_protocol web_server web_serving",
     "web.store": "web_store",
+    "web.workers": "web_workers",
 }
 """Module of an export -> modules of earlier exports whose code went there, or most of it."""
 

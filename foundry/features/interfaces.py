@@ -7,7 +7,15 @@ from pydantic import Field
 
 from foundry.features.access import Access
 from foundry.features.feature import HTTPX, Table
-from foundry.features.operation import Interface, Monitoring, Reloading, switch
+from foundry.features.operation import (
+    Callers,
+    Documents,
+    Interface,
+    Monitoring,
+    Reloading,
+    Workers,
+    switch,
+)
 from foundry.features.snippet import Place, Step
 
 
@@ -28,6 +36,7 @@ class Mcp(Interface):
 
     name = "mcp"
     keys = _McpKeys
+    needs = (Callers.name, Documents.name)
     files = ("server.json", "tests/test_mcp.py")
     contents = (("{package}/mcp/", "MCP: tools and transports"),)
     dependencies = ("mcp>=2.3,<3",)
@@ -82,6 +91,7 @@ class Chat(Interface):
 
     name = "chat"
     keys = _ChatKeys
+    needs = (Callers.name, Documents.name)
     files = ("tests/test_chat.py",)
     contents = (("{package}/chat/", "the chat: prompt, citations, extracts"),)
     dependencies = (HTTPX,)
@@ -142,6 +152,7 @@ class Page(Interface):
 
     name = "page"
     keys = switch("page", "Whether it has pages for browsers.", default=True)
+    needs = (Documents.name,)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
@@ -175,6 +186,9 @@ INTERFACES: dict[str, Interface] = {
         Chat(),
         OpenAi(),
         Page(),
+        Documents(),
+        Callers(),
+        Workers(),
         Monitoring(),
         Reloading(),
         Access(),

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
-from pydantic import create_model
+from pydantic import Field, create_model
 
 from foundry.features.feature import Feature, Table
-from foundry.features.snippet import Step
+from foundry.features.snippet import Place, Step
 
 
 class Http(Feature):
@@ -27,7 +27,6 @@ class Http(Feature):
         "max_connections": "connections",
         "concurrent_searches": "searches",
         "concurrent_streams": "streams",
-        "requests_per_minute": "requests_per_minute",
     }
 
 
@@ -83,6 +82,53 @@ class Reloading(Interface):
         "Whether it goes over to each index that is published while it runs.",
         default=True,
     )
+
+
+class CallersKeys(Table):
+    """Keys of the callers.
+
+    Attributes:
+        callers: Whether callers are told apart, by tokens (`API_TOKENS`) and by how often they ask.
+        requests_per_minute: Requests of one caller, not counting chats; 0 for no limit.
+    """
+
+    callers: bool = True
+    requests_per_minute: int = Field(default=0, ge=0, le=1_000_000_000)
+
+
+class Callers(Interface):
+    """Tokens that callers need, and how often each may ask: else a proxy's business."""
+
+    name = "callers"
+    keys = CallersKeys
+    files = ("tests/test_callers.py",)
+    limits: ClassVar = {"requests_per_minute": "requests_per_minute"}
+    environment = ("tokens",)
+
+
+class Documents(Interface):
+    """Reading documents and passages by id."""
+
+    name = "documents"
+    files = ("tests/test_contents.py",)
+    keys = switch(
+        "documents",
+        "Whether `/documents`, `/chunks` and `/sources` show what the index holds.",
+        default=True,
+    )
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes."""
+        del beside, words
+        code = "app.include_router(document_routes)"
+        yield Step(Place.ANSWER, {"web.documents": ("document_routes",)}, code)
+
+
+class Workers(Interface):
+    """Several serving processes on one address."""
+
+    name = "workers"
+    keys = switch("workers", "Whether `serve --workers` runs several processes.", default=True)
 
 
 HTTP = Http()

@@ -11,11 +11,13 @@ class Target(Feature):
     Attributes:
         platform: Its name, in errors about its limits.
         runs_image: It brings the Dockerfile along.
+        is_open: It listens where other machines can reach it, so callers need tokens.
         longest_name: Characters that it takes in a server's name; 0 for any number.
     """
 
     platform: ClassVar[str]
     runs_image: ClassVar[bool] = True
+    is_open: ClassVar[bool] = True
     longest_name: ClassVar[int] = 0
 
 
@@ -97,6 +99,7 @@ class Systemd(Target):
     name = "systemd"
     platform = "a sandboxed unit of systemd"
     runs_image = False
+    is_open = False
     files = ("name.service",)
     contents = (("{name}.service", "the unit for systemd"),)
     section = "systemd"

@@ -38,7 +38,7 @@ def run(
     name: str,
     version: str,
     search: Search,
-    serve: Callable[..., None],
+    serve: Callable[[argparse.Namespace], None],
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
@@ -50,9 +50,8 @@ def run(
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
-            port = settings().port if chosen.port is None else chosen.port
-            is_open = chosen.insecure_no_auth
-            serve(chosen.host, port, workers=chosen.workers, insecure_no_auth=is_open)
+            chosen.port = settings().port if chosen.port is None else chosen.port
+            serve(chosen)
         elif chosen.command == "mcp" and serve_mcp:
             serve_mcp()
         else:
@@ -92,7 +91,6 @@ def _parser(
     add = commands.add_parser("serve", help="answer HTTP requests until stopped").add_argument
     add("--host", default="127.0.0.1", help="address to bind (%(default)s)")
     add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
-    add("--workers", type=int, default=1, metavar="N", help="serving processes (%(default)s)")
     no_auth = "bind an address that other machines can reach although no API_TOKENS are set"
     add("--insecure-no-auth", action="store_true", help=no_auth)
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from argparse import Namespace
 from dataclasses import astuple, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,8 +56,8 @@ def search(
     )
 
 
-def serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
-    raise ServerError(f"{host} {port} {workers} {insecure_no_auth}", hint="the remedy")
+def serve(chosen: Namespace) -> None:
+    raise ServerError(f"{chosen.host} {chosen.port} {chosen.insecure_no_auth}", hint="the remedy")
 
 
 def run(*arguments: str) -> int:
@@ -151,12 +152,12 @@ def test_wrong_arguments_are_exit_2(arguments: tuple[str, ...]) -> None:
 def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(commands, "settings", lambda: SimpleNamespace(port=8123))
     assert run("serve") == 1
-    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 1 False\n  the remedy\n"
+    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 False\n  the remedy\n"
     assert run("serve", "--host", "::", "--port", "0", "--insecure-no-auth") == 1
-    assert capsys.readouterr().err.startswith("handbook: :: 0 1 True\n")
+    assert capsys.readouterr().err.startswith("handbook: :: 0 True\n")
 
-    def refuse(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
-        raise ConfigurationError(f"{host} {port} {workers} {insecure_no_auth}", hint="the remedy")
+    def refuse(chosen: Namespace) -> None:
+        raise ConfigurationError(str(chosen), hint="the remedy")
 
     assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
 

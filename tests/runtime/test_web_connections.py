@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 
-from foundry.runtime.web.connections import Connections
+from foundry.runtime.web.serving import Connections
 
 
 @pytest.fixture(scope="module")

@@ -20,12 +20,12 @@ from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, 
 from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
 from foundry.runtime.retrieval.snippets import Highlights, ShownResponse
 from foundry.runtime.retrieval.tokens import Tokenizer
-from foundry.runtime.web import requests as web_requests
+from foundry.runtime.web import documents as web_documents
 from foundry.runtime.web import routes as web_routes
-from foundry.runtime.web.access import AccessPolicy
+from foundry.runtime.web.documents import DocumentContents, DocumentPage
 from foundry.runtime.web.json import FAILURES, answer_failure
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
-from foundry.runtime.web.routes import DocumentContents, DocumentPage, in_event_loop
+from foundry.runtime.web.routes import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
 CHUNK = ChunkRecord(
@@ -129,11 +129,10 @@ def make_client(search: Search) -> TestClient:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     app.include_router(web_routes.search_routes(in_event_loop(search)))
-    app.include_router(web_routes.content_routes)
+    app.include_router(web_documents.document_routes)
     app.include_router(web_routes.health_routes())
-    policy = AccessPolicy(frozenset(), ())
-    limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
-    app.add_middleware(Middleware, policy=policy, limits=limits, max_body_bytes=262_144)
+    limits = Limits(connections=9, searches=9, streams=9)
+    app.add_middleware(Middleware, allowed_hosts=frozenset(), limits=limits, max_body_bytes=262_144)
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
@@ -145,7 +144,8 @@ def search() -> Search:
 @pytest.fixture
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
-    monkeypatch.setattr(web_requests, "schema_index", FakeIndex)
+    monkeypatch.setattr(web_documents, "current_index", FakeIndex)
+    monkeypatch.setattr(web_routes, "schema_index", FakeIndex)
     monkeypatch.setattr(web_routes, "served", SimpleNamespace(state=ServedState(verified=True)))
     yield make_client(search)
 

@@ -4,7 +4,6 @@ The first steps of the bucket are in the tests that exports have.
 """
 
 import asyncio
-from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -18,13 +17,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import access as web_access
-from foundry.runtime.web.access import AccessPolicy, RateLimit
+from foundry.runtime.web.access import RateLimit, rate_checks, token_check
 from foundry.runtime.web.middleware import Middleware
 
 
 def some_limits(*, requests_per_minute: int = 0, chat_requests_per_minute: int = 0) -> Limits:
     """Nothing but the rates matters."""
-    return Limits(9, 9, 9, requests_per_minute, 9, chat_requests_per_minute, 9)
+    return Limits(9, 9, 9, 9, 9, requests_per_minute, chat_requests_per_minute)
 
 
 class Clock:
@@ -74,7 +73,12 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(limit._buckets) == 100
 
 
-def client(tokens: str = "", **limits: int) -> TestClient:
+@pytest.fixture(autouse=True)
+def no_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("API_TOKENS", raising=False)
+
+
+def client(**limits: int) -> TestClient:
     async def answer(_: object) -> PlainTextResponse:
         return PlainTextResponse("ok")
 
@@ -82,10 +86,12 @@ def client(tokens: str = "", **limits: int) -> TestClient:
     app = Starlette(routes=[Route(path, answer, methods=["GET", "POST"]) for path in paths])
     app.add_middleware(
         Middleware,
-        policy=AccessPolicy(frozenset(), tuple(sha256(t.encode() * 32).digest() for t in tokens)),
+        allowed_hosts=frozenset(),
         limits=some_limits(**limits),
         max_body_bytes=1000,
         queues={"/chat": "chat", "/mcp": "mcp"},
+        check_token=token_check(),
+        check_rates=rate_checks(some_limits(**limits)),
     )
     return TestClient(app, base_url="http://localhost")
 
@@ -108,8 +114,11 @@ def test_zero_is_no_limit() -> None:
     assert {asking.post(path).status_code for path in ("/search", "/chat") * 100} == {200}
 
 
-def test_callers_are_told_apart_by_token_if_there_are_tokens() -> None:
-    asking = client("ab", requests_per_minute=1)
+def test_callers_are_told_apart_by_token_if_there_are_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("API_TOKENS", f"{'a' * 32},{'b' * 32}")
+    asking = client(requests_per_minute=1)
     one, two = ({"Authorization": f"Bearer {name * 32}"} for name in "ab")
     again = {"Authorization": f"bearer  {'a' * 32} "}
     codes = [asking.get("/search", headers=sent).status_code for sent in (one, two, one, again)]
@@ -138,9 +147,10 @@ def test_callers_are_told_apart_by_address() -> None:
     asked: list[Scope] = []
     middleware = Middleware(
         answer,
-        policy=AccessPolicy(frozenset(), ()),
-        limits=some_limits(requests_per_minute=1),
+        allowed_hosts=frozenset(),
+        limits=some_limits(),
         max_body_bytes=1000,
+        check_rates=rate_checks(some_limits(requests_per_minute=1)),
     )
     head = {"method": "GET", "path": "/search", "headers": [(b"host", b"localhost")]}
     search: Scope = {"type": "http", **head}

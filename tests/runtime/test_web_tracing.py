@@ -11,7 +11,6 @@ from fastapi import FastAPI, Response
 from starlette.testclient import TestClient
 from foundry.runtime.retrieval.candidates import stage
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web.access import AccessPolicy
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import TELEMETRY, observe_request, observe_search
 
@@ -26,10 +25,12 @@ async def search():
     work()
     return Response("secret", 503)
 
-policy = AccessPolicy(frozenset(), ())
-limits = Limits(connections=9, searches=9, streams=9, requests_per_minute=0)
 app.add_middleware(
-    Middleware, policy=policy, limits=limits, max_body_bytes=9, observe=observe_request
+    Middleware,
+    allowed_hosts=frozenset(),
+    limits=Limits(connections=9, searches=9, streams=9),
+    max_body_bytes=9,
+    observe=observe_request,
 )
 
 if sys.argv[1] == "sdk":

@@ -1,0 +1,74 @@
+"""A server that leaves out all that it can: for one process on one machine, or behind a proxy."""
+
+import subprocess
+import urllib.error
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG, Project
+from servers import get, in_checkout, post, serving
+
+OPTIONS = """
+[embedding]
+provider = "none"
+
+[server]
+mcp = false
+chat = false
+page = false
+documents = false
+callers = false
+workers = false
+monitoring = false
+reloading = false
+"""
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = Project(tmp_path_factory.mktemp("small"))
+    (project.root / "sources").mkdir()
+    (project.root / "sources" / "note.md").write_text("# Pumps\n\nReplace the seal.\n")
+    (project.root / "foundry.toml").write_text(CONFIG + OPTIONS)
+    project.succeed("build", "--quiet")
+    return project.export()
+
+
+def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
+    web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
+    assert web == {"__init__", "json", "middleware", "process", "routes", "serving"}
+    assert not (export / "Dockerfile").exists()
+    for file in ("README.md", ".env.example", "notes/settings.json"):
+        text = (export / file).read_text()
+        assert not [each for each in ("API_TOKENS", "--workers", "per_minute") if each in text]
+
+
+def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
+    with serving(in_checkout(export)) as address:
+        found = post(f"{address}/search", {"query": "seal"})["results"]
+        assert [hit["title"] for hit in found] == ["Pumps"]
+        assert list(get(f"{address}/openapi.json")["paths"]) == ["/search", "/healthz", "/readyz"]
+        for path in ("documents", "sources", f"chunks/{found[0]['id']}", "metrics"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                get(f"{address}/{path}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "said"),
+    [
+        ([], {"API_TOKENS": "t" * 32}, "this server asks for no tokens"),
+        (["--host", "0.0.0.0"], {}, "0.0.0.0 can be reached from other machines"),
+        (["--workers", "2"], {}, "unrecognized arguments: --workers 2"),
+    ],
+)
+def test_it_does_not_pretend(
+    export: Path, arguments: list[str], variables: dict[str, str], said: str
+) -> None:
+    done = subprocess.run(
+        [*in_checkout(export), "serve", "--port", "0", *arguments],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
