@@ -210,7 +210,7 @@ def test_a_stamp_is_trusted_when_it_is_older_than_the_clocks_step(
     assert lasting_stamp(status, changed - 10_000_000_000) is None
     found = lasting_stamp(status, changed + 3_000_000_000)
     assert found is not None
-    assert (found.size, found.inode) == (1, status.st_ino)
+    assert found.split()[::3] == ["1", str(status.st_ino)]
 
 
 def test_a_change_that_keeps_size_and_times_is_found(project: Project) -> None:

@@ -10,16 +10,6 @@ from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """The file system's facts about a file; while they stay the same, so does the content."""
-
-    size: int
-    modified_ns: int
-    changed_ns: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True)
 class Unchanged:
     """A document that its source did not open, since its stamp is the one of the last build."""
 
@@ -50,7 +40,7 @@ class RawDocument:
     modified: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     metadata_keys: tuple[str, ...] = ()
-    stamp: Stamp | None = None
+    stamp: str | None = None
     charset: str | None = None
     modified_elsewhere: str | None = None
     ocr: bool = False

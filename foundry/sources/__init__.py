@@ -7,7 +7,7 @@ from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.config.web_sources import WebSource
 from foundry.progress import StartStep
-from foundry.records import RawDocument, Skipped, Stamp, Unchanged
+from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.sources import folder, git, records
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
 from foundry.sources.ignoring import Selection
@@ -71,7 +71,7 @@ def iterate(
     return web.iterate(source)
 
 
-def stamp(source: ReadySource) -> Stamp | None:
+def stamp(source: ReadySource) -> str | None:
     """Return the stamp of a source that is one file; None if it has none that will last."""
     if not isinstance(source, RecordsSource):
         return None

@@ -4,9 +4,7 @@ import os
 import time
 from collections.abc import Callable
 
-from foundry.records import Stamp
-
-IsUnchanged = Callable[[str, Stamp], bool]
+IsUnchanged = Callable[[str, str], bool]
 """Whether a document, by its key, is known from before with the same stamp."""
 
 TICK_NS = 100_000_000
@@ -16,17 +14,17 @@ COARSE_TICK_NS = 2_000_000_000
 """The same for file systems that count whole seconds, or two."""
 
 
-def nothing_is_known(_key: str, _stamp: Stamp) -> bool:
+def nothing_is_known(_key: str, _stamp: str) -> bool:
     """Return what a source is told that is to open everything."""
     return False
 
 
-def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the stamp of a file by its status."""
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+def stamp_of(status: os.stat_result) -> str:
+    """Return what the system tells of a file; while that stays the same, so does the content."""
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
-def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> Stamp | None:
+def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> str | None:
     """Return the stamp of a file that is being read at `now_ns`; None if it was changed just
     before.
 

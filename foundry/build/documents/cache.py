@@ -7,14 +7,13 @@ can be made again.
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from foundry.build.documents.encoding import decode, decode_signature
 from foundry.build.documents.signature import Signature
 from foundry.key_value import CacheDamagedError, KeyValueFile
-from foundry.records import Skipped, Stamp
+from foundry.records import Skipped
 from foundry.records.prepared import PreparedDocument
 
 CACHE_NAME = "documents.sqlite"
@@ -32,35 +31,25 @@ _TABLE = b"table "
 _PUBLISHED = b"published"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The recipe and the content that a document was prepared from.
+class Entry(NamedTuple):
+    """What a document was prepared from: a recipe, the options of its source, and a content.
 
     Attributes:
         recipe: Key of the recipe; empty for a result that is not to be used again.
         origin: Key of the source's options.
         content: SHA-256 of what the source delivered.
         stamp: Of its file, where that tells whether it has changed.
+        number: Of the result in the cache; 0 where it has none yet.
     """
 
     recipe: str
     origin: str
     content: bytes
     stamp: str | None
+    number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A document in the cache: where it is from, its number, and what it was prepared from."""
-
-    source: str
-    key: str
-    number: int
-    entry: Entry
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTable:
+class KnownTable(NamedTuple):
     """A source that is one file, as it was read last; `inputs` is the digest of its documents."""
 
     origin: str
@@ -103,14 +92,10 @@ class DocumentCache:
             self._file.commit()
         self._committed = time.monotonic()
 
-    def find(self, source: str, key: str) -> Known | None:
-        """Return the document of a source with this key, if there is one."""
+    def find(self, source: str, key: str) -> Entry | None:
+        """Return the entry of the document of a source with this key, if there is one."""
         found = self._file.get(_name(source, key))
-        if found is None:
-            return None
-        recipe, origin, content, stamp = json.loads(found[NUMBER_BYTES:])
-        entry = Entry(recipe, origin, bytes.fromhex(content), stamp)
-        return Known(source, key, int.from_bytes(found[:NUMBER_BYTES]), entry)
+        return None if found is None else _parse_entry(found)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
         """Keep a result under a new number, which replaces an older one; returns the number."""
@@ -118,18 +103,20 @@ class DocumentCache:
             last = self._file.last_key(_RESULT)
             self._last = 0 if last is None else _number(last)
         self._last += 1
-        name, number = _name(source, key), self._last
+        name = _name(source, key)
         if old := self.find(source, key):
-            self._file.delete([_RESULT + _pack(old.number)])
+            self._file.delete([_result_key(old.number)])
         # With its name, so that the entry of a document that is gone can be found.
-        content = len(name).to_bytes(NAME_BYTES) + name + result
-        self._file.put({_RESULT + _pack(number): content})
-        self._store_entry(Known(source, key, number, entry))
-        return number
+        self._file.put({_result_key(self._last): len(name).to_bytes(NAME_BYTES) + name + result})
+        self.restamp(source, key, entry._replace(number=self._last))
+        return self._last
 
-    def restamp(self, known: Known, entry: Entry) -> None:
+    def restamp(self, source: str, key: str, entry: Entry) -> None:
         """Note under which stamp, and from which source options, a document is unchanged."""
-        self._store_entry(replace(known, entry=entry))
+        noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
+        number = entry.number.to_bytes(NUMBER_BYTES)
+        self._file.put({_name(source, key): number + noted.encode()})
+        self._commit_now_and_then()
 
     def load(self, number: int) -> PreparedDocument | Skipped:
         """Return the result with this number. Raises CacheDamagedError when it is damaged."""
@@ -147,10 +134,10 @@ class DocumentCache:
     def remove(self, numbers: Iterable[int]) -> None:
         """Forget documents."""
         for number in numbers:
-            key = _RESULT + _pack(number)
+            key = _result_key(number)
             name, _ = _cut(self._file.get(key) or b"")
-            entry = self._file.get(name) or b""
-            is_its_own = entry.startswith(_pack(number))
+            entry = self._file.get(name)
+            is_its_own = entry is not None and _parse_entry(entry).number == number
             self._file.delete([key, name] if is_its_own else [key])
         self._commit_now_and_then()
 
@@ -183,15 +170,8 @@ class DocumentCache:
         self._file.put({_PUBLISHED: state.encode()})
         self.commit()
 
-    def _store_entry(self, known: Known) -> None:
-        entry = known.entry
-        noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
-        content = _pack(known.number) + noted.encode()
-        self._file.put({_name(known.source, known.key): content})
-        self._commit_now_and_then()
-
     def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
-        found = self._file.get(_RESULT + _pack(number))
+        found = self._file.get(_result_key(number))
         try:
             if found is None:
                 raise ValueError("a document is not what its checksum says")
@@ -205,19 +185,18 @@ class DocumentCache:
             self.commit()
 
 
-def stamp_text(stamp: Stamp | None) -> str | None:
-    """Return a stamp as the cache keeps it."""
-    if stamp is None:
-        return None
-    return f"{stamp.size} {stamp.modified_ns} {stamp.changed_ns} {stamp.inode}"
-
-
 def _name(source: str, key: str) -> bytes:
     return _ENTRY + f"{source}\0{key}".encode("utf-8", "surrogateescape")
 
 
-def _pack(number: int) -> bytes:
-    return number.to_bytes(NUMBER_BYTES)
+def _result_key(number: int) -> bytes:
+    return _RESULT + number.to_bytes(NUMBER_BYTES)
+
+
+def _parse_entry(noted: bytes) -> Entry:
+    recipe, origin, content, stamp = json.loads(noted[NUMBER_BYTES:])
+    number = int.from_bytes(noted[:NUMBER_BYTES])
+    return Entry(recipe, origin, bytes.fromhex(content), stamp, number)
 
 
 def _number(result_key: bytes) -> int:

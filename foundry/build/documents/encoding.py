@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
-from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.reading import check_document
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument, unpack
@@ -81,10 +80,10 @@ def content_key(raw: RawDocument) -> bytes:
     return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
 
 
-def parse_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
+def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
     """Return a worker's result, which is trusted no more than the document was.
 
-    Raises UnreadableError for one that makes no sense, or tells of another document.
+    One that makes no sense, or tells of another document, is Skipped.
     """
     try:
         result = decode(answer)
@@ -93,8 +92,8 @@ def parse_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDoc
         check_document(result.document, raw)
         _check_parts(result, recipe)
         return result
-    except (ValidationError, ValueError, TypeError, OverflowError) as error:
-        raise UnreadableError("reader failed", type(error).__name__) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        return Skipped(raw.source, raw.path, "reader failed", type(error).__name__)
 
 
 def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:

@@ -5,18 +5,13 @@ import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from foundry.build.documents.cache import DocumentCache, Entry, Known, KnownTable, stamp_text
+from foundry.build.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.build.documents.encoding import content_key
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
-from foundry.build.documents.unchanged import (
-    KnownDocuments,
-    SourceDigest,
-    join_digests,
-    table_origin,
-)
+from foundry.build.documents.unchanged import KnownSource, join_digests, table_origin
 from foundry.build.documents.workers import Made, Preparing, Result
 from foundry.config.sources import RecordsSource
 from foundry.progress import Progress
@@ -138,13 +133,13 @@ class _Collector:
         """Yield the documents that must be prepared, with their places; all others are settled."""
         for source in sources:
             started = time.monotonic()
-            digest, found = SourceDigest(), stamp_text(stamp(source))
-            yield from self._changed_of(source, digest)
+            known, found = KnownSource(self._cache, source, self._recipe), stamp(source)
+            yield from self._changed_of(source, known)
             self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
-            self._digests.append(digest.digest())
+            self._digests.append(known.digest())
             if isinstance(source, RecordsSource):
                 origin = table_origin(source, self._recipe)
-                table = KnownTable(origin, found, digest.digest(), digest.documents)
+                table = KnownTable(origin, found, known.digest(), known.documents)
                 self._cache.keep_table(source.name, table)
 
     def finish(self, coverage: Mapping[str, object]) -> Inputs:
@@ -156,26 +151,27 @@ class _Collector:
         return self.inputs
 
     def _changed_of(
-        self, source: ReadySource, digest: SourceDigest
+        self, source: ReadySource, known: KnownSource
     ) -> Iterator[tuple[int, RawDocument]]:
-        is_known = KnownDocuments(self._cache, source, self._recipe)
         seen: set[str] = set()
-        for item in iterate(source, is_known):
+        for item in iterate(source, known):
             if isinstance(item, Skipped):
-                digest.add_skipped(item)
+                known.add_skipped(item)
                 self.inputs.add_skipped(item)
             elif isinstance(item, Unchanged):
-                assert is_known.last is not None
-                digest.add_document(item.key, is_known.last.entry.content)
-                self._reuse(is_known.last)
+                assert known.last is not None
+                known.add_document(item.key, known.last.content)
+                self._reuse(known.last)
             else:
                 content = content_key(item)
-                digest.add_document(item.key, content)
+                known.add_document(item.key, content)
                 if item.key in seen:
-                    self.inputs.add_skipped(_duplicate(item))
+                    same = f"id {item.id or make_id(item)}"
+                    skipped = Skipped(item.source, item.path, "duplicate id", same)
+                    self.inputs.add_skipped(skipped)
                 else:
                     seen.add(item.key)
-                    entry = Entry(self._recipe, is_known.origin, content, stamp_text(item.stamp))
+                    entry = Entry(self._recipe, known.origin, content, item.stamp)
                     if not self._find(item, entry):
                         place = self.inputs.add(0, content)
                         self._entries[place] = entry
@@ -185,18 +181,16 @@ class _Collector:
 
     def _find(self, raw: RawDocument, entry: Entry) -> bool:
         known = self._cache.find(raw.source, raw.key)
-        if known is None or (known.entry.recipe, known.entry.content) != (
-            entry.recipe,
-            entry.content,
-        ):
+        if known is None or (known.recipe, known.content) != (entry.recipe, entry.content):
             return False
-        if known.entry != entry:
-            self._cache.restamp(known, entry)
+        entry = entry._replace(number=known.number)
+        if known != entry:
+            self._cache.restamp(raw.source, raw.key, entry)
         self._reuse(known)
         return True
 
-    def _reuse(self, known: Known) -> None:
-        self.inputs.add(known.number, known.entry.content)
+    def _reuse(self, known: Entry) -> None:
+        self.inputs.add(known.number, known.content)
         self.inputs.reused += 1
 
     def store(self, place: int, raw: RawDocument, made: Made) -> None:
@@ -204,7 +198,7 @@ class _Collector:
         entry, result = self._entries.pop(place), made.result
         is_for_now = isinstance(result, Skipped) and result.reason in FOR_NOW
         if isinstance(result, Skipped) and is_for_now:
-            entry = replace(entry, recipe="")
+            entry = entry._replace(recipe="")
             self._failures.append((place, result.reason, result.detail))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=is_for_now)
@@ -212,7 +206,3 @@ class _Collector:
         if isinstance(result, PreparedDocument) and result.vectors is not None:
             self.inputs.embedded += len(result.chunks)
         self._progress.advance()
-
-
-def _duplicate(raw: RawDocument) -> Skipped:
-    return Skipped(raw.source, raw.path, "duplicate id", f"id {raw.id or make_id(raw)}")

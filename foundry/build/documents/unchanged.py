@@ -9,12 +9,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from foundry.build.documents.cache import DocumentCache, Known, stamp_text
+from foundry.build.documents.cache import DocumentCache, Entry
 from foundry.build.documents.recipe import hash_text, origin_key, program_hash
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
-from foundry.records import Skipped, Stamp
+from foundry.records import Skipped
 from foundry.sources import estimate, iterate, stamp
 from foundry.sources.fetched import ReadySource
 
@@ -27,12 +27,21 @@ class Survey:
     digest: str | None
 
 
-class SourceDigest:
-    """The digest of one source's inputs, taken as they come."""
+class KnownSource:
+    """Asks the cache whether documents of a source are as they were, and takes their digest."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: DocumentCache, source: Source | ReadySource, recipe: str) -> None:
+        self._cache, self._source, self._recipe = cache, source.name, recipe
         self._hash = hashlib.sha256()
+        self.origin = origin_key(source)
         self.documents = 0
+        self.last: Entry | None = None
+
+    def __call__(self, key: str, found: str) -> bool:
+        """Return whether a document of this key is known with this stamp; leaves it in `last`."""
+        self.last = self._cache.find(self._source, key)
+        known = self.last and (self.last.recipe, self.last.origin, self.last.stamp)
+        return known == (self._recipe, self.origin, found)
 
     def add_document(self, key: str, content: bytes) -> None:
         """Take a document by its key and the SHA-256 of what was delivered."""
@@ -50,38 +59,12 @@ class SourceDigest:
         return self._hash.digest()
 
 
-class KnownDocuments:
-    """Asks the cache whether documents of one source are as they were."""
-
-    def __init__(self, cache: DocumentCache, source: Source | ReadySource, recipe: str) -> None:
-        self._cache, self._source, self._recipe = cache, source.name, recipe
-        self.origin = origin_key(source)
-        self.last: Known | None = None
-
-    def __call__(self, key: str, found: Stamp) -> bool:
-        """Return whether a document of this key is known with this stamp; leaves it in `last`."""
-        known = self._cache.find(self._source, key)
-        self.last = known
-        return (
-            known is not None
-            and known.entry.recipe == self._recipe
-            and known.entry.origin == self.origin
-            and known.entry.stamp == stamp_text(found)
-        )
-
-
 def survey(sources: Sequence[Source], cache: DocumentCache, recipe: str) -> Survey:
     """Look at all sources; `recipe` is the key by which documents were to be prepared."""
-    documents = 0
-    digests: list[bytes] | None = []
-    for source in sources:
-        count, digest = _look_at(source, cache, recipe)
-        documents += count
-        if digest is None or digests is None:
-            digests = None
-        else:
-            digests.append(digest)
-    return Survey(documents, None if digests is None else join_digests(digests))
+    looks = [_look_at(source, cache, recipe) for source in sources]
+    known = [digest for _, digest in looks if digest is not None]
+    is_known = len(known) == len(looks)
+    return Survey(sum(count for count, _ in looks), join_digests(known) if is_known else None)
 
 
 def join_digests(digests: Sequence[bytes]) -> str:
@@ -89,48 +72,41 @@ def join_digests(digests: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
-def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
-    if isinstance(source, FolderSource):
-        return _look_at_folder(source, cache, recipe)
-    if isinstance(source, RecordsSource):
-        known = cache.find_table(source.name)
-        found = stamp_text(stamp(source))
-        if known and (known.stamp, known.origin) == (found, table_origin(source, recipe)):
-            return known.documents, known.inputs
-    return estimate(source), None
-
-
 def table_origin(source: Source, recipe: str) -> str:
     """Return what a table's documents depend on beside its content."""
     return f"{origin_key(source)} {recipe}"
 
 
+def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
+    if isinstance(source, FolderSource):
+        return _look_at_folder(source, cache, recipe)
+    if isinstance(source, RecordsSource):
+        known = cache.find_table(source.name)
+        if known and (known.stamp, known.origin) == (stamp(source), table_origin(source, recipe)):
+            return known.documents, known.inputs
+    return estimate(source), None
+
+
 def _look_at_folder(
     source: FolderSource, cache: DocumentCache, recipe: str
 ) -> tuple[int, bytes | None]:
-    is_known = KnownDocuments(cache, source, recipe)
-    digest = SourceDigest()
+    known = KnownSource(cache, source, recipe)
     count, is_same = 0, True
 
-    def look(key: str, found: Stamp) -> bool:
+    def look(key: str, found: str) -> bool:
         nonlocal is_same
-        if is_same:
-            is_same = is_known(key, found)
-        if is_same:
-            assert is_known.last is not None
-            digest.add_document(key, is_known.last.entry.content)
+        is_same = is_same and known(key, found)
+        if is_same and known.last:
+            known.add_document(key, known.last.content)
         # Nothing is opened, whatever it is.
         return True
 
     for item in iterate(source, look):
         if isinstance(item, Skipped):
-            digest.add_skipped(item)
+            known.add_skipped(item)
         else:
             count += 1
-    return count, digest.digest() if is_same else None
-
-
-
+    return count, known.digest() if is_same else None
 
 
 def index_state(config: Config, digest: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol, Self
 
-from foundry.build.documents.encoding import decode, encode, encode_result, parse_answer
+from foundry.build.documents.encoding import check_answer, decode, encode, encode_result
 from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
 from foundry.readers import reads_apart
@@ -47,6 +47,12 @@ class Made:
     result: Result
     content: bytes
 
+    @classmethod
+    def of(cls, answer: bytes, raw: RawDocument, recipe: Recipe) -> Self:
+        """Return the checked result in a worker's answer."""
+        result = check_answer(answer, raw, recipe)
+        return cls(result, encode(result) if isinstance(result, Skipped) else answer)
+
 
 class Preparing(Protocol):
     """Prepares the documents of a build, by one recipe."""
@@ -71,16 +77,6 @@ def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
         return sandbox.ask(raw)
     except UnreadableError as error:
         return encode(Skipped(raw.source, raw.path, error.reason, error.detail))
-
-
-def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> Made:
-    """Return the result in a worker's answer; one that makes no sense is Skipped."""
-    result: Result
-    try:
-        result = parse_answer(answer, raw, recipe)
-    except UnreadableError as error:
-        result = Skipped(raw.source, raw.path, error.reason, error.detail)
-    return Made(result, encode(result) if isinstance(result, Skipped) else answer)
 
 
 def available_cores() -> int:
@@ -167,4 +163,4 @@ class Pool:
         return Made(decode(content), content)
 
     def _ask(self, raw: RawDocument) -> Made:
-        return check_answer(ask_worker(self._sandbox, raw), raw, self._recipe)
+        return Made.of(ask_worker(self._sandbox, raw), raw, self._recipe)

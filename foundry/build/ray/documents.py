@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from foundry.build.documents.recipe import Recipe, program_hash
-from foundry.build.documents.workers import Made, Task, check_answer
+from foundry.build.documents.workers import Made, Task
 from foundry.build.ray.cluster import Cluster, Reference
 from foundry.build.ray.tasks import check_installation, prepare_batch
 
@@ -57,7 +57,7 @@ class RayPool:
             if len(answers) < len(batch):
                 self._submit(batch[len(answers) :])
             for task, answer in zip(batch, answers, strict=False):
-                yield task, check_answer(answer, task[1], self._recipe)
+                yield task, Made.of(answer, task[1], self._recipe)
 
 
 def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
