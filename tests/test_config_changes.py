@@ -4,10 +4,9 @@ import json
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
 from click.testing import CliRunner
@@ -411,18 +410,13 @@ def test_a_changed_key_changes_the_hash_or_is_exempt(key: str, make_project: Mak
 
 
 def resolved_places(kind: Any, path: str = "") -> Iterator[str]:
-    """Every place in `Config` at which a value can stand, through all dataclasses."""
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        for field in fields(kind):
-            below = f"{path}.{field.name}".lstrip(".")
-            yield below
-            yield from resolved_places(hints[field.name], below)
-    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+    """Every place in `Config` at which a value can stand, through all tables."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
         for name, written in kind.model_fields.items():
-            yield f"{path}.{name}"
-            yield from resolved_places(written.annotation, f"{path}.{name}")
-    elif get_origin(kind) in {tuple, Union, UnionType}:
+            below = f"{path}.{name}".lstrip(".")
+            yield below
+            yield from resolved_places(written.annotation, below)
+    elif get_origin(kind) in {tuple, Union, UnionType, Annotated}:
         for argument in get_args(kind):
             yield from resolved_places(argument, path)
 
@@ -435,7 +429,7 @@ def test_exemptions_exist_and_have_reasons() -> None:
 
 
 def test_everything_else_decides(make_project: MakeProject) -> None:
-    """Every place of a dataclass that is not exempt is among what is hashed."""
+    """Every place that is not exempt is among what is hashed."""
     found = set()
     for number, config in enumerate(sorted({config for config, _, _ in CHANGES.values()})):
         project = make_project(FILES, config=config, name=f"project{number}")
