@@ -384,7 +384,7 @@ def test_queries_during_rebuilds_are_answered_from_one_version(built: Project) -
     built.ask("seal")
     loop = (
         "import subprocess, sys\n"
-        "for number in range(12):\n"
+        "for number in range(5):\n"
         "    for name in ('note', 'other'):\n"
         "        path = sys.argv[1] + f'/sources/{name}.md'\n"
         "        open(path + '.new', 'w').write(f'# Seals\\n\\nReplace the D4{len(name)} seal."
@@ -407,4 +407,4 @@ def test_queries_during_rebuilds_are_answered_from_one_version(built: Project) -
         assert len({text.rpartition("Edition ")[2] for text in texts}) == 1
         answers += 1
     assert writer.returncode == 0
-    assert answers >= 5
+    assert answers >= 3

@@ -120,7 +120,8 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     python: Path, model: Path, tmp_path: Path
 ) -> None:
     project = tmp_path / "handbook"
-    shutil.copytree(HANDBOOK, project, ignore=shutil.ignore_patterns(".foundry", "dist"))
+    shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources" / "gazetteer")
+    shutil.copyfile(HANDBOOK / "foundry.toml", project / "foundry.toml")
     options = (
         f'\n[embedding]\nprovider = "sentence-transformers"\nmodel = {json.dumps(str(model))}\n'
     )
