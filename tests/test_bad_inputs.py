@@ -183,7 +183,7 @@ def test_a_table_of_one_endless_line_is_never_whole_in_memory(make_project: Make
 @pytest.mark.slow
 def test_very_many_tiny_files(tmp_path: Path) -> None:
     sources = tmp_path / "sources"
-    count = 5_000
+    count = 2_000
     for number in range(count):
         folder = sources / f"{number // 1_000:03}"
         folder.mkdir(parents=True, exist_ok=True)
