@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -33,15 +33,9 @@ _TOML_TABLE = re.compile(
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A key of a mapping; `level` counts the mappings around it, from 1."""
-
-    level: int
-    name: str
-    start: int
-    end: int
-    has_collection: bool
+_Key = tuple[Heading, bool]
+"""A key of a mapping as a heading, whose level counts the mappings around it, from 1; and whether
+its value is a collection."""
 
 
 def read_json(text: str) -> Reading:
@@ -78,12 +72,11 @@ def read_toml(text: str) -> Reading:
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
     """Keys with a collection, and those that would seem to be part of the one before them."""
     last: Heading | None = None
-    for key in keys:
-        if last and key.start < last.end:
-            continue
-        if key.has_collection or (last and last.level >= key.level):
-            last = Heading(key.level, key.name, key.start, key.end)
-            yield last
+    for heading, has_collection in keys:
+        is_after = last is None or heading.start >= last.end
+        if is_after and (has_collection or (last and last.level >= heading.level)):
+            last = heading
+            yield heading
 
 
 def _json_keys(text: str) -> Iterator[_Key]:
@@ -92,7 +85,7 @@ def _json_keys(text: str) -> Iterator[_Key]:
         step = step or len(match[1])
         level, rest = divmod(len(match[1]), step)
         if rest == 0 and 1 <= level <= MAX_LEVELS:
-            yield _Key(level, match[2], *match.span(), match[3] is not None)
+            yield Heading(level, match[2], *match.span()), match[3] is not None
 
 
 def _yaml_keys(text: str) -> Iterator[_Key]:
@@ -110,7 +103,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
             level = len(open_keys)
             if key and level <= MAX_LEVELS and all(is_block for is_block, _ in open_keys):
                 name, line = key
-                yield _Key(level, name, starts[line], starts[line + 1] - 1, is_collection)
+                yield Heading(level, name, starts[line], starts[line + 1] - 1), is_collection
             if is_mapping:
                 # A key that is no scalar is no heading, and its value is then taken for one.
                 named = None
