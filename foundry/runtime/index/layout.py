@@ -240,9 +240,10 @@ class Vocabulary(Sequence[bytes]):
 
     def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
         self._terms = terms
-        self._offsets = offsets.data  # An array takes twice as long to give a number.
+        ends = self._offsets = offsets.data  # An array takes twice as long to give a number.
         self._firsts = range(0, len(self), TERMS_APART)
-        self._first = cache(self.__getitem__)
+        # Not by a method: nothing but the last reader keeps an index that has been replaced.
+        self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
