@@ -345,10 +345,9 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
     [
         ("", True),
         ('[embedding]\nprovider = "none"\n', True),
-        ('[search]\nfusion = "rrf"\nidentifier_fallback = false\n', False),
         (
-            "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n[search.links]\n"
-            "[search.expansion]\n",
+            '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'
+            "[search.anchors]\n[search.recency]\n[search.links]\n[search.expansion]\n",
             False,
         ),
     ],

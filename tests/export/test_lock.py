@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from faults import EVERY_FAULT
 from packaging.requirements import Requirement
 
 from foundry.errors import RenderError
@@ -90,13 +92,14 @@ def uv(folder: Path, *arguments: str) -> str:
 
 
 SOME = [0, PROJECTS.index(LARGEST)]
+SPREAD = range(len(PROJECTS)) if EVERY_FAULT else random.Random(0).sample(range(len(PROJECTS)), 35)
 
 
 @pytest.mark.parametrize(
     "number",
     [
         number if number in SOME else pytest.param(number, marks=pytest.mark.slow)
-        for number in range(len(PROJECTS))
+        for number in sorted({*SOME, *SPREAD})
     ],
 )
 def test_lock_is_what_uv_would_write(number: int, tmp_path: Path) -> None:
