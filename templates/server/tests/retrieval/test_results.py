@@ -164,7 +164,7 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         ("x", 1, "psychic", "mode"),
     ],
 )
-def test_bounds_of_a_request(query: str, top_k: int, mode: str, field: str | None) -> None:
+def test_bounds_of_a_request(query: str, top_k: int, mode: Any, field: str | None) -> None:
     if field is None:
         Journal.begin(query, top_k, mode)
     else:
