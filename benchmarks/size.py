@@ -56,6 +56,9 @@ page = false
 documents = false
 callers = false
 workers = false
+snippets = false
+command_line = false
+hooks = false
 monitoring = false
 reloading = false
 """

@@ -16,6 +16,7 @@ from foundry.features.operation import (
     Workers,
     switch,
 )
+from foundry.features.parts import CommandLine, Hooks, Snippets
 from foundry.features.snippet import Place, Step
 
 
@@ -152,7 +153,7 @@ class Page(Interface):
 
     name = "page"
     keys = switch("page", "Whether it has pages for browsers.", default=True)
-    needs = (Documents.name,)
+    needs = (Documents.name, Snippets.name)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
@@ -189,6 +190,9 @@ INTERFACES: dict[str, Interface] = {
         Documents(),
         Callers(),
         Workers(),
+        Snippets(),
+        CommandLine(),
+        Hooks(),
         Monitoring(),
         Reloading(),
         Access(),

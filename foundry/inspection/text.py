@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foundry.runtime.cli import printable
+from foundry.runtime.terminal import printable
 from foundry.tables import format_table
 
 

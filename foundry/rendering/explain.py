@@ -7,6 +7,7 @@ from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.snippet import Step
 from foundry.rendering.copying import PAGE_FOLDER, module_of, path_of, reach_runtime
+from foundry.rendering.plan import written_name
 
 _ALWAYS = "every server has it"
 _MADE = {
@@ -25,11 +26,7 @@ def explain_files(
     files: Mapping[str, bytes],
 ) -> dict[str, str]:
     """Return the reason for each file, by path; `name` is the server's."""
-    brought = {
-        file.replace("name.service", f"{name}.service"): each
-        for each in features
-        for file in each.files
-    }
+    brought = {written_name(file, package, name): each for each in features for file in each.files}
     imported = {module: each for each, step in steps_of for module in step.imports}
     modules = {
         module_of(path, package): content

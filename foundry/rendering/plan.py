@@ -199,15 +199,20 @@ def _render_templates(
     unwanted = files_left_out(choose_features(config, query_encoder))
     files = {}
     for path in sorted(root.rglob(f"*{SUFFIX}")):
-        parts = path.relative_to(root).with_suffix("").parts
-        if parts[0] == PACKAGE_FOLDER:
-            parts = (config.package, *parts[1:])
-        name = "/".join(parts)
+        name = path.relative_to(root).with_suffix("").as_posix()
         if name not in unwanted:
             source = f"server/{path.relative_to(root).as_posix()}"
-            written = f"{config.project.name}.service" if name == UNIT else name
+            written = written_name(name, config.package, config.project.name)
             files[written] = render(source, values, own).encode("utf-8")
     return files
+
+
+def written_name(template: str, package: str, name: str) -> str:
+    """Return the path in an export of what a template, named without its suffix, becomes."""
+    if template == UNIT:
+        return f"{name}.service"
+    folder, slash, rest = template.partition("/")
+    return f"{package}/{rest}" if slash and folder == PACKAGE_FOLDER else template
 
 
 def _settings(config: Config, query_encoder: Provider) -> bytes:

@@ -13,7 +13,6 @@ from small_indexes import Note, rendered_server, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.correction import write_correction
 from foundry.indexing.versions import open_index
-from foundry.runtime.cli import format_response
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
@@ -25,6 +24,7 @@ from foundry.runtime.retrieval.stages.nearest_words import (
     Words,
 )
 from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.terminal import format_response
 
 NOTES = [
     Note("Aboleth", ("An aboleth lives in a cistern. " * 3,)),

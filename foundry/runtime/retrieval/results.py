@@ -26,6 +26,7 @@ Match = Literal["strong", "weak", "none"]
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
@@ -131,7 +132,7 @@ class Journal:
             raise InvalidRequestError(message, field="query")
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
-        if mode not in get_args(Mode):
+        if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
         return cls(query, top_k, mode)
 

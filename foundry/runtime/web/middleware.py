@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.hooks import Caller
 from ..retrieval.settings import HOST, Limits
 from .json import answer_failure
 
@@ -76,7 +75,7 @@ class Middleware:
         queues: Mapping[str, str] | None = None,
         check_token: Check | None = None,
         check_rates: Mapping[str, Check] | None = None,
-        authorise: Callable[[Caller], bool] | None = None,
+        authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None,
     ) -> None:
         self._app = app
         self._allowed_hosts = allowed_hosts
@@ -123,8 +122,8 @@ class Middleware:
             if self._check_token is not None:
                 self._check_token(scope)
             if self._authorise is not None:
-                caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
-                if not self._authorise(caller):
+                headers = dict(Headers(scope=scope))
+                if not self._authorise(scope["method"], scope["path"], headers):
                     raise HTTPException(403, "This caller may not pass.")
         receive = await self._receive_body(scope, receive)
         answer.is_last = False

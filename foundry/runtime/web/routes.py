@@ -14,7 +14,7 @@ from ..index.reader import Index, current_index, served
 from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
 from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
 from ..retrieval.settings import InvalidRequestError
-from ..retrieval.snippets import ShownResponse, with_snippets
+from ..retrieval.tokens import Tokenizer
 from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
 
 # For an index that has just been opened, /readyz waits.
@@ -127,7 +127,6 @@ class SearchParameters(RequestModel):
     modified_after: _Time = None
     modified_before: _Time = None
     filter: Annotated[list[_Pair], _Several] = []
-    snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
@@ -136,6 +135,12 @@ class SearchParameters(RequestModel):
         filters = {name: value for name, value in values.items() if value}
         same = self.model_dump(include={"top_k", "mode", "snippets"})
         return {"query": self.q, "filters": filters, **same}
+
+
+class ShownSearchParameters(SearchParameters):
+    """The same where results may have snippets."""
+
+    snippets: bool = True
 
 
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
@@ -151,22 +156,27 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(search: AsyncSearch) -> APIRouter:
-    """POST /search and GET /search, both answered by `search`."""
+def search_routes(
+    search: AsyncSearch,
+    show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
+    response_model: type[SearchResponse] = SearchResponse,
+) -> APIRouter:
+    """POST /search and GET /search, both answered by `search`.
+
+    `show` adds the snippets to a response, which is then of the `response_model`.
+    """
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
 
-    async def answer(*, snippets: bool, **arguments: Any) -> JsonResponse:
+    async def answer(*, snippets: bool = False, **arguments: Any) -> JsonResponse:
         found = await search(**arguments)
-        if snippets and found.hits:
-            found = with_snippets(found, current_index().tokenizer)
+        if show and snippets and found.hits:
+            found = show(found, current_index().tokenizer)
         return JsonResponse(found)
 
-    @routes.post("/search", response_model=ShownResponse)
-    async def search_by_body(request: ShownSearchRequest) -> JsonResponse:
+    async def search_by_body(request: SearchArguments) -> JsonResponse:
         """Rank passages for a query."""
         return await answer(**dict(request))
 
-    @routes.get("/search", response_model=ShownResponse)
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()], request: Request
     ) -> JsonResponse:
@@ -176,6 +186,12 @@ def search_routes(search: AsyncSearch) -> APIRouter:
                 raise InvalidRequestError("may be given only once", field=name)
         return await answer(**parameters.search_arguments())
 
+    if show is not None:
+        # FastAPI takes the models of requests from here.
+        search_by_body.__annotations__["request"] = ShownSearchRequest
+        search_by_address.__annotations__["parameters"] = Annotated[ShownSearchParameters, Query()]
+    routes.post("/search", response_model=response_model)(search_by_body)
+    routes.get("/search", response_model=response_model)(search_by_address)
     return routes
 
 
