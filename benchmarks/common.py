@@ -89,8 +89,9 @@ def render_server(project: Path, package: str, search_options: str = "") -> Path
     """Render a built project's server as `package`, with other [search] options; its folder."""
     file = project / "foundry.toml"
     written = file.read_text(encoding="utf-8")
+    search = f"[search]\n{search_options}\n" if search_options else ""
     file.write_text(
-        f'{written}\n[search]\n{search_options}\n[export]\npackage = "{package}"\n',
+        f'{written}\n{search}[export]\npackage = "{package}"\n',
         encoding="utf-8",
     )
     try:

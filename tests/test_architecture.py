@@ -183,6 +183,7 @@ ROOMS = {
     "chat": {"index", "retrieval", "language_model", "web"},
     "mcp": {"index", "retrieval", "web"},
     "cli": {"index", "retrieval"},
+    "terminal": {"index", "retrieval", "cli"},
 }
 """What each room of a server may import of the others."""
 

@@ -264,6 +264,10 @@ STAGES = {
             '[embedding]\nprovider = "none"\n[search]\nunknown_identifiers = false\n',
             {"hybrid", "encoder", "identifiers"},
         ),
+        (
+            "[server]\npage = false\nsnippets = false\ncommand_line = false\nhooks = false\n",
+            {"custom", "hooks", "page", "snippets", "terminal"},
+        ),
         ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
         (
             '[search.recency]\nkind = "decay"\n[search.links]\n',
@@ -283,7 +287,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
         for path in package.rglob("*.py")
     }
     copied = {name: path for name, path in modules.items() if name not in rendered}
-    assert not absent & {name.rpartition(".")[2] for name in copied}
+    assert not absent & {name.rpartition(".")[2] for name in modules}
     for name, path in copied.items():
         original = RUNTIME.joinpath(*name.split(".")).with_suffix(".py")
         assert path.read_bytes() == original.read_bytes()

@@ -22,7 +22,7 @@ _WENT = {
     "chat.text": (
         "chat_citations chat_markup chat.safe_text chat_sentences retrieval.sentences sentence_ends"
     ),
-    "cli": ("commands json_output printing result_explanation result_text text_table verification"),
+    "cli": "commands json_output text_table verification",
     "evaluation": (
         "evaluation evaluation_command evaluation_figures evaluation_metrics evaluation_questions"
     ),
@@ -84,6 +84,7 @@ _WENT = {
     "store.qdrant_client": "store_qdrant_client",
     "store.settings": "store_settings",
     "store.store": "store store_versions",
+    "terminal": "printing result_explanation result_text",
     "web.access": "web_access web_rates",
     "web.documents": "citation_paths citations web.citations",
     "web.embedder": "web_embedder_service web_embedder",

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from foundry.runtime import cli as commands
+from foundry.runtime import terminal
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters, parse_filters
@@ -61,7 +62,7 @@ def serve(chosen: Namespace) -> None:
 
 
 def run(*arguments: str) -> int:
-    return commands.run("handbook", "1.2.3", search, serve, arguments)
+    return commands.run("handbook", "1.2.3", search, serve, arguments, more=[terminal.add_search])
 
 
 def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1") -> None:
@@ -74,7 +75,8 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         find_chunk=lambda chunk_id: replace(CHUNK, id=chunk_id),
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
-    monkeypatch.setattr(commands, "current_index", lambda: index)
+    for module in (commands, terminal):
+        monkeypatch.setattr(module, "current_index", lambda: index)
 
 
 @pytest.fixture(autouse=True)
@@ -198,15 +200,16 @@ def test_closed_pipe_is_no_traceback() -> None:
     script = (
         "import sys\n"
         "from types import SimpleNamespace\n"
-        "from foundry.runtime import cli\n"
+        "from foundry.runtime import cli, terminal\n"
         "from foundry.runtime.retrieval.tokens import Tokenizer\n"
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"
         "    return SearchResponse("
         "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
-        "cli.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
-        "sys.exit(cli.run('handbook', '1', search, None, ['search', 'a', '--json']))\n"
+        "terminal.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
+        "more, asked = [terminal.add_search], ['search', 'a', '--json']\n"
+        "sys.exit(cli.run('handbook', '1', search, None, asked, more=more))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script],
@@ -224,7 +227,7 @@ def test_closed_pipe_is_no_traceback() -> None:
 
 def test_search_does_not_load_the_web() -> None:
     script = (
-        "import sys, foundry.runtime.cli\n"
+        "import sys, foundry.runtime.terminal\n"
         "assert not {'fastapi', 'starlette', 'uvicorn', 'pydantic'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
