@@ -129,7 +129,7 @@ def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
 def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
     document = read_file(picture(*LINES, kind=kind), "scan.bin", sandbox)
     assert isinstance(document, Document)
-    assert (document.reader, document.tags, document.title) == ("picture/1", ("scan",), "scan")
+    assert (document.reader, document.tags, document.title) == ("picture/2", ("scan",), "scan")
     assert document.media_type == f"image/{kind.lower()}"
     assert document.metadata["scanned_pages"] == "1"
     assert set(document.reading.text.split()) >= set(WORDS)
@@ -144,7 +144,7 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert document.reading.text[first:second].strip() == "Words of a page with text."
     assert set(document.reading.text[second:].split()) >= set(WORDS)
     assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
-    assert (document.reader, document.reading.unseen) == ("pdf/3+ocr/1", 0)
+    assert (document.reader, document.reading.unseen) == ("pdf/3+ocr/2", 0)
 
 
 @needs_ocr
@@ -271,3 +271,16 @@ def test_pages_of_any_size_are_rendered_within_limits(
     skipped = read_file(content, "a.pdf", sandbox)
     assert isinstance(skipped, Skipped)
     assert skipped.reason in {"no text", "damaged"}
+
+
+@needs_ocr
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -> None:
+    image = pytest.importorskip("PIL.Image")
+    stored = io.BytesIO()
+    upright = image.open(io.BytesIO(picture(*LINES, "Third line, below.")))
+    upright.rotate(degrees, expand=True).save(stored, format="PNG")
+    document = read_file(stored.getvalue(), "a.png", sandbox)
+    assert isinstance(document, Document)
+    lines = [line for line in document.reading.text.split("\n") if line]
+    assert " ".join(lines) == " ".join((*LINES, "Third line, below."))

@@ -202,6 +202,9 @@ class _Collector:
             self._failures.append((place, result.reason, result.detail))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=is_for_now)
+        if isinstance(result, PreparedDocument) and result.document.reading.seen:
+            # A page takes seconds, and the next commit may be as far away.
+            self._cache.commit()
         self.inputs.read += 1
         if isinstance(result, PreparedDocument) and result.vectors is not None:
             self.inputs.embedded += len(result.chunks)
