@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError
+from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError, asking_for
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats.html import declared_charset
@@ -47,7 +47,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
         if found is None and reader.kinds:
             return _skip(raw, "not what its name says")
         if not reader.is_installed():
-            return _skip(raw, f"to be read with pip install 'rag-foundry[{reader.extra}]'")
+            return _skip(raw, asking_for(reader.extra))
     replaced = 0
     try:
         with taking_notes() as notes:

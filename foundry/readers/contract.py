@@ -11,6 +11,11 @@ TOO_MUCH = "too much for its reader"
 """The reason for skipping what took a reader's memory, time or stack."""
 
 
+def asking_for(extra: str) -> str:
+    """Return the reason for skipping what is only read with an extra of Foundry."""
+    return f"to be read with pip install 'rag-foundry[{extra}]'"
+
+
 class UnreadableError(Exception):
     """A document that its reader gives up on; `reason` is a short constant phrase."""
 

@@ -24,6 +24,7 @@ from foundry.readers.formats import (
     sheets,
     structured,
     subtitles,
+    wikitext,
     word,
     xml,
 )
@@ -53,6 +54,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     *mail.READERS,
     xml.READER,
     rst.READER,
+    wikitext.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, sheets.TEXT_READER)
 """Formats without titles, of which the whole name of a file is one."""

@@ -23,7 +23,7 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 ROOT = Path(foundry.__file__).parent
 DISTRIBUTION = "rag-foundry"
-READING_EXTRAS = ("code", "ocr", "office", "rst")
+READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
 """The extras of Foundry that bring what reads documents."""
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}

@@ -7,6 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
+from foundry.readers.formats import wikitext
 from foundry.readers.formats.packed import parse_xml
 from foundry.records import Reading
 
@@ -19,9 +20,12 @@ def read(content: bytes) -> Reading:
     """Read a document without a DTD: sections for elements of the first two levels, named by the
     title, name or id that they have; below them, lines of `path.of.element: text`.
 
-    Attributes are left out. Raises UnreadableError for a DTD and for what is not well-formed.
+    Attributes are left out; dumps of MediaWiki are read as wikitext. Raises UnreadableError for a
+    DTD and for what is not well-formed.
     """
     root = parse_xml(content)
+    if _tag(root) == "mediawiki":
+        return wikitext.read_dump(root)
     composer = Composer()
     _add_sections(composer, root, 1)
     return composer.finish(title=_name_of(root), language=root.get(_LANGUAGE))
@@ -79,4 +83,4 @@ def _strip_markup(text: str) -> str:
 
 
 _TYPES = {".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml"}
-READER = FileReader("xml/1", {}, _TYPES, read)
+READER = FileReader("xml/2", {}, _TYPES, read)

@@ -1,0 +1,223 @@
+"""MediaWiki's markup, by mwparserfromhell: single pages, and XML dumps of many.
+
+Templates are not expanded, since they are seldom at hand: the text in their arguments is kept. The
+parser takes quadratic time on hostile text, so it is for workers of a sandbox only.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError, asking_for
+from foundry.readers.dates import normalise_date
+from foundry.readers.decoding import decode, normalise
+from foundry.records import Reading
+
+MAX_DEPTH = 40
+"""Of markup in markup; what is deeper is left out."""
+MANY = 3
+"""So many named arguments make a template a table of facts, as an infobox is."""
+
+_ARTICLES = {"0", "4", "12"}
+"""Namespaces with prose: articles, about the wiki, help. Those of a wiki's own begin at 100."""
+_PROSE = ("title", "text", "content", "quote", "caption", "description", "message", "reason")
+_CITED = ("author", "last", "title", "work", "publisher", "year")
+_FORGOTTEN = frozenset("references ref templatestyles style script imagemap hr".split())
+_WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
+_CODE = frozenset(("pre", "source", "syntaxhighlight"))
+_RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
+_MARKS = {"li": "*", "dd": ":", "dt": ";"}
+_OPTION = re.compile(
+    r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
+)
+_ITEM = re.compile(r"^([*#:;]+)[ \t]*", re.MULTILINE)
+_SWITCH = re.compile(r"__[A-Z]{3,30}__")
+_LANGUAGE_PREFIX = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10})?:(?=\S)")
+
+
+def read(content: bytes) -> Reading:
+    """Read a page; its sections are its headings."""
+    composer = Composer()
+    _add_page(composer, decode(content)[0])
+    return composer.finish()
+
+
+def read_dump(root: Element) -> Reading:
+    """Read what `Special:Export` wrote: a section for each page, of its last revision.
+
+    Redirects, discussions, and pages about users, files and templates are left out. Raises
+    UnreadableError where the parser is not installed.
+    """
+    if not READER.is_installed():
+        raise UnreadableError(asking_for(READER.extra))
+    composer, dates = Composer(), []
+    for page in root.iterfind("{*}page"):
+        namespace = page.findtext("{*}ns", "0")
+        is_own = namespace.isdecimal() and int(namespace) >= 100 and int(namespace) % 2 == 0
+        revisions = page.findall("{*}revision")
+        if not revisions or page.find("{*}redirect") is not None:
+            continue
+        is_text = revisions[-1].findtext("{*}model", "wikitext") == "wikitext"
+        if is_text and (namespace in _ARTICLES or is_own):
+            composer.heading(1, page.findtext("{*}title", ""))
+            _add_page(composer, revisions[-1].findtext("{*}text", ""))
+            dates.append(normalise_date(revisions[-1].findtext("{*}timestamp", "")) or "")
+    title = root.findtext("{*}siteinfo/{*}sitename")
+    return composer.finish(title=title, modified=max(dates, default="") or None)
+
+
+def _add_page(composer: Composer, text: str) -> None:
+    import mwparserfromhell
+
+    notes: list[str] = []
+    parts: list[str] = []
+
+    def flush() -> None:
+        composer.text(_tidy("".join(parts)))
+        parts.clear()
+
+    code: Any = mwparserfromhell.parse(text)
+    for node in code.nodes:
+        kind, tag = _kind(node)
+        if kind == "Heading":
+            flush()
+            composer.heading(node.level, _text(node.title, notes, 0))
+        elif tag == "table":
+            flush()
+            rows = [*_rows(node, notes, 0)]
+            captions = (each.contents for each in _inner(node, "td") if _is_caption(each))
+            composer.text("\n".join(_text(each, notes, 0).lstrip("+ ") for each in captions))
+            # What is laid out by a table of one column is text.
+            if max(map(len, rows), default=0) > 1:
+                composer.table(rows)
+            else:
+                composer.text("\n\n".join(cell for row in rows for cell in row))
+        elif tag in _CODE:
+            flush()
+            language = str(node.get("lang").value) if node.has("lang") else ""
+            listing = str(node.contents).strip("\n")
+            composer.text(f"```{language}\n{listing}\n```", is_block=True)
+        else:
+            parts.append(_write(node, notes, 0))
+    flush()
+    composer.text("\n".join(f"- {note}" for note in dict.fromkeys(notes)))
+
+
+def _text(code: Any, notes: list[str], depth: int) -> str:
+    """Return the text of nodes; that of footnotes is added to `notes`."""
+    if code is None or depth > MAX_DEPTH:
+        return ""
+    return "".join(_write(node, notes, depth + 1) for node in code.nodes)
+
+
+def _write(node: Any, notes: list[str], depth: int) -> str:
+    kind, tag = _kind(node)
+    if kind == "Text":
+        return str(node.value)
+    if kind == "Template":
+        return _write_template(node, notes, depth)
+    if kind == "Wikilink":
+        return _write_link(node, notes, depth)
+    if kind == "ExternalLink":
+        shown = _text(node.title, notes, depth).strip()
+        return f"[{shown}]({node.url})" if shown else str(node.url)
+    if kind == "HTMLEntity":
+        return str(node.normalize())
+    if kind == "Argument":
+        return _text(node.default, notes, depth)
+    if kind == "Heading":
+        return _text(node.title, notes, depth)
+    return _write_tag(node, tag, notes, depth) if kind == "Tag" else ""
+
+
+def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
+    if tag in _MARKS:
+        return str(node.wiki_markup or f"\n{_MARKS[tag]} {_text(node.contents, notes, depth)}")
+    if tag == "br":
+        return "\n"
+    if tag == "ref":
+        note = " ".join(_text(node.contents, notes, depth).split())
+        notes += [note] if note else []
+    if tag in _FORGOTTEN:
+        return ""
+    if tag == "table":
+        return "\n".join(", ".join(filter(None, row)) for row in _rows(node, notes, depth))
+    if tag == "gallery":
+        pictures = _text(node.contents, notes, depth).split("\n")
+        return "\n".join(each.partition("|")[2] for each in pictures)
+    if tag not in _RAW:
+        inner = _text(node.contents, notes, depth)
+        return f"\n{inner}\n" if tag in {"p", "div", "blockquote"} else inner
+    raw = str(node.contents or "")
+    return {"math": f"${raw}$", "nowiki": raw, "poem": raw}.get(tag, f"`{raw}`" if raw else "")
+
+
+def _write_template(node: Any, notes: list[str], depth: int) -> str:
+    name = str(node.name).strip().casefold()
+    if name.startswith(("#", "defaultsort:", "displaytitle:")):
+        # A function of the parser: text that may be shown, after a condition.
+        return " ".join(_text(each.value, notes, depth).strip() for each in node.params)
+    if name in _WITHOUT_TEXT:
+        return ""
+    values = [
+        (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()), each.showkey)
+        for each in node.params
+    ]
+    placed = [value for _, value, is_named in values if value and not is_named]
+    named = {key: value for key, value, is_named in values if value and is_named}
+    if name.startswith(("cite", "citation")) and name != "citation needed":
+        return ". ".join([named[key] for key in _CITED if key in named] or placed)
+    if name.partition("-")[0] in {"lang", "transl"} and len(placed) > 1:
+        placed = placed[1:]
+    if len(named) >= MANY:
+        facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
+        return "\n" + "\n".join([*placed, *facts]) + "\n"
+    return " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
+
+
+def _write_link(node: Any, notes: list[str], depth: int) -> str:
+    target = str(node.title).strip()
+    shown = _text(node.text, notes, depth)
+    space = target.partition(":")[0].strip().casefold() if ":" in target else ""
+    if space in {"file", "image"}:
+        said = shown.rpartition("|")[2].strip()
+        return "" if _OPTION.fullmatch(said) else f"\n{said}\n"
+    if space == "category" or (shown == "" and _LANGUAGE_PREFIX.match(target)):
+        return ""
+    return shown or target.lstrip(":").replace("_", " ")
+
+
+def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[str]]:
+    """Yield the rows of a table, the first of which is its header."""
+    # The first row may begin without a mark.
+    for row in (table, *_inner(table, "tr")):
+        found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
+        cells = [_tidy(_text(cell.contents, notes, depth)) for cell in found]
+        if any(cells):
+            yield cells
+
+
+def _is_caption(cell: Any) -> bool:
+    # The parser takes `|+` for a cell.
+    return str(cell.contents).startswith("+")
+
+
+def _inner(node: Any, *tags: str) -> Iterable[Any]:
+    return [each for each in node.contents.nodes if _kind(each)[1] in tags]
+
+
+def _kind(node: Any) -> tuple[str, str]:
+    kind = type(node).__name__
+    return kind, str(node.tag).strip().casefold() if kind == "Tag" else ""
+
+
+def _tidy(text: str) -> str:
+    """Write lists as in Markdown, and drop what only switches something on."""
+    text = _ITEM.sub(lambda mark: "  " * (len(mark[1]) - 1) + "- ", _SWITCH.sub("", text))
+    return re.sub(r"\n{3,}", "\n\n", normalise(text)).strip("\n ")
+
+
+_TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
+READER = FileReader("wikitext/1", {}, _TYPES, read, ("mwparserfromhell",), "wiki")
