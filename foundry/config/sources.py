@@ -111,8 +111,10 @@ SOURCES: dict[str, type[Table]] = {
 }
 
 
-UNSEEN_LANGUAGES = frozenset("arabic armenian hindi nepali russian serbian tamil yiddish".split())
-"""Languages in scripts that the model of the extra `ocr` does not know."""
+UNSEEN_LANGUAGES = frozenset(
+    "arabic armenian greek hindi nepali russian serbian tamil yiddish".split()
+)
+"""Languages with letters that the model of the extra `ocr` does not know."""
 
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:

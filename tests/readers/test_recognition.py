@@ -5,12 +5,15 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from document_files import assemble_pdf, docx, paragraph, pdf, stream
 
 from foundry.build.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
+from foundry.config.sources import FolderSource, find_problems
 from foundry.readers import contract, read
+from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
@@ -284,3 +287,24 @@ def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -
     assert isinstance(document, Document)
     lines = [line for line in document.reading.text.split("\n") if line]
     assert " ".join(lines) == " ".join((*LINES, "Third line, below."))
+
+
+def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What the recogniser makes of a page in Russian: it is sure of .57 to .76 of a line.
+    found = pictures._Found([seen("HaceneHMe", 0.1, 0.1, 0.7), seen("3eMnn", 0.1, 0.2, 0.76)])
+    monkeypatch.setattr(pictures, "_recognise", lambda _: found)
+    content = picture(*LINES)
+    (array,) = pictures.open_pictures(content)
+    assert pictures.see(array) == pictures.SeenPage([], 2)
+    with pytest.raises(contract.UnreadableError, match="pictures of no legible text"):
+        pictures.read(content)
+    assert pictures.read_pictures([content]).unsure == 2
+
+
+def test_languages_in_unknown_scripts_are_refused_before_a_build(tmp_path: Path) -> None:
+    source = FolderSource(path=tmp_path, ocr=True)
+    for language in ("greek", "russian"):
+        said = [f"sources[0].ocr: cannot read the script of {language} in pictures"]
+        assert find_problems([source], tmp_path, language) == said
+    assert find_problems([source], tmp_path, "german") == []
+    assert find_problems([FolderSource(path=tmp_path)], tmp_path, "greek") == []

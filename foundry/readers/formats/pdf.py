@@ -83,7 +83,9 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         raise UnreadableError("too many pages", f"{count}, the limit is {MAX_PAGES}")
     pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
-        raise UnreadableError("no text" if ocr else NEEDS_OCR, f"{count} pages")
+        is_unsure = any(page.unsure for page in pages)
+        reason = pictures.UNREADABLE if is_unsure else "no text"
+        raise UnreadableError(reason if ocr else NEEDS_OCR, f"{count} pages")
     details = document.get_metadata_dict()
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(

@@ -36,6 +36,7 @@ UNSURE = 0.8
 """Lines of which the recogniser is less sure are counted."""
 ILLEGIBLE = 0.5
 """Lines of which it is less sure are left out."""
+UNREADABLE = "pictures of no legible text"
 POINTS = 1_000
 """The width and height of the page that a picture is taken for."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -66,8 +67,11 @@ class SeenPage:
 
 
 def read(content: bytes) -> Reading:
-    """Read the text of a picture; the frames of one are pages."""
-    return _compose([see(picture) for picture in open_pictures(content)])
+    """Read the text of a picture; the frames of one are pages. Raises UnreadableError."""
+    pages = [see(picture) for picture in open_pictures(content)]
+    if any(page.unsure for page in pages) and not any(page.lines for page in pages):
+        raise UnreadableError(UNREADABLE)
+    return _compose(pages)
 
 
 def read_pictures(contents: Iterable[bytes]) -> Reading:
@@ -92,12 +96,18 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 
 
 def see(picture: Any) -> SeenPage:
-    """Return the lines and tables of a picture, an array of (height, width, 3), turned upright."""
+    """Return the lines and tables of a picture, an array of (height, width, 3), turned upright.
+
+    There are none where most of the text is guessed; `unsure` counts the lines then.
+    """
     found = _recognise(picture)
     if found.is_sideways:
         found = max((_recognise(np.rot90(picture, turns)) for turns in (1, 3)), key=_confidence)
     elif found.lines and _confidence(found) < UNSURE:
         found = max(found, _recognise(np.rot90(picture, 2)), key=_confidence)
+    if _confidence(found) < UNSURE:
+        # As all pages are in a script that the models do not know; a blurred one still has .95.
+        return SeenPage([], len(found.lines))
     return lay_out([line for line in found.lines if line.confidence >= ILLEGIBLE])
 
 
