@@ -62,6 +62,21 @@ def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
     assert said == {"forward kinematics": ["FK"]}
 
 
+def test_a_heading_is_not_outweighed_by_a_longer_and_rarer_form(tmp_path: Path) -> None:
+    notes = [
+        Note("MCP server", ("An MCP server answers.",)),
+        Note(
+            "Model", ("The Model Context Protocol (MCP) is a protocol for the context of a model.",)
+        ),
+        Note("Tools", ("Tools of MCP.",)),
+    ]
+    options = IndexOptions(synonyms=(), acronyms=True)
+    opened = open_index(write_notes(tmp_path / "v", notes, vectors=False, options=options))
+    assert widen(opened, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
+    assert widen(opened, "Model Context Protocol server")[3] == {"Model Context Protocol": ["MCP"]}
+    assert widen(opened, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
+
+
 def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
     assert widen(index, "simultaneous localization and mapping")[3] == {
         "simultaneous localization mapping": ["SLAM"]

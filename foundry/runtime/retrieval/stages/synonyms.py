@@ -58,7 +58,8 @@ def add_synonyms(
 
     The text gets only forms that more chunks have than the query's own: others would lead the
     vector away from what the documents say. A query that is a heading finds it as such: then the
-    text stays, and headings with other forms do not count as named. The tokens are the query's own,
+    text stays, headings with other forms do not count as named, and a form of more terms that fewer
+    chunks have is left out, whose terms would outweigh the heading. The tokens are the query's own,
     without those of forms that no chunk has: other forms are searched for instead.
     """
     forms = open_forms(index)
@@ -70,11 +71,14 @@ def add_synonyms(
     texts, more = [searched], list[str]()
     for start, end in _find_forms(forms, named):
         form = named[start:end]
-        found = forms[form_key(form)][: MAX_ADDED - sum(map(len, added.values()))]
-        if not found:
-            break
-        added[" ".join(token.text for token in form)] = found
         own = _frequency(index, form)
+        found = forms[form_key(form)]
+        if is_heading:
+            found = [other for other in found if not _outweighs(index, other, form, own)]
+        found = found[: MAX_ADDED - sum(map(len, added.values()))]
+        if not found:
+            continue
+        added[" ".join(token.text for token in form)] = found
         left_out += form if not own else []
         for other in found:
             replaced = index.tokenizer.tokenize(other)
@@ -89,6 +93,13 @@ def add_synonyms(
     # A term counts once, however many forms have it.
     new = [term for term in dict.fromkeys(more) if term not in terms]
     return " ".join(texts), [token for token in tokens if token not in left_out], [*terms, *new]
+
+
+def _outweighs(index: Index, other: str, form: Sequence[Token], own: int) -> bool:
+    """Return whether another form has more terms than one that `own` chunks have, and is rarer."""
+    replaced = index.tokenizer.tokenize(other)
+    is_longer = len(form_key(replaced).split(" ")) > len(form_key(form).split(" "))
+    return is_longer and _frequency(index, replaced) <= own
 
 
 def _frequency(index: Index, form: Iterable[Token]) -> int:
