@@ -21,7 +21,7 @@ from foundry.features.targets import TARGETS
 from foundry.files import templates_folder
 from foundry.rendering.copying import RUNTIME
 from foundry.rendering.explain import explain_files
-from foundry.rendering.plan import choose_features, choose_steps, plan_server
+from foundry.rendering.plan import choose_features, choose_steps, plan_server, written_name
 
 FOUNDRY = RUNTIME.parent
 TABLES = {
@@ -75,9 +75,9 @@ def test_what_is_declared_is_in_an_export(
 ) -> None:
     feature, files, reasons = planned
     package = next(name for name in files if name.endswith("/search.py")).partition("/")[0]
-    assert {file.replace("name.service", "notes.service") for file in feature.files} <= set(files)
-    for file in feature.files:
-        assert reasons[file.replace("name.service", "notes.service")] == chosen_by(feature)
+    for file in (written_name(file, package, "notes") for file in feature.files):
+        assert file in files
+        assert reasons[file] == chosen_by(feature)
     requirements = files["pyproject.toml"].decode()
     assert all(f'"{requirement}"' in requirements for requirement in feature.dependencies)
     if feature.name in STAGES:
