@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import CONFIG, MakeProject
+from fastapi.routing import iter_route_contexts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
@@ -132,12 +133,21 @@ def ids_of(count: int) -> list[str]:
     return [*(f"d{n}" for n in range(count)), *chunks, "absent"]
 
 
+OF_ONE = {
+    "/chunks/{chunk_id}",
+    "/d/{document_id}",
+    "/documents/{document_id}",
+    "/v1/models/{name}",
+}
+"""Routes of one document or chunk, asked for each there is; a new one has to be added here."""
+
+
 def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[dict[str, Any]]:
     """The requests to make to a route of the specification; a new one has to be added here."""
     questions = [query, "D40", "PRIVATE-1", "mark0q", "mark1q mark2q"]
     filters = [None, {"source": "s1"}, {"tags": "legal"}, {"team": "blue"}, {"path": "notes/1"}]
     chats = [{"messages": [{"role": "user", "content": question}]} for question in questions]
-    if "{" in path:
+    if path in OF_ONE:
         return [{"path": re.sub(r"\{[^}]*\}", one, path)} for one in ids]
     known: dict[str, list[dict[str, Any]]] = {
         "POST /search": [
@@ -176,10 +186,15 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
 def routes_of(app: Any) -> list[tuple[str, str]]:
     """Every route that there is, whether it is in the specification or not."""
     found = set()
-    for route in app.router.routes:
-        for method in getattr(route, "methods", None) or ():
+    # Routers that are included are not flattened into `app.routes`.
+    for route in iter_route_contexts(app.router.routes):
+        for method in route.methods or ():
             if method != "HEAD":
                 found.add((route.path.replace(":path", ""), method))
+    listed = {
+        (path, method.upper()) for path, item in app.openapi()["paths"].items() for method in item
+    }
+    assert listed <= found
     return sorted(found)
 
 
