@@ -7,12 +7,14 @@ from .custom import HOOKS
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .web.access import AccessPolicy
+from .retrieval.snippets import ShownResponse, with_snippets
+from .web.access import rate_checks, token_check
+from .web.documents import document_routes
 from .web.json import FAILURES, answer_failure
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
-from .web.routes import content_routes, health_routes, in_event_loop, search_routes
+from .web.routes import health_routes, in_event_loop, search_routes
 
 
 def create_app() -> FastAPI:
@@ -36,8 +38,8 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(search_routes(search))
-    app.include_router(content_routes)
+    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
@@ -47,7 +49,7 @@ def create_app() -> FastAPI:
         HOOKS.add_routes(app)
     app.add_middleware(
         Middleware,
-        policy=AccessPolicy.from_environment(chosen.allowed_hosts, is_page),
+        allowed_hosts=chosen.allowed_hosts,
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         observe=observe_request,
@@ -55,6 +57,8 @@ def create_app() -> FastAPI:
             "/mcp": "mcp",
             "/mcp/": "mcp",
         },
-        authorise=HOOKS.authorise,
+        check_token=token_check(is_page),
+        check_rates=rate_checks(chosen.limits),
+        authorise=HOOKS.passes if HOOKS.authorise else None,
     )
     return app

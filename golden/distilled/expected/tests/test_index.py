@@ -18,8 +18,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from lighthouse import load
-from lighthouse.index.errors import IndexUnusableError
 from lighthouse.index.reader import served
+from lighthouse.retrieval.settings import IndexUnusableError
 
 INDEX = load()
 FILES = sorted(INDEX.manifest.files)
@@ -85,7 +85,7 @@ def test_index_that_cannot_be_used_does_not_replace_the_one_before(
     with pytest.raises(IndexUnusableError):
         load(copied)
     assert client.get("/readyz").json() == before
-    assert client.get("/sources").status_code == 200
+    assert client.get("/search?q=a").status_code == 200
 
 
 def test_index_that_proves_damaged_answers_nothing(
@@ -94,7 +94,7 @@ def test_index_that_proves_damaged_answers_nothing(
     load(copied, verify=False)
     (copied / FILES[0]).write_bytes(b"!")
     served.verify()
-    for path in ("/readyz", "/sources"):
+    for path in ("/readyz", "/search?q=a"):
         refused = client.get(path)
         assert refused.status_code == 503
         assert FILES[0] in refused.json()["detail"]
@@ -124,10 +124,10 @@ def serving(*options: str, **variables: str) -> Iterator[str]:
 def test_workers_answer_and_stop_together() -> None:
     with serving("--workers", "2") as address:
         for _ in range(8):
-            with urllib.request.urlopen(f"{address}/sources") as answer:
+            with urllib.request.urlopen(f"{address}/search?q=a") as answer:
                 assert answer.status == 200
         # Both count together, a moment after an answer was sent.
-        counted = 'http_requests_total{method="GET",route="/sources",status="200"} 8.0'
+        counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
         for _ in range(200):
             with urllib.request.urlopen(f"{address}/metrics") as answer:
                 lines = answer.read().decode().splitlines()

@@ -12,7 +12,6 @@ import pytest
 from lighthouse import load, search_hybrid
 from lighthouse.custom import HOOKS
 from lighthouse.evaluation import QUESTIONS as FILE
-from lighthouse.index.errors import InvalidRequestError
 from lighthouse.index.layout import KnownItem
 from lighthouse.index.records import DocumentRecord
 from lighthouse.retrieval.hybrid import weights
@@ -22,6 +21,7 @@ from lighthouse.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from lighthouse.retrieval.settings import InvalidRequestError
 from lighthouse.retrieval.snippets import with_snippets
 from lighthouse.search import search_hybrid as search_without_hooks
 

@@ -12,7 +12,6 @@ import pytest
 from workshop import load, search_hybrid
 from workshop.custom import HOOKS
 from workshop.evaluation import QUESTIONS as FILE
-from workshop.index.errors import InvalidRequestError
 from workshop.index.layout import KnownItem
 from workshop.index.records import DocumentRecord
 from workshop.retrieval.hybrid import weights
@@ -22,6 +21,7 @@ from workshop.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from workshop.retrieval.settings import InvalidRequestError
 from workshop.retrieval.snippets import with_snippets
 from workshop.search import search_hybrid as search_without_hooks
 

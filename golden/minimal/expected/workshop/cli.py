@@ -6,18 +6,12 @@ import json
 import os
 import re
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .index.errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.reader import current_index
-from .retrieval.filters import read_pairs
 from .retrieval.results import MAX_TOP_K, SearchResponse
-from .retrieval.settings import settings
-from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
-
-MODES = ("hybrid", "semantic", "keyword")
+from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError, settings
 
 EXIT_CODES = """\
 exit codes:
@@ -25,8 +19,6 @@ exit codes:
   1    the server cannot do it: index unusable, port in use, findings of verify or eval
   2    impossible arguments, settings or environment variables
   130  interrupted"""
-
-INDENT = " " * 5
 
 # What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -39,7 +31,7 @@ def run(
     name: str,
     version: str,
     search: Search,
-    serve: Callable[..., None],
+    serve: Callable[[argparse.Namespace], None],
     arguments: Sequence[str] | None = None,
     *,
     serve_mcp: Callable[[], None] | None = None,
@@ -51,9 +43,8 @@ def run(
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if chosen.command == "serve":
-            port = settings().port if chosen.port is None else chosen.port
-            is_open = chosen.insecure_no_auth
-            serve(chosen.host, port, workers=chosen.workers, insecure_no_auth=is_open)
+            chosen.port = settings().port if chosen.port is None else chosen.port
+            serve(chosen)
         elif chosen.command == "mcp" and serve_mcp:
             serve_mcp()
         else:
@@ -93,28 +84,11 @@ def _parser(
     add = commands.add_parser("serve", help="answer HTTP requests until stopped").add_argument
     add("--host", default="127.0.0.1", help="address to bind (%(default)s)")
     add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
-    add("--workers", type=int, default=1, metavar="N", help="serving processes (%(default)s)")
     no_auth = "bind an address that other machines can reach although no API_TOKENS are set"
     add("--insecure-no-auth", action="store_true", help=no_auth)
 
     if mcp:
         commands.add_parser("mcp", help="answer an MCP client over standard input and output")
-    searching = commands.add_parser("search", help="print the best passages for a query")
-    searching.set_defaults(answer=_search)
-    add = searching.add_argument
-    add("query", metavar="QUERY")
-    add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
-    add("--mode", choices=MODES, default="hybrid")
-    add("--source", action="append", help="only from this source; repeatable")
-    add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
-    add("--modified-after", metavar="DATE", help="only modified then or later")
-    add("--modified-before", metavar="DATE", help="only modified earlier")
-    fields = "only with this path, media_type or column of metadata; repeatable"
-    add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
-    output = searching.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print what POST /search answers")
-    output.add_argument("--explain", action="store_true", help="print where each score comes from")
-
     for add_command in more:
         add_command(commands)
     checked = "check the files of the index, and that it answers known queries"
@@ -124,67 +98,11 @@ def _parser(
     return parser
 
 
-def _search(chosen: argparse.Namespace, search: Search) -> Answer:
-    names = ("source", "tags", "modified_after", "modified_before")
-    wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
-    response = with_snippets(found, current_index().tokenizer)
-    return response.to_json(), format_response(response, explain=chosen.explain), 0
-
-
 def format_json(value: object, *, indent: int | None = None) -> str:
     """Return a value as JSON, in which characters that a terminal would obey are escapes."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def printable(text: str) -> str:
-    """Return a text in one line without control characters, which a terminal would obey."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def format_response(response: ShownResponse, *, explain: bool = False) -> str:
-    """Return a paragraph for each hit, and where its score comes from if `explain`."""
-    paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
-    paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
-    text = "\n\n".join(filter(None, map("\n".join, paragraphs)))
-    return text if response.hits else f"{text}\n\nNothing found.".lstrip()
-
-
-def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
-    if explain:
-        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
-    elif response.degraded:
-        yield f"Searched by keywords only ({response.reason})."
-    if response.match == "none" and response.hits:
-        yield "Nothing in these documents matches well; the nearest passages are:"
-    for name in response.unknown_identifiers:
-        yield f"{name} is nowhere in these documents."
-    for stage, details in response.stages.items():
-        if "notice" in details:
-            yield details["notice"]
-        if explain or "failed" in details or (stage == "minimum_score" and not response.hits):
-            yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
-
-
-def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
-    title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
-    yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
-    yield INDENT + printable(hit.url or hit.path)
-    if explain:
-        ranks = hit.ranks.to_json()
-        parts = [
-            f"{lane} {'-' if score is None else f'{score:.4f}'}"
-            + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
-            for lane, score in hit.scores.to_json().items()
-        ]
-        boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
-        yield INDENT + ", ".join([*parts, *boosts])
-    for line in map(printable, (hit.snippet or "").splitlines()):
-        yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
-    for place in hit.also_at:
-        yield f"{INDENT}also at {printable(place.url or place.path)}"
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .cli import MODES, Answer, Search
-from .index.errors import ConfigurationError
+from .cli import Answer, Search
 from .index.reader import Index, current_index
-from .retrieval.results import MAX_TOP_K, SearchResponse
-from .retrieval.settings import reading
+from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
+from .retrieval.settings import ConfigurationError, reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 FIGURES = Path(__file__).parent / "figures.json"  # Of these questions, at the export.

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .index.errors import ConfigurationError
-from .retrieval.settings import ADDRESS, API_KEY
+from .retrieval.settings import ADDRESS, API_KEY, ConfigurationError
 
 if TYPE_CHECKING:
     import httpx2

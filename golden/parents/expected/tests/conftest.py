@@ -15,6 +15,7 @@ ADDRESS = "http://127.0.0.1:8000"
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let settings.json alone say what this server does."""
+    settings.cache_clear()
     for variable in (
         "ALLOWED_HOSTS",
         "API_TOKENS",

@@ -11,7 +11,6 @@ import pytest
 
 from lighthouse import load, search_hybrid
 from lighthouse.evaluation import QUESTIONS as FILE
-from lighthouse.index.errors import InvalidRequestError
 from lighthouse.index.layout import KnownItem
 from lighthouse.index.records import DocumentRecord
 from lighthouse.retrieval.results import (
@@ -20,6 +19,7 @@ from lighthouse.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from lighthouse.retrieval.settings import InvalidRequestError
 from lighthouse.retrieval.snippets import with_snippets
 
 INDEX = load()

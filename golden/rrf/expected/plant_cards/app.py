@@ -6,11 +6,13 @@ from . import __version__, search_hybrid
 from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .web.access import AccessPolicy
+from .retrieval.snippets import ShownResponse, with_snippets
+from .web.access import rate_checks, token_check
+from .web.documents import document_routes
 from .web.json import FAILURES, answer_failure
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
-from .web.routes import content_routes, health_routes, in_event_loop, search_routes
+from .web.routes import health_routes, in_event_loop, search_routes
 
 
 def create_app() -> FastAPI:
@@ -34,18 +36,20 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(search_routes(search))
-    app.include_router(content_routes)
+    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)
     app.add_middleware(
         Middleware,
-        policy=AccessPolicy.from_environment(chosen.allowed_hosts),
+        allowed_hosts=chosen.allowed_hosts,
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         observe=observe_request,
-        authorise=HOOKS.authorise,
+        check_token=token_check(),
+        check_rates=rate_checks(chosen.limits),
+        authorise=HOOKS.passes if HOOKS.authorise else None,
     )
     return app

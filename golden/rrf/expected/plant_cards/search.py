@@ -1,7 +1,5 @@
 """How this server searches: every step of it, in order."""
 
-from functools import partial
-
 from .index.reader import Index, current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
@@ -9,13 +7,12 @@ from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
 from .retrieval.fusion_rrf import fuse_rrf
 from .retrieval.hybrid import by_meaning, complete_lanes, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     Journal,
     Mode,
     SearchResponse,
-    check_request,
     compare_with_terms,
     merge_equal_texts,
     rank_hits,
@@ -37,8 +34,7 @@ def search_hybrid(
     Keywords alone answer an identifier that they find, and a query without a vector.
     Raises InvalidRequestError for arguments out of range.
     """
-    check_request(query, top_k, mode)
-    journal = Journal(query, top_k, mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
 
@@ -52,10 +48,9 @@ def search_hybrid(
     depth = candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
-    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
-    elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
+    elif mode == "hybrid" and finds_identifier(keyword, index, query, tokens, patterns):
         candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
         candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
@@ -64,14 +59,11 @@ def search_hybrid(
         if mode == "semantic":
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
-            candidates = complete_lanes(
-                index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
-            )
+            candidates = complete_lanes(index, terms, vector, keyword, semantic)
             candidates = fuse_rrf(candidates, *weights(), k=60)
 
-    hits = rank_hits(index, candidates)
-    hits = merge_equal_texts(hits, count=top_k)
+    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
     return respond(index, journal, candidates, hits)
 
 
-served.open_index = partial(Index.open, parts=(KeywordLane.open, DenseLane.open, open_encoder))
+served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)

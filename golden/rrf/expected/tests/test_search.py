@@ -12,7 +12,6 @@ import pytest
 from plant_cards import load, search_hybrid
 from plant_cards.custom import HOOKS
 from plant_cards.evaluation import QUESTIONS as FILE
-from plant_cards.index.errors import InvalidRequestError
 from plant_cards.index.layout import KnownItem
 from plant_cards.index.records import DocumentRecord
 from plant_cards.retrieval.hybrid import weights
@@ -22,6 +21,7 @@ from plant_cards.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from plant_cards.retrieval.settings import InvalidRequestError
 from plant_cards.retrieval.snippets import with_snippets
 from plant_cards.search import search_hybrid as search_without_hooks
 

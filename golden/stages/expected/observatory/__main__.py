@@ -1,9 +1,11 @@
 """The command line; `observatory --help` describes it."""
 
 import sys
+from argparse import Namespace
+from functools import partial
 
 from . import __version__
-from .web.process import loading, share_counts
+from .web.process import loading
 
 
 def main() -> int:
@@ -13,6 +15,8 @@ def main() -> int:
         from .cli import run
         from .evaluation import add_eval
         from .mcp.assistants import add_assistants
+        from .terminal import add_search
+        from .web.workers import add_workers
 
     return run(
         "observatory",
@@ -20,28 +24,32 @@ def main() -> int:
         search_hybrid,
         _serve,
         serve_mcp=_serve_mcp,
-        more=[add_eval, add_assistants],
+        more=[add_workers, add_search, add_eval, add_assistants],
     )
 
 
-def _serve(host: str, port: int, *, workers: int, insecure_no_auth: bool) -> None:
+def _serve(chosen: Namespace) -> None:
     # Imported when needed: the web framework takes longer to load than a search takes in all.
-    share_counts(workers)
+    from .web.workers import run_workers, share_counts
+
+    share_counts(chosen.workers)
     with loading():
         from .app import create_app
         from .index.reloading import follow
-        from .web.citations import announce
+        from .web.access import read_tokens
+        from .web.documents import announce
         from .web.observing import count_reload
         from .web.serving import serve
 
     serve(
         create_app,
-        host,
-        port,
-        workers=workers,
-        insecure_no_auth=insecure_no_auth,
+        chosen.host,
+        chosen.port,
+        has_tokens=bool(read_tokens()),
+        insecure_no_auth=chosen.insecure_no_auth,
         follow=lambda served: follow(served, count_reload),
         announce=announce,
+        spread=partial(run_workers, chosen.workers) if chosen.workers > 1 else None,
     )
 
 
@@ -50,7 +58,7 @@ def _serve_mcp() -> None:
         from . import search_hybrid
         from .mcp.transports import serve_stdio
         from .retrieval.hybrid import weights
-        from .web.citations import public_url
+        from .web.documents import public_url
 
     # Impossible variables are reported now, and not by the first search.
     public_url()

@@ -11,7 +11,6 @@ import pytest
 
 from observatory import load, search_hybrid
 from observatory.evaluation import QUESTIONS as FILE
-from observatory.index.errors import InvalidRequestError
 from observatory.index.layout import KnownItem
 from observatory.index.records import DocumentRecord
 from observatory.retrieval.results import (
@@ -20,6 +19,7 @@ from observatory.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from observatory.retrieval.settings import InvalidRequestError
 from observatory.retrieval.snippets import with_snippets
 
 INDEX = load()

@@ -9,11 +9,13 @@ from . import __version__, search_hybrid
 from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .web.access import AccessPolicy
+from .retrieval.snippets import ShownResponse, with_snippets
+from .web.access import rate_checks, token_check
+from .web.documents import document_routes
 from .web.json import FAILURES, answer_failure
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
-from .web.routes import content_routes, health_routes, search_routes
+from .web.routes import health_routes, search_routes
 from .web.store import describe_engine
 
 
@@ -39,18 +41,20 @@ def create_app() -> FastAPI:
     )
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))
-    app.include_router(search_routes(search))
-    app.include_router(content_routes)
+    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(document_routes)
     app.include_router(health_routes(engine=describe_engine))
     app.include_router(metrics_routes)
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)
     app.add_middleware(
         Middleware,
-        policy=AccessPolicy.from_environment(chosen.allowed_hosts),
+        allowed_hosts=chosen.allowed_hosts,
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         observe=observe_request,
-        authorise=HOOKS.authorise,
+        check_token=token_check(),
+        check_rates=rate_checks(chosen.limits),
+        authorise=HOOKS.passes if HOOKS.authorise else None,
     )
     return app

@@ -7,12 +7,11 @@ from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.results import (
     Journal,
     Mode,
     SearchResponse,
-    check_request,
     compare_with_terms,
     merge_equal_texts,
     rank_hits,
@@ -33,8 +32,7 @@ def search_hybrid(
     Keywords alone answer an identifier that they find, and a query without a vector.
     Raises InvalidRequestError for arguments out of range.
     """
-    check_request(query, top_k, mode)
-    journal = Journal(query, top_k, mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
 
@@ -48,10 +46,9 @@ def search_hybrid(
     depth = candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, unknown)
-    is_identifier = not unknown and is_identifier_query(query, tokens, patterns)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
-    elif mode == "hybrid" and is_identifier and finds_identifier(keyword, index, tokens, patterns):
+    elif mode == "hybrid" and finds_identifier(keyword, index, query, tokens, patterns):
         candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
         candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
@@ -60,13 +57,10 @@ def search_hybrid(
         if mode == "semantic":
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
-            candidates = complete_lanes(
-                index.keyword_lane, index.dense_lane, terms, vector, keyword, semantic
-            )
+            candidates = complete_lanes(index, terms, vector, keyword, semantic)
             candidates = fuse_linear(candidates, *weights())
 
-    hits = rank_hits(index, candidates)
-    hits = merge_equal_texts(hits, count=top_k)
+    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
     return respond(index, journal, candidates, hits)
 
 

@@ -21,6 +21,7 @@ if not os.environ.get(VARIABLE):
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let settings.json alone say what this server does."""
+    settings.cache_clear()
     for variable in (
         "ALLOWED_HOSTS",
         "API_TOKENS",

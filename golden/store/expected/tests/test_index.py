@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from harbour import load
-from harbour.index.errors import IndexUnusableError
+from harbour.retrieval.settings import IndexUnusableError
 
 INDEX = load()
 # The engine holds the others.
@@ -74,4 +74,4 @@ def test_index_that_cannot_be_used_does_not_replace_the_one_before(
     with pytest.raises(IndexUnusableError):
         load(copied)
     assert client.get("/readyz").json() == before
-    assert client.get("/sources").status_code == 200
+    assert client.get("/search?q=a").status_code == 200

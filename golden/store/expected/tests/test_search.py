@@ -12,7 +12,6 @@ import pytest
 from harbour import load, search_hybrid
 from harbour.custom import HOOKS
 from harbour.evaluation import QUESTIONS as FILE
-from harbour.index.errors import InvalidRequestError
 from harbour.index.layout import KnownItem
 from harbour.index.records import DocumentRecord
 from harbour.retrieval.hybrid import weights
@@ -22,6 +21,7 @@ from harbour.retrieval.results import (
     Mode,
     SearchResponse,
 )
+from harbour.retrieval.settings import InvalidRequestError
 from harbour.retrieval.snippets import with_snippets
 from harbour.search import search_hybrid as search_without_hooks
 

@@ -1,7 +1,9 @@
 """The files of an index: what is read of them, and which damage is noticed."""
 
 import errno
+import gc
 import json
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.index.arrays import Vocabulary, open_array, open_bytes
-from workshop.index.errors import IndexUnusableError
-from workshop.index.layout import FORMAT_VERSION, Manifest, manifest_bytes, resolve_version
+from workshop.index.layout import (
+    FORMAT_VERSION,
+    Manifest,
+    Vocabulary,
+    manifest_bytes,
+    open_array,
+    open_bytes,
+    resolve_version,
+)
 from workshop.index.reader import RecordLines, hash_key
+from workshop.retrieval.settings import IndexUnusableError
 
 MANIFEST = Manifest(
     documents=1,
@@ -105,6 +114,23 @@ def test_terms_are_found_by_bisection(tmp_path: Path) -> None:
         assert [found.find(term) for term in ("aa", "c", "\u00ea", "\ud800")] == [None] * 4
     with pytest.raises(IndexUnusableError, match="holds"):
         Vocabulary.open(tmp_path / "terms.bin", tmp_path / "ends.npy", 4)
+
+
+def test_terms_far_apart_are_found_and_let_go(tmp_path: Path) -> None:
+    terms = [f"{number:03}" for number in range(0, 400, 2)]
+    (tmp_path / "terms.bin").write_bytes("".join(terms).encode())
+    np.save(tmp_path / "ends.npy", np.arange(0, 3 * len(terms) + 1, 3, dtype=np.uint64))
+    found = Vocabulary.open(tmp_path / "terms.bin", tmp_path / "ends.npy")
+    assert [found.find(term) for term in terms] == [*range(len(terms))]
+    assert {found.find(f"{number:03}") for number in range(-1, 401, 2)} == {None}
+    # Without the collector of cycles, which may not run for long: an index takes disk and memory.
+    gc.disable()
+    try:
+        is_there = weakref.ref(found)
+        del found
+        assert is_there() is None
+    finally:
+        gc.enable()
 
 
 def test_no_terms(tmp_path: Path) -> None:

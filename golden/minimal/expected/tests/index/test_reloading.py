@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workshop.index.errors import IndexUnusableError
 from workshop.index.reader import Served
 from workshop.index.reloading import NOT_RELOADED, follow
+from workshop.retrieval.settings import IndexUnusableError
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -67,7 +67,7 @@ def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
     assert (lane.search(query, 20).chunks.tolist() == expected.tolist()) == is_exact
 
 
-@pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 0.5)])
+@pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 0.5), (100, 0.1)])
 def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
     dimensions: int, share: float
 ) -> None:

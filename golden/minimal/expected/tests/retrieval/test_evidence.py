@@ -15,7 +15,7 @@ INDEX: Any = SimpleNamespace(
     chunk_count=3,
     keyword_lane=SimpleNamespace(frequency=lambda term: int(term == "seal")),
     tokenizer=Tokenizer("english"),
-    manifest=SimpleNamespace(dense=SimpleNamespace(background=0.5)),
+    manifest=SimpleNamespace(dense={"background": 0.5}),
 )
 """An index of three chunks, one of which has the word `seal`."""
 

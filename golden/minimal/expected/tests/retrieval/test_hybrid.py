@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workshop.index.errors import ConfigurationError
 from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.hybrid import fuse_linear, weights
+from workshop.retrieval.settings import ConfigurationError
 
 
 @pytest.fixture

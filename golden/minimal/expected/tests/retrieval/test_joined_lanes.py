@@ -21,10 +21,12 @@ def lane(values: Any) -> Any:
     return SimpleNamespace(scores=lambda _, chunks: values[chunks])
 
 
+LANES: Any = SimpleNamespace(keyword_lane=lane(IMPACTS), dense_lane=lane(COSINES))
+
+
 def test_every_candidate_has_both_scores() -> None:
     found = complete_lanes(
-        lane(IMPACTS),
-        lane(COSINES),
+        LANES,
         ["term"],
         VECTOR,
         LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), missing_score=2.0),
@@ -41,9 +43,9 @@ def test_every_candidate_has_both_scores() -> None:
 
 
 def test_what_a_search_has_computed_is_not_computed_again() -> None:
+    searched: Any = SimpleNamespace(keyword_lane=lane(None), dense_lane=lane(COSINES))
     found = complete_lanes(
-        lane(None),
-        lane(COSINES),
+        searched,
         ["term"],
         VECTOR,
         LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), every_score=IMPACTS),

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.index.errors import InvalidRequestError
 from workshop.index.records import ChunkRecord
 from workshop.retrieval.candidates import Candidates, LaneHits
 from workshop.retrieval.results import (
@@ -18,11 +17,11 @@ from workshop.retrieval.results import (
     Mode,
     Reason,
     SearchResponse,
-    check_request,
     merge_equal_texts,
     rank_hits,
     respond,
 )
+from workshop.retrieval.settings import InvalidRequestError
 
 
 def stored(number: int) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     read_chunk=lambda number, make, *more: make(stored(number), *more),
-    manifest=SimpleNamespace(dense=SimpleNamespace(background=0.5)),
+    manifest=SimpleNamespace(dense={"background": 0.5}),
 )
 WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))
 
@@ -165,10 +164,10 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         ("x", 1, "psychic", "mode"),
     ],
 )
-def test_bounds_of_a_request(query: str, top_k: int, mode: str, field: str | None) -> None:
+def test_bounds_of_a_request(query: str, top_k: int, mode: Any, field: str | None) -> None:
     if field is None:
-        check_request(query, top_k, mode)
+        Journal.begin(query, top_k, mode)
     else:
         with pytest.raises(InvalidRequestError) as caught:
-            check_request(query, top_k, mode)
+            Journal.begin(query, top_k, mode)
         assert caught.value.field == field

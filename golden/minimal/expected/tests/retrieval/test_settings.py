@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from workshop.index.errors import ConfigurationError
-from workshop.retrieval.settings import read_address, read_number, settings
+from workshop.retrieval.settings import (
+    ConfigurationError,
+    read_address,
+    read_number,
+    settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def test_settings_of_a_file(
     file.write_text(json.dumps({**values, "max_body_bytes": 5, "limits": limits}))
     monkeypatch.setenv("PORT", variable)
     chosen = settings(file)
-    assert (chosen.port, chosen.allowed_hosts, chosen.max_body_bytes) == (port, ("a",), 5)
+    assert (chosen.port, chosen.allowed_hosts, chosen.max_body_bytes) == (port, frozenset("a"), 5)
     assert (chosen.limits.streams, chosen.limits.requests_per_minute) == (7, 6)
 
 
@@ -66,3 +70,20 @@ def test_port_that_there_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("PORT", "65536")
     with pytest.raises(ConfigurationError, match="PORT must be a whole number from 0 to 65535"):
         settings(tmp_path / "settings.json")
+
+
+def test_hosts_of_the_environment_are_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    values = {"name": "n", "title": "t", "description": "", "port": 1, "max_body_bytes": 9}
+    limits = {"connections": 9, "searches": 9, "streams": 9}
+    file.write_text(json.dumps({**values, "allowed_hosts": ["C.example"], "limits": limits}))
+    monkeypatch.setenv("ALLOWED_HOSTS", " a.example , B.example:1 ,")
+    assert settings(file).allowed_hosts == {"a.example", "b.example:1", "c.example"}
+    for host in ("*", "*.example.com", "http://a.example", "a b", "a/b"):
+        settings.cache_clear()
+        monkeypatch.setenv("ALLOWED_HOSTS", host)
+        with pytest.raises(ConfigurationError, match="ALLOWED_HOSTS"):
+            settings(file)
+    settings.cache_clear()

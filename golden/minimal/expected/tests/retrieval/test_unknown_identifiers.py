@@ -180,13 +180,13 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
     def finds(query: str, allowed: list[bool]) -> bool:
         tokens = INDEX.tokenizer.tokenize(query)
         hits = INDEX.keyword_lane.search(query_terms(tokens), 10, np.array(allowed))
-        return finds_identifier(hits, INDEX, tokens, ())
+        return finds_identifier(hits, INDEX, query, tokens, ())
 
     assert finds("PII-2024-0042", [True] * 6)
     # Only the note that has nothing of it but 2024.
     assert not finds("PII-2024-0042", [True, False, False, False, False, False])
     assert not finds("PII-2024-0042", [False] * 6)
+    # Any hit will do for an option, which no term tells.
     assert finds("--verbose", [True] * 6)
-    # Without an identifier any hit will do.
-    assert finds("leaks", [True] * 6)
-    assert not finds("leaks", [False] * 6)
+    assert not finds("--verbose", [False] * 6)
+    assert not finds("leaks", [True] * 6)

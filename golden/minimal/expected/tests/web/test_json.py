@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
-from workshop.index.errors import ConfigurationError, InvalidRequestError, ServerError
 from workshop.index.records import SourceList, SourceSummary
+from workshop.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 from workshop.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 
 

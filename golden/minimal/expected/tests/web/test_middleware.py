@@ -1,31 +1,22 @@
-"""What stands in front of the endpoints: Host, Origin, tokens, body limits."""
+"""What stands in front of the endpoints: Host, Origin, checks of callers, body limits."""
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workshop.index.errors import ConfigurationError
-from workshop.retrieval.hooks import Caller
 from workshop.retrieval.settings import Limits
-from workshop.web.access import AccessPolicy
 from workshop.web.json import describe_failure
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 
-LIMITS = Limits(connections=9, searches=9, streams=9, requests_per_minute=0, mcp_calls=9)
-TOKEN = "t" * 32
-OTHER_TOKEN = "o" * 40
+LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
 Headers = list[tuple[bytes, bytes]]
-
-
-@pytest.fixture(autouse=True)
-def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("API_TOKENS", raising=False)
-    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,8 +29,21 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 class Client:
     """One request at a time, straight into the middleware: no library tidies it up."""
 
-    def __init__(self, policy: AccessPolicy, limit: int = 1000, address: str = "10.1.2.3") -> None:
-        self.middleware = Middleware(echo, policy=policy, limits=LIMITS, max_body_bytes=limit)
+    def __init__(
+        self,
+        *hosts: str,
+        app: ASGIApp = echo,
+        limit: int = 1000,
+        address: str = "10.1.2.3",
+        **options: Any,
+    ) -> None:
+        self.middleware = Middleware(
+            app,
+            allowed_hosts=frozenset(hosts),
+            limits=LIMITS,
+            max_body_bytes=limit,
+            **options,
+        )
         self._address = address
         self.received = 0
         self.headers: dict[bytes, bytes] = {}
@@ -104,8 +108,7 @@ OTHER_HOSTS = """other.example.com other.example.com:8000 evil.example evil.exam
     ("hosts", "status"), [(OWN_HOSTS, 200), ([*OTHER_HOSTS, "", "localhost, evil.example"], 421)]
 )
 def test_host(address: str, hosts: list[str], status: int) -> None:
-    policy = AccessPolicy.from_environment(["Docs.example.com", "other.example.com:8443"])
-    client = Client(policy, address=address)
+    client = Client("docs.example.com", "other.example.com:8443", address=address)
     assert {host: client.request(with_host(host)) for host in hosts} == dict.fromkeys(hosts, status)
 
 
@@ -113,12 +116,12 @@ def test_host(address: str, hosts: list[str], status: int) -> None:
     ("address", "host"), [("10.1.2.3", "10.1.2.3:8000"), ("fe80::1", "[fe80::1]:8000")]
 )
 def test_host_may_be_the_address_itself(address: str, host: str) -> None:
-    client = Client(AccessPolicy.from_environment([]), address=address)
+    client = Client(address=address)
     assert client.request(with_host(host)) == 200
 
 
 def test_a_refused_host_is_named_with_the_remedy() -> None:
-    client = Client(AccessPolicy.from_environment([]))
+    client = Client()
     assert client.request(with_host("docs.example.com", accept="application/json")) == 421
     assert b"adding docs.example.com to ALLOWED_HOSTS" in client.body
     assert client.headers[b"content-type"] == b"application/problem+json"
@@ -132,7 +135,7 @@ def test_a_refused_host_is_named_with_the_remedy() -> None:
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
 def test_no_host_or_two(hosts: list[bytes]) -> None:
-    client = Client(AccessPolicy.from_environment([]))
+    client = Client()
     assert client.request([(b"host", host) for host in hosts]) == 400
 
 
@@ -146,84 +149,45 @@ OTHER_ORIGINS = """http://localhost:3000 http://localhost null * http://evil.exa
 @pytest.mark.parametrize("path", ["/search", "/healthz", "/openapi.json", "/nowhere"])
 @pytest.mark.parametrize(("origins", "status"), [(OWN_ORIGINS, 200), ([*OTHER_ORIGINS, ""], 403)])
 def test_origin(origins: list[str], status: int, path: str) -> None:
-    client = Client(AccessPolicy.from_environment(["docs.example.com"]))
+    client = Client("docs.example.com")
     for origin in origins:
         headers = with_host("localhost:8000", Origin=origin)
         assert (origin, client.request(headers, path=path)) == (origin, status)
         assert not [name for name in client.headers if name.startswith(b"access-control")]
 
 
-def test_hosts_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALLOWED_HOSTS", " a.example , b.example:1 ,")
-    policy = AccessPolicy.from_environment(["c.example"])
-    assert policy.allowed_hosts == {"a.example", "b.example:1", "c.example"}
-
-
-@pytest.mark.parametrize("host", ["*", "*.example.com", "http://a.example", "a b", "a/b"])
-def test_hosts_that_are_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("ALLOWED_HOSTS", host)
-    with pytest.raises(ConfigurationError, match="ALLOWED_HOSTS"):
-        AccessPolicy.from_environment([])
-
-
-RIGHT = [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER  {TOKEN} ", f"Bearer {OTHER_TOKEN}"]
-WRONG = [f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN.upper()}", TOKEN]
-WRONG += [f"Bearer {TOKEN},{OTHER_TOKEN}", f"Bearer {'x' * 10_240}", "Bearer t\xf6ken", "Bearer"]
-WRONG += ["Bearer ", "", f"Basic {TOKEN}"]
-
-
-@pytest.mark.parametrize(("values", "status"), [(RIGHT, 200), (WRONG, 401)])
-def test_token(monkeypatch: pytest.MonkeyPatch, values: list[str], status: int) -> None:
-    monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
-    client = Client(AccessPolicy.from_environment([]))
-    for value in values:
-        headers = with_host("localhost", Authorization=value)
-        assert (value, client.request(headers)) == (value, status)
-        is_asked = client.headers.get(b"www-authenticate", b"").startswith(b"Bearer")
-        assert is_asked == (status == 401)
-
-
-def test_token_is_asked_for_everywhere_but_on_health(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("API_TOKENS", TOKEN)
-    client = Client(AccessPolicy.from_environment([]))
-    for path in ("/search", "/documents", "/openapi.json", "/nowhere", "/healthz/", "//healthz"):
-        assert client.request(with_host("localhost"), path=path) == 401
-    for path in ("/healthz", "/readyz"):
-        assert client.request(with_host("localhost"), path=path) == 200
-    twice = with_host("localhost", Authorization=f"Bearer {TOKEN}")
-    assert client.request([*twice, twice[1]]) == 401
+def refuse(scope: Scope) -> None:
+    raise HTTPException(401, scope["path"])
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE", "QUERY"])
-def test_every_method_needs_a_token(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    monkeypatch.setenv("API_TOKENS", TOKEN)
-    client = Client(AccessPolicy.from_environment([]))
-    assert client.request(with_host("localhost"), method=method) == 401
-    assert client.request(with_host("evil.example"), method=method) == 421
-    headers = with_host("localhost", Authorization=f"Bearer {TOKEN}")
-    assert client.request(headers, method=method) == 200
+def test_a_token_is_asked_for_everywhere_but_on_health(method: str) -> None:
+    client = Client(check_token=refuse)
+    for path in ("/search", "/documents", "/openapi.json", "/nowhere", "/healthz/", "//healthz"):
+        assert client.request(with_host("localhost"), path=path, method=method) == 401
+        assert client.request(with_host("evil.example"), path=path, method=method) == 421
+    for path in ("/healthz", "/readyz"):
+        assert client.request(with_host("localhost"), path=path, method=method) == 200
 
 
-def test_unauthorised_body_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("API_TOKENS", TOKEN)
-    client = Client(AccessPolicy.from_environment([]))
+def test_body_of_a_caller_that_is_refused_is_not_read() -> None:
+    client = Client(check_token=refuse)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"x"] * 10) == 401
     assert client.received == 0
     assert client.headers[b"connection"] == b"close"
 
 
-@pytest.mark.parametrize("tokens", ["short", "x" * 31, f"{TOKEN},short"])
-def test_short_token_is_refused(monkeypatch: pytest.MonkeyPatch, tokens: str) -> None:
-    monkeypatch.setenv("API_TOKENS", tokens)
-    with pytest.raises(ConfigurationError, match="32 characters") as caught:
-        AccessPolicy.from_environment([])
-    assert "short" not in caught.value.message
-    assert caught.value.hint is not None
+def test_each_kind_of_work_has_its_rate() -> None:
+    client = Client(check_rates={"chat": refuse}, queues={"/chat": "chat"})
+    for path in ("/search", "/healthz", "/metrics"):
+        assert client.request(with_host("localhost"), path=path) == 200
+    assert client.request(with_host("localhost"), path="/chat") == 401
+    assert client.request(with_host("localhost"), path="/chat", method="GET") == 200
 
 
 def test_body_is_limited_as_declared() -> None:
-    client = Client(AccessPolicy.from_environment([]), limit=10)
+    client = Client(limit=10)
     assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
     assert client.received == 0
     assert client.headers[b"connection"] == b"close"
@@ -233,14 +197,14 @@ def test_body_is_limited_as_declared() -> None:
 
 
 def test_body_is_limited_as_counted() -> None:
-    client = Client(AccessPolicy.from_environment([]), limit=10)
+    client = Client(limit=10)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"0123456"] * 1000) == 413
     assert client.received == 2
 
 
 def test_body_is_limited_in_pieces() -> None:
-    client = Client(AccessPolicy.from_environment([]), limit=10**9)
+    client = Client(limit=10**9)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"x"] * MAX_BODY_MESSAGES) == 200
     client.received = 0
@@ -250,29 +214,24 @@ def test_body_is_limited_in_pieces() -> None:
 
 def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.middleware.BODY_SECONDS", 0.05)
-    client = Client(AccessPolicy.from_environment([]))
+    client = Client()
     headers = [*with_host("localhost"), (b"content-length", b"10")]
     assert client.request(headers, [b"0123"], stalls=True) == 408
     assert client.headers[b"connection"] == b"close"
 
 
 def test_client_that_goes_away_gets_no_answer() -> None:
-    client = Client(AccessPolicy.from_environment([]))
+    client = Client()
     headers = [*with_host("localhost"), (b"content-length", b"10")]
     assert client.request(headers, [b"0123"], goes_away=True) == 0
     assert client.received == 2
 
 
 def test_too_many_headers() -> None:
-    client = Client(AccessPolicy.from_environment([]))
+    client = Client()
     headers = with_host("localhost") + [(b"x-%d" % number, b"1") for number in range(100)]
     assert client.request(headers) == 431
     assert client.request(headers[:100]) == 200
-
-
-def in_front_of(application: ASGIApp) -> Middleware:
-    policy = AccessPolicy.from_environment([])
-    return Middleware(application, policy=policy, limits=LIMITS, max_body_bytes=4)
 
 
 def run(middleware: Middleware, method: str, headers: Headers) -> list[Message]:
@@ -316,7 +275,7 @@ def test_application_gets_a_body_whole(
         await send({"type": "http.response.start", "status": 201, "headers": []})
         await send({"type": "http.response.body", "body": b"answer"})
 
-    middleware = in_front_of(application)
+    middleware = Client(app=application, limit=4).middleware
     start, body = run(middleware, method, [*with_host("localhost"), *fields])
     assert start["status"] == 201
     # The server leaves out the body of a response to HEAD.
@@ -333,7 +292,7 @@ def test_an_error_is_an_answer_only_if_none_has_begun(
             await send({"type": "http.response.body", "body": b"piece", "more_body": True})
         raise ZeroDivisionError
 
-    middleware = in_front_of(application)
+    middleware = Client(app=application).middleware
     if started:
         with pytest.raises(ZeroDivisionError):
             run(middleware, "GET", with_host("localhost"))
@@ -350,8 +309,7 @@ def test_headers_of_the_application_are_kept() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    client = Client(AccessPolicy.from_environment([]))
-    client.middleware = in_front_of(page)
+    client = Client(app=page)
     assert client.request(with_host("localhost")) == 200
     assert client.headers[b"content-security-policy"] == b"default-src 'self'"
     assert client.headers[b"x-content-type-options"] == b"nosniff"
@@ -364,7 +322,7 @@ def test_what_is_no_request_passes() -> None:
         seen.append(scope)
 
     nothing: Any = None
-    asyncio.run(in_front_of(application)({"type": "lifespan"}, nothing, nothing))
+    asyncio.run(Client(app=application).middleware({"type": "lifespan"}, nothing, nothing))
     assert seen == [{"type": "lifespan"}]
 
 
@@ -386,10 +344,7 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
             await self._free.acquire()
 
         monkeypatch.setattr(Slots, "take", take)
-        limits = Limits(9, 9, 9, requests_per_minute=0, chats=9, mcp_calls=9)
-        policy = AccessPolicy(frozenset(), ())
-        options: Any = {"limits": limits, "queues": queues}
-        answer = Middleware(echo, policy=policy, max_body_bytes=4, **options)
+        answer = Client(queues=queues).middleware
         head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
 
         async def receive() -> Message:
@@ -408,25 +363,18 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
-    asked: list[Caller] = []
+    asked: list[tuple[str, str]] = []
 
-    def authorise(caller: Caller) -> bool:
-        asked.append(caller)
-        return caller.headers.get("x-who") == "me"
+    def authorise(method: str, path: str, headers: Mapping[str, str]) -> bool:
+        asked.append((method, path))
+        return headers.get("x-who") == "me"
 
-    client = Client(AccessPolicy.from_environment([]))
-    client.middleware = Middleware(
-        echo,
-        policy=AccessPolicy.from_environment([]),
-        limits=LIMITS,
-        max_body_bytes=10,
-        authorise=authorise,
-    )
+    client = Client(authorise=authorise)
     for path in ("/search", "/metrics", "/mcp"):
         assert client.request(with_host("localhost"), path=path) == 403
         assert client.request([*with_host("localhost"), (b"x-who", b"me")], path=path) == 200
     assert client.request(with_host("evil.example")) == 421
-    assert [(caller.method, caller.path) for caller in asked[:2]] == [("POST", "/search")] * 2
+    assert asked[:2] == [("POST", "/search")] * 2
     asked.clear()
     assert client.request(with_host("localhost"), path="/healthz") == 200
     assert asked == []
@@ -437,13 +385,6 @@ def test_refusals_are_answered_as_the_application_answers_failures() -> None:
         problem = describe_failure(request, error)
         return PlainTextResponse(f"{problem.status} {problem.detail}", 418)
 
-    client = Client(AccessPolicy.from_environment([]))
-    client.middleware = Middleware(
-        echo,
-        policy=AccessPolicy.from_environment([]),
-        limits=LIMITS,
-        max_body_bytes=10,
-        answer_failure=answer,
-    )
+    client = Client(answer_failure=answer)
     assert client.request(with_host("evil.example"), path="/v1/models") == 418
     assert client.body.startswith(b"421 This server")

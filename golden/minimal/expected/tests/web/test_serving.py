@@ -9,11 +9,14 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from workshop.index.errors import ConfigurationError, IndexUnusableError, ServerError
-from workshop.retrieval.settings import Limits
+from workshop.retrieval.settings import (
+    ConfigurationError,
+    IndexUnusableError,
+    Limits,
+    ServerError,
+)
 from workshop.web.serving import serve
 
-TOKEN = "t" * 32
 SERVING = "workshop.web.serving"
 
 
@@ -27,16 +30,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
         assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
         addresses.extend(listener.getsockname()[:2] for listener in sockets)
 
-    monkeypatch.delenv("API_TOKENS", raising=False)
-    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
     monkeypatch.setattr(uvicorn.Server, "run", run)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     counts = SimpleNamespace(document_count=1, chunk_count=2, version="v1")
     monkeypatch.setattr(f"{SERVING}.load", lambda **_: counts)
     known = SimpleNamespace(current=lambda: counts, verify=lambda: None)
     monkeypatch.setattr(f"{SERVING}.served", known)
-    limits = Limits(connections=100, searches=8, streams=8, requests_per_minute=0)
-    settings = SimpleNamespace(title="Test", allowed_hosts=(), limits=limits)
+    settings = SimpleNamespace(title="Test", limits=Limits(connections=100, searches=8, streams=8))
     monkeypatch.setattr(f"{SERVING}.settings", lambda: settings)
     yield addresses
 
@@ -69,36 +69,10 @@ def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
-def test_token_or_flag_opens(
-    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
+def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
     serve(FastAPI, host, 0, insecure_no_auth=True)
-    monkeypatch.setenv("API_TOKENS", TOKEN)
-    serve(FastAPI, host, 0)
+    serve(FastAPI, host, 0, has_tokens=True)
     assert [address for address, _ in started] == [host, host]
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
-def test_short_token_opens_nothing(
-    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
-    monkeypatch.setenv("API_TOKENS", "short")
-    with pytest.raises(ConfigurationError, match="32 characters"):
-        serve(FastAPI, host, 0)
-    assert not started
-
-
-@pytest.mark.parametrize("count", [0, 257])
-def test_impossible_number_of_workers(count: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"cannot run {count} workers"):
-        serve(FastAPI, "127.0.0.1", 0, workers=count)
-
-
-def test_as_many_workers_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts: list[int] = []
-    monkeypatch.setattr(f"{SERVING}._run_workers", lambda *arguments: counts.append(arguments[-1]))
-    serve(FastAPI, "127.0.0.1", 0, workers=256)
-    assert counts == [256]
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])

@@ -7,7 +7,6 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
 from workshop.retrieval.settings import Limits
-from workshop.web.access import AccessPolicy
 from workshop.web.middleware import Middleware, Slots
 
 
@@ -50,7 +49,6 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.middleware.WAIT_SECONDS", 0.05)
-    monkeypatch.delenv("API_TOKENS", raising=False)
     go_on = asyncio.Event()
 
     async def stream(scope: Scope, _: Receive, send: Send) -> None:
@@ -61,9 +59,9 @@ def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPat
         await send({"type": "http.response.body", "body": b"b"})
 
     async def check() -> None:
-        limits = Limits(connections=9, searches=1, streams=1, requests_per_minute=0)
-        policy = AccessPolicy.from_environment([])
-        middleware = Middleware(stream, policy=policy, limits=limits, max_body_bytes=9)
+        middleware = Middleware(
+            stream, allowed_hosts=frozenset(), limits=Limits(9, 1, 1), max_body_bytes=9
+        )
         statuses: list[int] = []
 
         async def ask(path: str) -> None:

@@ -1,19 +1,29 @@
-"""A published index on disk: its files, its manifest, and whether they are whole."""
+"""A published index on disk: its files, mapped into memory, its manifest, and if it is whole."""
 
+import errno
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
-from .errors import IndexUnusableError
 
 FORMAT_VERSION = 4
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
+MAX_HEADER_BYTES = 4096  # Of a NumPy file.
+TERMS_APART = 64  # Of those that stay in memory once a search for a term has passed them.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
+MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
 
 class IndexLayout:
@@ -66,42 +76,6 @@ class KnownItem:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryFigures:
-    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
-
-    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
-    """
-
-    encoder: str
-    reason: str
-    agreement: float | None = None
-    overlap_at_10: float | None = None
-    taught: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DenseManifest:
-    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
-
-    `background` is the median cosine of the best chunk to questions about other matters.
-    """
-
-    provider: str
-    model: str
-    revision: str
-    dimensions: int
-    document_prefix: str
-    query_prefix: str
-    query: QueryFigures
-    encoder_sha256: str
-    candidates: int
-    recall_at_20: float
-    probe_text: str
-    probe_vector: list[float]
-    background: float = 0.5
-
-
-@dataclass(frozen=True, slots=True)
 class Manifest:
     """The contract between the builder of an index and its readers."""
 
@@ -114,7 +88,7 @@ class Manifest:
     k1: float
     b: float
     field_weights: dict[str, int]
-    dense: DenseManifest | None
+    dense: dict[str, Any] | None  # See `DenseManifest`.
     sources: list[str]
     tags: list[str]
     filterable: list[str]
@@ -145,9 +119,6 @@ class Manifest:
             if written != manifest_bytes(content):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
             del content["sha256"]
-            if dense := content["dense"]:
-                dense["query"] = QueryFigures(**dense["query"])
-                content["dense"] = DenseManifest(**dense)
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
         except FileNotFoundError:
@@ -183,14 +154,6 @@ class IndexFiles:
         if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
             raise IndexUnusableError(f"{layout.root}: damaged: {'; '.join(findings)}")
         return files
-
-    def require_dense(self) -> DenseManifest:
-        """Return the part of the manifest on vectors. Raises IndexUnusableError without any."""
-        if self.manifest.dense is None:
-            message = f"{self.layout.root}: has no vectors, and this server needs them"
-            hint = "set embedding.provider and build again, or export again for this index"
-            raise IndexUnusableError(message, hint=hint)
-        return self.manifest.dense
 
     def verify(self) -> list[str]:
         """Compare every file with its hash in the manifest; return the findings."""
@@ -233,3 +196,70 @@ def resolve_version(directory: Path) -> Path:
     if not (name.startswith("v") and name[1:].isdigit()):
         raise IndexUnusableError(f"{current}: names no version: {name!r}")
     return directory / name
+
+
+def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map a NumPy file read-only; -1 in `shape` stands for any length.
+
+    Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
+    """
+    try:
+        # An array without elements cannot be mapped.
+        may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER_BYTES)
+        array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
+        raise _unreadable(path, error) from None
+    fits = array.ndim == len(shape) and all(
+        wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    if array.dtype != np.dtype(dtype) or not fits:
+        raise IndexUnusableError(
+            f"{path}: holds {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}"
+        )
+    # A plain view: indexing a memmap object costs several microseconds more each time.
+    return np.asarray(array)
+
+
+def open_bytes(path: Path, size: int) -> memoryview:
+    """Map `size` bytes of a file read-only. Raises IndexUnusableError if it has fewer."""
+    try:
+        # An empty file cannot be mapped.
+        return np.memmap(path, np.uint8, "r", shape=(size,)).data if size else memoryview(b"")
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
+    lacks_memory = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    hint = MEMORY_HINT if lacks_memory else None
+    return IndexUnusableError(f"{path}: unreadable: {error}", hint=hint)
+
+
+class Vocabulary(Sequence[bytes]):
+    """Sorted terms in UTF-8, one after the other in a file."""
+
+    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
+        self._terms = terms
+        ends = self._offsets = offsets.data  # An array takes twice as long to give a number.
+        self._firsts = range(0, len(self), TERMS_APART)
+        # Not by a method: nothing but the last reader keeps an index that has been replaced.
+        self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
+
+    @classmethod
+    def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
+        """Map `count` terms, any number by default. Raises IndexUnusableError."""
+        ends = open_array(offsets, np.uint64, (count if count < 0 else count + 1,))
+        return cls(open_bytes(path, int(ends[-1])), ends)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
+        return bytes(self._terms[self._offsets[number] : self._offsets[number + 1]])
+
+    def find(self, term: str) -> int | None:
+        """Return the number of `term`, or None."""
+        encoded = term.encode("utf-8", "replace")
+        start = max(0, bisect_right(self._firsts, encoded, key=self._first) - 1) * TERMS_APART
+        number = bisect_left(self, encoded, start, min(start + TERMS_APART, len(self)))
+        return number if number < len(self) and self[number] == encoded else None

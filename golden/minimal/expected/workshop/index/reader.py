@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,10 +14,9 @@ import numpy as np
 
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.filters import FilterColumns
+from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
-from .arrays import open_array, open_bytes
-from .errors import IndexUnusableError
-from .layout import IndexFiles
+from .layout import IndexFiles, open_array, open_bytes
 from .records import ChunkRecord, DocumentRecord, SourceSummary, join_chunks
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
@@ -62,7 +61,7 @@ class Index:
         )
 
     @classmethod
-    def open(cls, directory: Path, *, parts: Iterable[Callable[[IndexFiles], Any]]) -> "Index":
+    def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
         """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
         files = IndexFiles.open(directory)
         return cls(files, *(open_part(files) for open_part in parts))

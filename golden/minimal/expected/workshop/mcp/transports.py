@@ -23,12 +23,11 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..index.errors import ServerError
 from ..index.reader import load
 from ..retrieval.results import FindPassage, SearchResponse
-from ..retrieval.settings import settings
+from ..retrieval.settings import ServerError, settings
 from ..web.process import loading
-from ..web.requests import AsyncSearch
+from ..web.routes import AsyncSearch
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

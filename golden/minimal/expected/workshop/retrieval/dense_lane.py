@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
-from ..index.layout import IndexFiles, IndexLayout
+from ..index.layout import IndexFiles, IndexLayout, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
+from .hybrid import DenseManifest
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
 SKETCHES_AT_ONCE, ROWS_AT_ONCE = 50_000, 128
+PICKED_SHARE = 8  # Sketches are picked for a filter that lets fewer than an eighth through.
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
 _FLOAT32_DIMENSIONS = 1_040
@@ -47,7 +48,7 @@ class DenseLane:
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
-        dense = files.require_dense()
+        dense = DenseManifest.require(files)
         return cls.map(files.layout, files.manifest.chunks, dense.dimensions, dense.candidates)
 
     @classmethod
@@ -109,12 +110,16 @@ class DenseLane:
         return products.astype(np.float64) * self.scales[chunks] * scale
 
     def _nearest(self, signs: NDArray[np.uint64], depth: int, pool: Numbers | None) -> Numbers:
-        sketch = self.sketch if pool is None else self.sketch[:, pool]
+        # To read all in a row takes less time than to pick many.
+        few = None if pool is None or PICKED_SHARE * len(pool) > len(self.scales) else pool
+        sketch = self.sketch if few is None else self.sketch.take(few, axis=1)
         distances = np.empty(sketch.shape[1], dtype=np.uint16)
         for start in range(0, len(distances), SKETCHES_AT_ONCE):
             part = slice(start, start + SKETCHES_AT_ONCE)
             differing = np.bitwise_count(sketch[:, part] ^ signs[:, np.newaxis])
             differing.sum(axis=0, dtype=np.uint16, out=distances[part])
+        if pool is not None and few is None:
+            distances = distances.take(pool)
         chosen = np.flatnonzero(distances <= np.partition(distances, depth - 1)[depth - 1])
         return chosen if pool is None else pool[chosen]
 

@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import open_array
-from ..index.errors import IndexUnusableError
-from ..index.layout import IndexFiles
+from ..index.layout import IndexFiles, open_array
 from .candidates import Vector, stage
+from .hybrid import DenseManifest
+from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
 
@@ -73,8 +73,7 @@ class EncoderDescription:
     format: int = FORMAT_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """The rows of a word's pieces, and how many of its letters and digits they cover."""
 
     rows: tuple[int, ...]
@@ -184,7 +183,7 @@ class PieceEncoder:
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
-    root, dense = files.layout.root, files.require_dense()
+    root, dense = files.layout.root, DenseManifest.require(files)
     if dense.query.encoder == "same":
         raise IndexUnusableError(
             f"{root}: a model embeds its queries, and this server embeds them with a table in the"

@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array
-from ..index.errors import InvalidRequestError
-from ..index.layout import IndexLayout, Manifest
+from ..index.layout import IndexLayout, Manifest, Vocabulary, open_array
+from .settings import InvalidRequestError
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""

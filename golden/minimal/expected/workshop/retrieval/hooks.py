@@ -53,6 +53,10 @@ class Hooks:
     authorise: Callable[[Caller], bool] | None = None
     add_routes: Callable[[FastAPI], None] | None = None
 
+    def passes(self, method: str, path: str, headers: Mapping[str, str]) -> bool:
+        """Return whether a request may pass."""
+        return self.authorise is None or self.authorise(Caller(method, path, headers))
+
 
 def with_hooks(search: Search, hooks: Hooks) -> Search:
     """Put hooks around a search; return the search itself if there are none."""

@@ -6,13 +6,14 @@ for every query, and stretching it over the candidates loses that.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..index.errors import ConfigurationError
+from ..index.layout import IndexFiles, Manifest
 from .candidates import (
     Candidates,
     LaneHits,
@@ -23,7 +24,59 @@ from .candidates import (
     VectorLane,
     each_once,
 )
-from .settings import SETTINGS_FILE, read_number, reading
+from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFigures:
+    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
+
+    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
+    """
+
+    encoder: str
+    reason: str
+    agreement: float | None = None
+    overlap_at_10: float | None = None
+    taught: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DenseManifest:
+    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
+
+    `background` is the median cosine of the best chunk to questions about other matters.
+    """
+
+    provider: str
+    model: str
+    revision: str
+    dimensions: int
+    document_prefix: str
+    query_prefix: str
+    query: QueryFigures
+    encoder_sha256: str
+    candidates: int
+    recall_at_20: float
+    probe_text: str
+    probe_vector: list[float]
+    background: float = 0.5
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> "DenseManifest | None":
+        """Return what a manifest says of vectors; None if its index has none."""
+        if manifest.dense is None:
+            return None
+        return cls(**{**manifest.dense, "query": QueryFigures(**manifest.dense["query"])})
+
+    @classmethod
+    def require(cls, files: IndexFiles) -> "DenseManifest":
+        """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
+        if (dense := cls.of(files.manifest)) is None:
+            message = f"{files.layout.root}: has no vectors, and this server needs them"
+            hint = "set embedding.provider and build again, or export again for this index"
+            raise IndexUnusableError(message, hint=hint)
+        return dense
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:
@@ -35,21 +88,23 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     return found.with_scores(scores)
 
 
+class Lanes(Protocol):
+    """Both lanes of an index."""
+
+    keyword_lane: TermLane
+    dense_lane: VectorLane
+
+
 def complete_lanes(
-    keyword_lane: TermLane,
-    dense_lane: VectorLane,
-    terms: Sequence[str],
-    vector: Vector,
-    keyword: LaneHits,
-    semantic: LaneHits,
+    index: Lanes, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
     """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
 
     A chunk's score then never depends on how deep a lane was read.
     """
     chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
-    cosines, semantic_ranks = _complete(semantic, chunks, partial(dense_lane.scores, vector))
-    sums, keyword_ranks = _complete(keyword, chunks, partial(keyword_lane.scores, terms))
+    cosines, semantic_ranks = _complete(semantic, chunks, partial(index.dense_lane.scores, vector))
+    sums, keyword_ranks = _complete(keyword, chunks, partial(index.keyword_lane.scores, terms))
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(cosines, 0.0),

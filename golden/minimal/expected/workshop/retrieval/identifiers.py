@@ -38,10 +38,11 @@ def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns 
     """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
-    found = find_identifiers(tokens, patterns)
-    others = (token for token in tokens if token.terms and token not in found)
-    is_all = bool(found) and all(token.may_accompany for token in others)
-    return is_all or is_written_identifier(query, patterns)
+    if found := find_identifiers(tokens, patterns):
+        others = (token for token in tokens if token.terms and token not in found)
+        if all(token.may_accompany for token in others):
+            return True
+    return is_written_identifier(query, patterns)
 
 
 def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
@@ -80,9 +81,11 @@ def find_unknown_identifiers(
 
 
 def finds_identifier(
-    keyword: LaneHits, index: Index, tokens: Sequence[Token], patterns: Patterns
+    keyword: LaneHits, index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
-    """Return whether a hit has an identifier of the query, not just a part. Raises StoreError."""
+    """Return whether a query is an identifier, and a hit has it whole. Raises StoreError."""
+    if keyword.missing_score or not is_identifier_query(query, tokens, patterns):
+        return False
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
     chunks = np.sort(keyword.chunks)
     scores = index.keyword_lane.scores
@@ -103,10 +106,10 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         terms = tuple(term for token in tokens for term in token.terms)
         yield _Identifier(query.strip(), terms, is_told_by_terms=False)
         return
-    is_alone = is_identifier_query(query, tokens, patterns)
     for place, token in enumerate(tokens):
         if not is_identifier(token, patterns):
             continue
+        is_alone = is_identifier_query(query, tokens, patterns)
         text, terms, before = token.text, whole_terms(token), _companions(tokens[:place])
         is_number = _LETTER.search(text) is None
         is_quantity = _QUANTITY.fullmatch(text) is not None

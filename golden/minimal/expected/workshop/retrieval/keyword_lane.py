@@ -17,8 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.arrays import Vocabulary, open_array
-from ..index.layout import IndexFiles, IndexLayout
+from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, best, each_once, stage, threshold
 from .tokens import remember
 

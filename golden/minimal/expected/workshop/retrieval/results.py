@@ -12,20 +12,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..index.errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
 from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
+from .settings import InvalidRequestError
 from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 
+MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
@@ -121,22 +122,23 @@ class Journal:
     unknown_identifiers: tuple[str, ...] = ()
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    @classmethod
+    def begin(cls, query: str, top_k: int, mode: Mode) -> "Journal":
+        """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
+        if not query.strip():
+            raise InvalidRequestError("query must not be empty", field="query")
+        if len(query) > MAX_QUERY_LENGTH:
+            message = f"query must have at most {MAX_QUERY_LENGTH} characters"
+            raise InvalidRequestError(message, field="query")
+        if not 1 <= top_k <= MAX_TOP_K:
+            raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
+        if mode not in MODES:
+            raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
+        return cls(query, top_k, mode)
+
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
-
-
-def check_request(query: str, top_k: int, mode: str) -> None:
-    """Raise InvalidRequestError for arguments out of range."""
-    if not query.strip():
-        raise InvalidRequestError("query must not be empty", field="query")
-    if len(query) > MAX_QUERY_LENGTH:
-        message = f"query must have at most {MAX_QUERY_LENGTH} characters"
-        raise InvalidRequestError(message, field="query")
-    if not 1 <= top_k <= MAX_TOP_K:
-        raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
-    if mode not in ("hybrid", "semantic", "keyword"):
-        raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
 
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
@@ -183,7 +185,7 @@ def _weight(index: Index, frequency: int) -> float:
 
 
 def compare_with_terms(
-    keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str]
+    keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
     """Return the keyword lane's hits, with what the best one has and lacks of the query's terms.
 
@@ -210,7 +212,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
         evidence, strong, weak = coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE
     else:
         cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
-        evidence = max(0.0, (cosine - dense.background) / (1 - dense.background))
+        evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
         if coverage is not None:
             evidence += COVERAGE_WEIGHT * coverage

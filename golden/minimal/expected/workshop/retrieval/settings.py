@@ -1,17 +1,15 @@
-"""Reads settings.json, and what the environment overrides of it."""
+"""Reads settings.json and what the environment overrides of it; errors for owners and clients."""
 
 import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from ..index.errors import ConfigurationError
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -28,6 +26,41 @@ HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
 
 
+class ServerError(Exception):
+    """A failure that the server's owner can understand and mend.
+
+    The message may name files and machines; `reason` is what clients are told instead.
+    """
+
+    http_status = 503
+    reason = "The index cannot be used now."
+    hint: str | None = None
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.hint
+        self.reason = reason or self.reason
+
+
+class IndexUnusableError(ServerError):
+    """The index cannot be served; nothing was changed on disk."""
+
+    hint = "build the index again, or restore the folder from a trusted copy"
+
+
+class ConfigurationError(ServerError):
+    """A setting has a value that cannot be used."""
+
+
+class InvalidRequestError(ServerError):
+    """A request cannot be answered as asked; `field` is the part of it to mend."""
+
+    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one worker process takes on; None for what this server does not offer."""
@@ -35,21 +68,21 @@ class Limits:
     connections: int  # Beyond them the one that is idle longest is closed.
     searches: int  # Also reading a chunk; more wait for a second at most, as chats and MCP calls.
     streams: int  # Answers sent in pieces at a time, chats aside.
-    requests_per_minute: int  # Of one token, or address without tokens; 0 for any number.
     chats: int | None = None
-    chat_requests_per_minute: int | None = None
     mcp_calls: int | None = None
+    requests_per_minute: int | None = None  # Of one token, or address without; 0 for any number.
+    chat_requests_per_minute: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A server's settings; PORT overrides the port."""
+    """A server's settings; PORT overrides the port, and ALLOWED_HOSTS adds to the hosts."""
 
     name: str
     title: str
     description: str
     port: int
-    allowed_hosts: tuple[str, ...]
+    allowed_hosts: frozenset[str]
     max_body_bytes: int
     limits: Limits
     identifier_patterns: tuple[re.Pattern[str], ...]
@@ -66,12 +99,21 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             title=str(values["title"]),
             description=str(values["description"]),
             port=int(values["port"] if port is None else port),
-            allowed_hosts=tuple(values["allowed_hosts"]),
+            allowed_hosts=_read_hosts(values["allowed_hosts"]),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
             chat_instructions=str(values.get("chat_instructions", "")),
         )
+
+
+def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
+    added = os.environ.get("ALLOWED_HOSTS", "").split(",")
+    hosts = frozenset(host for each in (*listed, *added) if (host := each.strip().lower()))
+    if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
+        problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
+        raise ConfigurationError(problem, hint=HOSTS_HINT)
+    return hosts
 
 
 @contextmanager

@@ -115,16 +115,16 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             while start >= 0:
                 end = start + len(needle)
                 if not is_beginning:
-                    found.append((start, end))
+                    found.append((start, -end))
                 elif start and lower[start - 1].isalnum():
                     pass
                 elif (word := WORD.match(text, start)) and is_wanted(word[0]):
                     end = word.end()
-                    found.append((start, end))
+                    found.append((start, -end))
                 start = lower.find(needle, end)
-        found.sort(key=lambda span: (span[0], -span[1]))
+        found.sort()  # Of those that begin together the longest first.
         end = 0
-        return [each for each in found if each[0] >= end and (end := each[1])]
+        return [(start, end := -last) for start, last in found if start >= end]
 
     return find
 

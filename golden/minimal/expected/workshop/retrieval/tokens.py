@@ -18,8 +18,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -125,8 +124,7 @@ def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable
     return _Remembered(function, entries).__getitem__
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token as it stands in the text, and its index terms."""
 
     text: str

@@ -1,101 +1,88 @@
-"""Decides which requests may enter: by Host, Origin and bearer token, and by a caller's rate.
+"""Tells callers apart: by the bearer token that they need, and by how often each may ask."""
 
-Hosts are loopback names, the address that a connection came in on, and those that are listed. So a
-web page that points its own name at this machine (DNS rebinding) is refused.
-"""
-
+import math
 import os
-import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from hmac import compare_digest
 
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..index.errors import ConfigurationError
-from ..retrieval.settings import HOST, HOSTS_HINT
+from ..retrieval.settings import ConfigurationError, Limits
+from .middleware import Check, values_of
 
-MAX_HEADERS = 100
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
 MAX_CALLERS = 10_000
 """Callers whose rates are remembered; the one that has not asked for longest is forgotten first."""
 
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Health checks need no token."""
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+def read_tokens() -> tuple[bytes, ...]:
+    """Return the SHA-256 of each of API_TOKENS, comma separated. Raises ConfigurationError."""
+    parts = os.environ.get("API_TOKENS", "").split(",")
+    tokens = [token for part in parts if (token := part.strip())]
+    if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
+        problem = f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters"
+        hint = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+        raise ConfigurationError(problem, hint=hint)
+    return tuple(sha256(token.encode()).digest() for token in tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPolicy:
-    """Hosts, each `name` or `name:port`, and the SHA-256 of each token; with none, all may enter.
+def token_digest(scope: Scope) -> bytes:
+    """Return the SHA-256 of the bearer token, or of no bytes unless there is exactly one."""
+    values = values_of(scope, b"authorization")
+    scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
+    return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
 
-    A request for which `is_open` is true needs no token.
+
+def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Check | None:
+    """Return what raises HTTPException 401 for a request without a token of API_TOKENS.
+
+    None without API_TOKENS; a request for which `is_open` is true needs no token.
     """
+    known = read_tokens()
 
-    allowed_hosts: frozenset[str]
-    token_digests: tuple[bytes, ...]
-    is_open: Callable[[Scope], bool] = lambda _scope: False
+    def check(scope: Scope) -> None:
+        if is_open(scope):
+            return
+        digest = token_digest(scope)
+        # Digests have one length, and a wrong token is compared with every one of them.
+        if not any(compare_digest(digest, other) for other in known):
+            detail = "Send a valid token: Authorization: Bearer <token>."
+            raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
 
-    @classmethod
-    def from_environment(
-        cls, allowed_hosts: Iterable[str], is_open: Callable[[Scope], bool] = lambda _scope: False
-    ) -> "AccessPolicy":
-        """Read ALLOWED_HOSTS, which adds to `allowed_hosts`, and API_TOKENS: comma separated.
+    return check if known else None
 
-        Raises ConfigurationError for an impossible host and for a token that is too short.
-        """
-        hosts = frozenset(host.lower() for host in (*allowed_hosts, *_listed("ALLOWED_HOSTS")))
-        if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
-            problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
-            raise ConfigurationError(problem, hint=HOSTS_HINT)
-        tokens = _listed("API_TOKENS")
-        if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
-            problem = f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters"
-            hint = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
-            raise ConfigurationError(problem, hint=hint)
-        return cls(hosts, tuple(sha256(token.encode()).digest() for token in tokens), is_open)
 
-    def check(self, scope: Scope) -> None:
-        """Raise HTTPException, 400, 401, 403, 421 or 431, unless the request may enter."""
-        if len(scope["headers"]) > MAX_HEADERS:
-            raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
-        hosts = _values(scope, b"host")
-        if len(hosts) != 1:
-            raise HTTPException(400, "A request needs exactly one Host header.")
-        host = hosts[0].decode("latin-1").lower()
-        parts = HOST.fullmatch(host)
-        if parts is None or not self._is_own(parts, scope.get("server")):
-            named = parts["name"] if parts else "the host name"
-            detail = f"its owner can allow it by adding {named} to ALLOWED_HOSTS in the environment"
-            raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
-        for origin in _values(scope, b"origin"):
-            scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-            if scheme not in {"http", "https"} or sender not in {host, *self.allowed_hosts}:
-                raise HTTPException(403, "Pages of this Origin may not use this server.")
-        if self.token_digests and not (scope["path"] in OPEN_PATHS or self.is_open(scope)):
-            digest = token_digest(scope)
-            # Digests have one length, and a wrong token is compared with every one of them.
-            if not any(compare_digest(digest, known) for known in self.token_digests):
-                detail = "Send a valid token: Authorization: Bearer <token>."
-                raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
+def rate_checks(limits: Limits) -> Mapping[str, Check]:
+    """Return what raises HTTPException 429 for callers that ask too often, by kind of work.
 
-    def caller(self, scope: Scope) -> bytes:
-        """Return what identifies the caller of a request that has passed `check`."""
-        if self.token_digests and _values(scope, b"authorization"):
-            return token_digest(scope)
-        client = scope.get("client")
-        return str(client[0]).encode() if client else b""
+    A caller is a valid token, or an address; searches and MCP calls are counted together.
+    """
+    has_tokens = bool(read_tokens())
 
-    def _is_own(self, host: re.Match[str], server: tuple[str, int] | None) -> bool:
-        is_address = server is not None and host["name"].strip("[]") == server[0]
-        return is_address or not {host[0], host["name"]}.isdisjoint(LOOPBACK | self.allowed_hosts)
+    def check_of(limit: RateLimit) -> Check:
+        def check(scope: Scope) -> None:
+            client = scope.get("client")
+            caller = str(client[0]).encode() if client else b""
+            if has_tokens and values_of(scope, b"authorization"):
+                caller = token_digest(scope)
+            if wait := math.ceil(limit.take(caller)):
+                detail = f"You ask too often; try again in {wait} s."
+                raise HTTPException(429, detail, {"Retry-After": str(wait)})
+
+        return check
+
+    checks = {}
+    if limits.requests_per_minute:
+        checks["search"] = checks["mcp"] = check_of(RateLimit(limits.requests_per_minute))
+    if limits.chat_requests_per_minute:
+        checks["chat"] = check_of(RateLimit(limits.chat_requests_per_minute))
+    return checks
 
 
 class RateLimit:
@@ -116,18 +103,3 @@ class RateLimit:
         if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
         return wait
-
-
-def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token, or of no bytes unless there is exactly one."""
-    values = _values(scope, b"authorization")
-    scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
-    return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
-
-
-def _values(scope: Scope, name: bytes) -> list[bytes]:
-    return [value for field, value in scope["headers"] if field == name]
-
-
-def _listed(variable: str) -> list[str]:
-    return [value for part in os.environ.get(variable, "").split(",") if (value := part.strip())]

@@ -17,8 +17,8 @@ from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from ..index.errors import InvalidRequestError, ServerError
 from ..index.records import Record
+from ..retrieval.settings import InvalidRequestError, ServerError
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 

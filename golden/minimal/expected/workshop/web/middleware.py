@@ -1,7 +1,6 @@
 """The only middleware: everything between a client and the routes, in the order of a request."""
 
 import asyncio
-import math
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,11 +13,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.hooks import Caller
-from ..retrieval.settings import Limits
-from .access import OPEN_PATHS, AccessPolicy, RateLimit
+from ..retrieval.settings import HOST, Limits
 from .json import answer_failure
 
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+"""Health checks need no token, and wait for nothing."""
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+MAX_HEADERS = 100
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096
 """A body that arrives byte by byte costs far more time than the same body in one piece."""
@@ -45,6 +47,9 @@ class Outcome:
     route: str = "none"
 
 
+Check = Callable[[Scope], None]
+"""Raises HTTPException unless a request may go on."""
+
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
 """Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
 
@@ -55,32 +60,35 @@ class Middleware:
     The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
     HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
     `queues` names what a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
+    `check_rates` has a check for some of these three.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        policy: AccessPolicy,
+        allowed_hosts: frozenset[str],
         limits: Limits,
         max_body_bytes: int,
         answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure,
         observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
         queues: Mapping[str, str] | None = None,
-        authorise: Callable[[Caller], bool] | None = None,
+        check_token: Check | None = None,
+        check_rates: Mapping[str, Check] | None = None,
+        authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None,
     ) -> None:
         self._app = app
-        self._policy = policy
+        self._allowed_hosts = allowed_hosts
         self._max_body_bytes = max_body_bytes
         self._answer_failure = answer_failure
         self._observe = observe
         self._queues = queues or {}
+        self._check_token = check_token
+        self._check_rates = check_rates or {}
         self._authorise = authorise
         counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
         self._slots = {kind: Slots(count) for kind, count in counts.items() if count}
         self._streams = Slots(limits.streams)
-        rates = {"search": limits.requests_per_minute, "chat": limits.chat_requests_per_minute}
-        self._rates = {kind: RateLimit(rate) for kind, rate in rates.items() if rate}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -109,17 +117,21 @@ class Middleware:
                 await response(scope, receive, answer.send)
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        self._policy.check(scope)
-        if self._authorise is not None and scope["path"] not in OPEN_PATHS:
-            caller = Caller(scope["method"], scope["path"], dict(Headers(scope=scope)))
-            if not self._authorise(caller):
-                raise HTTPException(403, "This caller may not pass.")
+        check_head(scope, self._allowed_hosts)
+        if scope["path"] not in OPEN_PATHS:
+            if self._check_token is not None:
+                self._check_token(scope)
+            if self._authorise is not None:
+                headers = dict(Headers(scope=scope))
+                if not self._authorise(scope["method"], scope["path"], headers):
+                    raise HTTPException(403, "This caller may not pass.")
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
             queues = self._queues if scope["method"] == "POST" else {}
             kind = queues.get(scope["path"], "search")
-            self._check_rate(kind, scope)
+            if kind in self._check_rates:
+                self._check_rates[kind](scope)
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams
@@ -155,11 +167,36 @@ class Middleware:
 
         return receive_whole
 
-    def _check_rate(self, kind: str, scope: Scope) -> None:
-        rate = self._rates.get("chat" if kind == "chat" else "search")
-        if rate and (wait := math.ceil(rate.take(self._policy.caller(scope)))):
-            detail = f"You ask too often; try again in {wait} s."
-            raise HTTPException(429, detail, {"Retry-After": str(wait)})
+
+def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
+    """Raise HTTPException, 400, 403, 421 or 431, unless a request is meant for this server.
+
+    Its hosts are loopback names, the address that a connection came in on, and those that are
+    allowed, each `name` or `name:port`. So a web page that points its own name at this machine (DNS
+    rebinding) is refused.
+    """
+    if len(scope["headers"]) > MAX_HEADERS:
+        raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
+    hosts = values_of(scope, b"host")
+    if len(hosts) != 1:
+        raise HTTPException(400, "A request needs exactly one Host header.")
+    host = hosts[0].decode("latin-1").lower()
+    parts, server = HOST.fullmatch(host), scope.get("server")
+    is_address = parts and server and parts["name"].strip("[]") == server[0]
+    names = {host, parts["name"]} if parts else set()
+    if not is_address and names.isdisjoint(LOOPBACK | allowed_hosts):
+        named = parts["name"] if parts else "the host name"
+        detail = f"its owner can allow it by adding {named} to ALLOWED_HOSTS in the environment"
+        raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
+    for origin in values_of(scope, b"origin"):
+        scheme, _, sender = origin.decode("latin-1").lower().partition("://")
+        if scheme not in {"http", "https"} or sender not in {host, *allowed_hosts}:
+            raise HTTPException(403, "Pages of this Origin may not use this server.")
+
+
+def values_of(scope: Scope, name: bytes) -> list[bytes]:
+    """Return every value of a header field."""
+    return [value for field, value in scope["headers"] if field == name]
 
 
 class Slots:

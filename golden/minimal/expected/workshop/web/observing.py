@@ -19,9 +19,7 @@ from starlette.types import Scope
 
 from ..retrieval.candidates import observers
 from ..retrieval.results import SearchResponse
-from .access import OPEN_PATHS
-from .middleware import Outcome
-from .process import COUNTS_VARIABLE
+from .middleware import OPEN_PATHS, Outcome
 
 REGISTRY = prometheus.CollectorRegistry()
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -59,7 +57,7 @@ metrics_routes = APIRouter(include_in_schema=False)
 async def show_metrics() -> Response:
     """Return the metrics, those of all workers added up."""
     registry = REGISTRY
-    if COUNTS_VARIABLE in os.environ:
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     metrics = prometheus.generate_latest(registry)

@@ -20,14 +20,11 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..index.errors import ConfigurationError
 from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
-from ..retrieval.settings import settings
-from .citations import public_url, record_path
+from ..retrieval.settings import ConfigurationError, settings
+from .documents import PageParameters, public_url, record_path, require_document
 from .json import PROBLEM_RESPONSES, JsonResponse
-from .requests import PageParameters
-from .routes import require_document
 
 FOLDER = Path(__file__).parents[1] / "page"
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})

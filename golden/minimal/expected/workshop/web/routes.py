@@ -1,25 +1,146 @@
-"""The HTTP endpoints: search, what the index holds, health."""
+"""The endpoints of every server: search, with the models of its requests, and health."""
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
-from ..index.errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
-from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
-from ..retrieval.results import SearchResponse
-from ..retrieval.snippets import ShownResponse, with_snippets
+from ..retrieval.filters import MAX_FILTER_VALUES, read_pairs
+from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
+from ..retrieval.settings import InvalidRequestError
+from ..retrieval.tokens import Tokenizer
 from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
-from .requests import AsyncSearch, PageParameters, SearchParameters, ShownSearchRequest
 
 # For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
 VERIFYING_TURNS = 50
+
+AsyncSearch = Callable[..., Awaitable[SearchResponse]]
+
+# Readers of the schema differ in what they take for white space.
+_NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
+QueryText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_LENGTH),
+    Field(json_schema_extra={"pattern": _NOT_BLANK}),
+]
+
+
+def _to_whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_to_whole)
+"""Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+
+_TIME: dict[str, Any] = {
+    "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
+    "description": "ISO 8601 date or date-time; UTC unless it says.",
+}
+
+
+schema_index: Callable[[], Index] = current_index
+"""Returns the index whose values the schemas name; they are made when a client first asks."""
+
+
+def _describe_source(schema: dict[str, Any]) -> None:
+    if known := schema_index().filters.known_values("source", MAX_FILTER_VALUES):
+        schema["enum"] = known
+
+
+def _describe_pair(schema: dict[str, Any]) -> None:
+    # A dot stands for every character that may have a meaning in a pattern.
+    names = [re.sub(r"\W", ".", name) for name in schema_index().filters.columns]
+    schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
+
+
+def _describe_filters(schema: dict[str, Any]) -> None:
+    meanings = {
+        "source": "One of these sources.",
+        "tags": "All of these tags.",
+        "path": "A path that begins with one of these.",
+        "media_type": "One of these, such as text/markdown.",
+        **dict.fromkeys(schema_index().filters.columns, "One of these."),
+    }
+    properties = {"modified_after": _TIME, "modified_before": _TIME}
+    for name, meaning in meanings.items():
+        one = {"type": "string"}
+        if name == "source":
+            _describe_source(one)
+        several = {"type": "array", "items": one, "maxItems": MAX_FILTER_VALUES}
+        properties[name] = {"anyOf": [one, several], "description": meaning}
+    schema.update(additionalProperties=False, properties=properties)
+
+
+FilterValues = Annotated[dict[str, Any], Field(json_schema_extra=_describe_filters)]
+_Source = Annotated[str, Field(json_schema_extra=_describe_source)]
+_Pair = Annotated[str, Field(json_schema_extra=_describe_pair)]
+_Several = Field(max_length=MAX_FILTER_VALUES)
+_Time = Annotated[str | None, Field(json_schema_extra=_TIME)]
+
+
+class RequestModel(BaseModel):
+    """A request that may have the declared fields and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SearchArguments(RequestModel):
+    """What to search for."""
+
+    query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
+    top_k: Annotated[
+        int,
+        Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return."),
+        WHOLE,
+    ] = 10
+    mode: Annotated[
+        Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
+    ] = "hybrid"
+    filters: Annotated[FilterValues | None, Field(description="What each passage must have.")] = (
+        None
+    )
+
+
+class ShownSearchRequest(SearchArguments):
+    """The body of POST /search."""
+
+    snippets: Annotated[
+        bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
+    ] = True
+
+
+class SearchParameters(RequestModel):
+    """The query string of GET /search; lists are repeated, and a `filter` is `field=value`."""
+
+    q: QueryText
+    top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
+    mode: Mode = "hybrid"
+    source: Annotated[list[_Source], _Several] = []
+    tag: Annotated[list[str], _Several] = []
+    modified_after: _Time = None
+    modified_before: _Time = None
+    filter: Annotated[list[_Pair], _Several] = []
+
+    def search_arguments(self) -> dict[str, Any]:
+        """Return the fields of the same request by POST. Raises InvalidRequestError."""
+        named = self.model_dump(include={"source", "modified_after", "modified_before"})
+        values = {**named, "tags": self.tag, **read_pairs(self.filter)}
+        filters = {name: value for name, value in values.items() if value}
+        same = self.model_dump(include={"top_k", "mode", "snippets"})
+        return {"query": self.q, "filters": filters, **same}
+
+
+class ShownSearchParameters(SearchParameters):
+    """The same where results may have snippets."""
+
+    snippets: bool = True
 
 
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
@@ -35,22 +156,27 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(search: AsyncSearch) -> APIRouter:
-    """POST /search and GET /search, both answered by `search`."""
+def search_routes(
+    search: AsyncSearch,
+    show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
+    response_model: type[SearchResponse] = SearchResponse,
+) -> APIRouter:
+    """POST /search and GET /search, both answered by `search`.
+
+    `show` adds the snippets to a response, which is then of the `response_model`.
+    """
     routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
 
-    async def answer(*, snippets: bool, **arguments: Any) -> JsonResponse:
+    async def answer(*, snippets: bool = False, **arguments: Any) -> JsonResponse:
         found = await search(**arguments)
-        if snippets and found.hits:
-            found = with_snippets(found, current_index().tokenizer)
+        if show and snippets and found.hits:
+            found = show(found, current_index().tokenizer)
         return JsonResponse(found)
 
-    @routes.post("/search", response_model=ShownResponse)
-    async def search_by_body(request: ShownSearchRequest) -> JsonResponse:
+    async def search_by_body(request: SearchArguments) -> JsonResponse:
         """Rank passages for a query."""
         return await answer(**dict(request))
 
-    @routes.get("/search", response_model=ShownResponse)
     async def search_by_address(
         parameters: Annotated[SearchParameters, Query()], request: Request
     ) -> JsonResponse:
@@ -60,81 +186,13 @@ def search_routes(search: AsyncSearch) -> APIRouter:
                 raise InvalidRequestError("may be given only once", field=name)
         return await answer(**parameters.search_arguments())
 
+    if show is not None:
+        # FastAPI takes the models of requests from here.
+        search_by_body.__annotations__["request"] = ShownSearchRequest
+        search_by_address.__annotations__["parameters"] = Annotated[ShownSearchParameters, Query()]
+    routes.post("/search", response_model=response_model)(search_by_body)
+    routes.get("/search", response_model=response_model)(search_by_address)
     return routes
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentPage(Record):
-    """Some of `total` documents, from `offset` on."""
-
-    total: int
-    offset: int
-    documents: Sequence[DocumentAnswer]
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkPlace(Record):
-    """A chunk of a document, without its text."""
-
-    id: str
-    section: list[str]
-    position: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentContents(DocumentAnswer):
-    """A document, with the places of some of its chunks, in order."""
-
-    contents: list[ChunkPlace]
-
-
-def require_document(index: Index, *ids: str) -> DocumentRecord:
-    """Return the document with the first of these ids that there is. Raises HTTPException 404."""
-    for found in map(index.find_document, ids):
-        if found is not None:
-            return found
-    raise HTTPException(404, "There is no document with this id.")
-
-
-content_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
-
-
-# `:path`, because ids may contain slashes.
-@content_routes.get("/chunks/{chunk_id:path}", response_model=ChunkRecord)
-async def chunk(chunk_id: str) -> JsonResponse:
-    """Return one passage, verbatim."""
-    record = current_index().find_chunk(chunk_id)
-    if record is None:
-        raise HTTPException(404, "There is no chunk with this id.")
-    return JsonResponse(record)
-
-
-@content_routes.get("/documents", response_model=DocumentPage)
-async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
-    """Return the documents of the index, in the order of the index."""
-    index = current_index()
-    page = index.documents(parameters.offset, parameters.limit)
-    return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
-
-
-@content_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
-async def document(
-    document_id: str, parameters: Annotated[PageParameters, Query()]
-) -> JsonResponse:
-    """Return one document, with the places of its chunks from `offset` on; not their texts."""
-    index = current_index()
-    record = require_document(index, document_id)
-    contents = [
-        ChunkPlace(chunk.id, chunk.section, chunk.position)
-        for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
-    ]
-    return JsonResponse(DocumentContents(**record.to_json(), contents=contents))
-
-
-@content_routes.get("/sources", response_model=SourceList)
-async def sources() -> JsonResponse:
-    """Return where the documents come from."""
-    return JsonResponse(SourceList(current_index().sources()))
 
 
 def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:

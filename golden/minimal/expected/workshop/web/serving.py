@@ -1,8 +1,15 @@
-"""Runs the application on an address that is safe to bind, in one process or several."""
+"""Serves the application by uvicorn on an address that is safe to bind.
 
+By itself, uvicorn waits forever for the end of a request's head and for a client that does not
+read, and buffers everything that is unread; middleware would limit that too late.
+"""
+
+import asyncio
 import ipaddress
 import logging
 import os
+import resource
+import select
 import signal
 import socket
 import sys
@@ -11,20 +18,35 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
 
-from ..index.errors import ConfigurationError, ServerError
 from ..index.reader import Served, load, served
-from ..retrieval.settings import settings
-from .access import AccessPolicy
-from .connections import Server
-from .process import configure_logging, loading
+from ..retrieval.settings import ConfigurationError, settings
+from .json import Problem
+from .middleware import SECURITY_HEADERS
+from .process import STOP_SIGNALS, configure_logging, listen, loading, resolve
 
-MAX_WORKERS = 256
+HEAD_SECONDS = 10.0
+MAX_HEAD_BYTES = 65_536
+READING_SECONDS = 30.0
+MAX_UNREAD_BYTES = 1 << 25
+DRAINING_SECONDS = 1.0
+MIN_CONNECTIONS = 4
+SPARE_FILES = 56
+"""Open files that are not connections: two indexes during a reload, and calls to other services."""
 
-_STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+
 _logger = logging.getLogger(__name__)
+
+
+def _verify(index: Served) -> None:
+    threading.Thread(target=index.verify, name="verify", daemon=True).start()
 
 
 def serve(
@@ -32,26 +54,23 @@ def serve(
     host: str,
     port: int,
     *,
-    workers: int = 1,
+    has_tokens: bool = False,
     insecure_no_auth: bool = False,
-    follow: Callable[[Served], object] | None = None,
+    follow: Callable[[Served], object] = _verify,
     announce: Callable[[str, int], object] | None = None,
+    spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
 
     `follow` verifies the index in a thread, and may replace it by newer ones; `announce` learns the
-    IP address and the port.
+    IP address and the port; `spread` runs the server in several processes.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
-    family, address = _resolve(host, port)
-    if not 1 <= workers <= MAX_WORKERS:
-        hint = f"--workers takes 1 to {MAX_WORKERS}"
-        raise ConfigurationError(f"cannot run {workers} workers", hint=hint)
-    policy = AccessPolicy.from_environment(settings().allowed_hosts)
+    family, address = resolve(host, port)
     is_loopback = ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    if not (is_loopback or policy.token_digests or insecure_no_auth):
+    if not (is_loopback or has_tokens or insecure_no_auth):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and no API_TOKENS are set",
             hint="set API_TOKENS to one or more tokens, separated by commas;"
@@ -61,7 +80,7 @@ def serve(
     with loading():
         index = load(verify=False)
         app = create_app()
-    with _listen(family, address, port) as listener:
+    with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
         if announce is not None:
             announce(address, port)
@@ -72,105 +91,192 @@ def serve(
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
-        run = partial(_run, app, listener, follow or _verify)
-        if workers == 1:
+        run = partial(_run, app, listener, follow)
+        if spread is None:
             run()
         else:
-            _run_workers(run, listener, workers)
+            spread(run, listener)
     _logger.info("stopped")
 
 
 def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
     server = Server(app, settings().limits.connections)
     # Uvicorn raises the signal that stopped it again, which must not end this process.
-    for number in _STOP_SIGNALS:
+    for number in STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     # Not before: a thread does not survive the fork that makes a worker.
     follow(served)
     server.run(sockets=[listener])
 
 
-def _verify(index: Served) -> None:
-    threading.Thread(target=index.verify, name="verify", daemon=True).start()
+class Connections(ServerState):
+    """The state that connections share: which of them are idle, and the unread bytes of each."""
+
+    def __init__(self, max_connections: int) -> None:
+        super().__init__()
+        self.max_connections = max_connections
+        self.idle: dict[BoundedHttpProtocol, None] = {}
+        self.unread: dict[BoundedHttpProtocol, int] = {}
+        self.draining = False
+
+    def keep_unread(self, connection: "BoundedHttpProtocol", size: int) -> None:
+        """Note the unread bytes of a connection; with too many in all, drop the oldest of them."""
+        self.unread[connection] = size
+        while len(self.unread) > 1 and sum(self.unread.values()) > MAX_UNREAD_BYTES:
+            oldest = next(iter(self.unread))
+            del self.unread[oldest]
+            oldest.transport.abort()
 
 
-def _run_workers(run: Callable[[], None], listener: socket.socket, count: int) -> None:
-    """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """Closes a connection whose head is too slow or too large, or whose client does not read."""
 
-    They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
-    """
-    signals = {*_STOP_SIGNALS, signal.SIGCHLD}
-    # Without a handler, some systems drop the signal although it is waited for.
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    # Held back for `sigwait`, and from a new worker until it has its own handlers.
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    workers = {_fork(run) for _ in range(count)}
-    is_stopping = False
-    while workers:
-        if signal.sigwait(signals) != signal.SIGCHLD:
-            is_stopping = True
-            # A connection that no worker will accept must not be made.
-            listener.close()
-            for pid in workers:
-                os.kill(pid, signal.SIGTERM)
-        for pid in list(workers):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                workers.remove(pid)
-            if ended and not is_stopping:
-                fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
-                _logger.error("a worker died", extra={"fields": fields})
-                # A worker that cannot start must not take a core.
-                time.sleep(1.0)
-                workers.add(_fork(run))
+    def __init__(self, *, server_state: Connections, **others: Any) -> None:
+        super().__init__(server_state=server_state, **others)
+        self._shared = server_state
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._reading_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Expect a request; if there are too many connections, close an idle one or this one."""
+        super().connection_made(transport)
+        # By default, `pause_writing` is only called when 64 KiB are unread.
+        transport.set_write_buffer_limits(high=0)
+        self._expect_head()
+        if len(self.connections) > self._shared.max_connections:
+            if oldest := next(iter(self._shared.idle), None):
+                del self._shared.idle[oldest]
+                self.connections.discard(oldest)
+                oldest.transport.close()
+            else:
+                self._refuse(503, "The server has too many connections; try again later.")
+        self._shared.idle[self] = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._end_head()
+        self._end_reading()
+        self._shared.idle.pop(self, None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; refuse a head that is still incomplete and already too large."""
+        if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
+            self._expect_head()
+        super().data_received(data)
+        if self._head_timer is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._refuse(431, f"A request head may have {MAX_HEAD_BYTES} bytes.")
+
+    def on_headers_complete(self) -> None:
+        """Hand the request on."""
+        self._end_head()
+        self._shared.idle.pop(self, None)
+        super().on_headers_complete()
+        if self._shared.draining:
+            self.cycle.keep_alive = False
+
+    def on_response_complete(self) -> None:
+        """Become idle, unless another request has been sent already."""
+        super().on_response_complete()
+        if self.cycle.response_complete:
+            self._shared.idle[self] = None
+
+    def pause_writing(self) -> None:
+        """Give the client READING_SECONDS to read what has been written."""
+        super().pause_writing()
+        self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
+        self._shared.keep_unread(self, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Continue: the client has read everything."""
+        self._end_reading()
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(400, msg)
+
+    def _expect_head(self) -> None:
+        self._head_bytes = 0
+        detail = f"No complete request in {HEAD_SECONDS:.0f} s."
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, 408, detail)
+
+    def _end_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _end_reading(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+        self._shared.unread.pop(self, None)
+
+    def _refuse(self, status: int, detail: str) -> None:
+        self._end_head()
+        if self.transport.is_closing():
+            return
+        headers = {"Connection": "close"} | ({"Retry-After": "1"} if status == 503 else {})
+        response = Problem(status, detail, headers=headers).response()
+        fields = [b"%b: %b\r\n" % field for field in (*response.raw_headers, *SECURITY_HEADERS)]
+        self.transport.write(b"".join([STATUS_LINE[status], *fields, b"\r\n", response.body]))
+        self.transport.close()
+        client = self.client[0] if self.client else None
+        _logger.info("connection refused", extra={"fields": {"status": status, "client": client}})
 
 
-def _fork(run: Callable[[], None]) -> int:
-    parent = os.getpid()
-    if pid := os.fork():
-        return pid
-    try:
-        # Opened again, because connections that an index holds are for one process.
-        load(verify=False)
-        threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
-        run()
-        os._exit(0)
-    except BaseException:
-        _logger.exception("a worker failed")
-    finally:
-        # Not by an exception, which would run what the parent does when it ends.
-        os._exit(1)
+class Server(uvicorn.Server):
+    """Serves an application on listening sockets until SIGTERM or SIGINT."""
+
+    def __init__(self, app: ASGIApp, max_connections: int) -> None:
+        self._connections = Connections(_limit_connections(max_connections))
+        config = uvicorn.Config(
+            app,
+            http=BoundedHttpProtocol,
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            # This many are accepted in a row, before they are counted.
+            backlog=max(MIN_CONNECTIONS, self._connections.max_connections // 8),
+            timeout_graceful_shutdown=30,
+        )
+        super().__init__(config)
+        self.server_state = self._connections
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, but first answer requests that arrive within DRAINING_SECONDS."""
+        shared, until = self._connections, time.monotonic() + DRAINING_SECONDS
+        shared.draining = True
+        for connection in shared.connections - shared.idle.keys():
+            connection.shutdown()
+        # The kernel makes no more connections, and those that it has made are accepted.
+        for listener in sockets or []:
+            listener.listen(0)
+        while select.select(sockets or [], [], [], 0)[0] and time.monotonic() < until:
+            await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
+        # A connection is counted a moment after it has been accepted.
+        await asyncio.sleep(0.02)
+        while shared.connections and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
 
 
-def _stop_without(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
-    if not 0 <= port <= 65535:
-        raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as error:
-        hint = "use --host 127.0.0.1, or the address of a network interface"
-        problem = f"{host!r} is not an address of this machine: {error}"
-        raise ServerError(problem, hint=hint) from None
-    # IPv4 is preferred, because every container has it.
-    family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    return family, str(address[0])
-
-
-def _listen(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    try:
-        listener = socket.create_server((address, port), family=family, dualstack_ipv6=both)
-    except OSError as error:
-        problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
-        hint = "stop what uses the port, or choose another one with --port"
-        raise ServerError(problem, hint=hint) from None
-    # Connections inherit it. Without it, every second response on one waits for 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
+def _limit_connections(wanted: int) -> int:
+    files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        files = hard
+    if files == resource.RLIM_INFINITY:
+        return wanted
+    # An eighth more are accepted before one is closed.
+    return min(wanted, max(MIN_CONNECTIONS, (files - SPARE_FILES) * 8 // 9))

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from workshop.index.errors import ConfigurationError
 from workshop.index.records import ChunkRecord, DocumentRecord
-from workshop.web.citations import announce, document_url, public_url, record_path
+from workshop.retrieval.settings import ConfigurationError
+from workshop.web.documents import announce, document_url, public_url, record_path
 
-CITATIONS = "workshop.web.citations"
+CITATIONS = "workshop.web.documents"
 CHUNK = ChunkRecord(
     *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
 )

@@ -1,0 +1,124 @@
+"""Which callers may ask, and how often, by a clock that the test moves."""
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from workshop.retrieval.settings import ConfigurationError, Limits
+from workshop.web.access import RateLimit, rate_checks, read_tokens, token_check
+
+TOKEN = "t" * 32
+OTHER_TOKEN = "o" * 40
+
+
+def sent(*authorization: str, address: str = "10.0.0.1") -> dict[str, object]:
+    """A request with these values of the header Authorization."""
+    headers = [(b"authorization", value.encode("latin-1")) for value in authorization]
+    return {"headers": headers, "client": (address, 1)}
+
+
+RIGHT = [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER  {TOKEN} ", f"Bearer {OTHER_TOKEN}"]
+WRONG = [f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN.upper()}", TOKEN]
+WRONG += [f"Bearer {TOKEN},{OTHER_TOKEN}", f"Bearer {'x' * 10_240}", "Bearer t\xf6ken", "Bearer"]
+WRONG += ["Bearer ", "", f"Basic {TOKEN}"]
+
+
+def test_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
+    check = token_check()
+    assert check is not None
+    for value in RIGHT:
+        check(sent(value))
+    for values in [[value] for value in WRONG] + [[], [RIGHT[0], RIGHT[0]]]:
+        with pytest.raises(HTTPException, match="401") as caught:
+            check(sent(*values))
+        assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
+
+
+def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    check = token_check(lambda scope: scope["path"] == "/")
+    assert check is not None
+    check({**sent(), "path": "/"})
+    with pytest.raises(HTTPException):
+        check({**sent(), "path": "/search"})
+
+
+def test_without_tokens_all_may_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKENS", " , ")
+    assert token_check() is None
+
+
+@pytest.mark.parametrize("tokens", ["short", "x" * 31, f"{TOKEN},short"])
+def test_short_token_is_refused(monkeypatch: pytest.MonkeyPatch, tokens: str) -> None:
+    monkeypatch.setenv("API_TOKENS", tokens)
+    with pytest.raises(ConfigurationError, match="32 characters") as caught:
+        read_tokens()
+    assert "short" not in caught.value.message
+    assert caught.value.hint is not None
+
+
+class Clock:
+    """A monotonic clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_full_bucket_then_a_steady_trickle() -> None:
+    clock = Clock()
+    limit = RateLimit(30, clock)
+    assert [limit.take(b"a") for _ in range(30)] == [0.0] * 30
+    assert limit.take(b"a") == pytest.approx(2.0)
+    # Being refused costs nothing.
+    clock.now += 1.5
+    assert limit.take(b"a") == pytest.approx(0.5)
+    clock.now += 0.5
+    assert limit.take(b"a") == 0.0
+    assert limit.take(b"a") == pytest.approx(2.0)
+    # Others have buckets of their own.
+    assert limit.take(b"b") == 0.0
+    # An hour away gives a full bucket and no more.
+    clock.now += 3600
+    assert [limit.take(b"a") == 0.0 for _ in range(31)] == [True] * 30 + [False]
+
+
+def test_the_caller_that_was_away_longest_is_forgotten_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workshop.web.access.MAX_CALLERS", 2)
+    limit = RateLimit(1, Clock())
+    assert [limit.take(caller) for caller in (b"a", b"b", b"a", b"b")] == [0.0, 0.0, 60.0, 60.0]
+    assert limit.take(b"c") == 0.0
+    # Which began anew, while those that asked later had no turn.
+    assert [limit.take(caller) for caller in (b"b", b"a")] == [60.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "others"),
+    [
+        # Whatever token somebody invents, the address is the same.
+        ("", [sent(address="10.0.0.2"), {"headers": [], "client": None}]),
+        (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}")]),
+    ],
+)
+def test_callers_are_told_apart_by_token_or_address(
+    monkeypatch: pytest.MonkeyPatch, tokens: str, others: list[dict[str, object]]
+) -> None:
+    monkeypatch.setenv("API_TOKENS", tokens)
+    checks = rate_checks(Limits(9, 9, 9, requests_per_minute=1, chat_requests_per_minute=1))
+    same = sent() if tokens else sent(f"Bearer {TOKEN}")
+    for scope in (sent(), *others):
+        checks["search"](scope)
+        checks["chat"](scope)
+    for scope in (sent(), same, *others):
+        for kind in ("search", "mcp", "chat"):
+            with pytest.raises(HTTPException, match="429") as caught:
+                checks[kind](scope)
+            assert caught.value.headers == {"Retry-After": "60"}
+
+
+def test_zero_is_no_limit() -> None:
+    assert rate_checks(Limits(9, 9, 9, requests_per_minute=0)) == {}

@@ -1,0 +1,50 @@
+"""How many processes serve, and what replaces one that dies."""
+
+import argparse
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from workshop.web.workers import add_workers, run_workers
+
+
+@pytest.mark.parametrize("count", ["0", "257", "many"])
+def test_impossible_number_of_workers(count: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    commands.add_parser("serve")
+    add_workers(commands)
+    assert parser.parse_args(["serve", "--workers", "256"]).workers == 256
+    assert parser.parse_args(["serve"]).workers == 1
+    with pytest.raises(SystemExit):
+        parser.parse_args(["serve", "--workers", count])
+    assert "argument --workers: " in capsys.readouterr().err
+
+
+def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workshop.web.workers.load", lambda **_: None)
+
+    def run() -> None:
+        """Let the first worker fail; the second one stops its parent."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        (tmp_path / str(os.getpid())).touch()
+        if len(list(tmp_path.iterdir())) == 1:
+            raise RuntimeError
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(60)
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    handler = signal.getsignal(signal.SIGCHLD)
+    try:
+        with socket.socket() as listener:
+            run_workers(1, run, listener)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGCHLD, handler)
+    assert len(list(tmp_path.iterdir())) == 2

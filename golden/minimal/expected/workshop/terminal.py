@@ -1,0 +1,89 @@
+"""The command `search`, and how a terminal shows what it finds."""
+
+import argparse
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .cli import Answer, Search
+from .index.reader import current_index
+from .retrieval.filters import read_pairs
+from .retrieval.results import MAX_TOP_K, MODES
+from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
+
+INDENT = " " * 5
+
+
+def add_search(commands: Any) -> None:
+    """Add the command `search`."""
+    searching = commands.add_parser("search", help="print the best passages for a query")
+    searching.set_defaults(answer=_search)
+    add = searching.add_argument
+    add("query", metavar="QUERY")
+    add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
+    add("--mode", choices=MODES, default="hybrid")
+    add("--source", action="append", help="only from this source; repeatable")
+    add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
+    add("--modified-after", metavar="DATE", help="only modified then or later")
+    add("--modified-before", metavar="DATE", help="only modified earlier")
+    fields = "only with this path, media_type or column of metadata; repeatable"
+    add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
+    output = searching.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print what POST /search answers")
+    output.add_argument("--explain", action="store_true", help="print where each score comes from")
+
+
+def _search(chosen: argparse.Namespace, search: Search) -> Answer:
+    names = ("source", "tags", "modified_after", "modified_before")
+    wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
+    found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    response = with_snippets(found, current_index().tokenizer)
+    return response.to_json(), format_response(response, explain=chosen.explain), 0
+
+
+def printable(text: str) -> str:
+    """Return a text in one line without control characters, which a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def format_response(response: ShownResponse, *, explain: bool = False) -> str:
+    """Return a paragraph for each hit, and where its score comes from if `explain`."""
+    paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
+    paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
+    text = "\n\n".join(filter(None, map("\n".join, paragraphs)))
+    return text if response.hits else f"{text}\n\nNothing found.".lstrip()
+
+
+def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
+    if explain:
+        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
+    elif response.degraded:
+        yield f"Searched by keywords only ({response.reason})."
+    if response.match == "none" and response.hits:
+        yield "Nothing in these documents matches well; the nearest passages are:"
+    for name in response.unknown_identifiers:
+        yield f"{name} is nowhere in these documents."
+    for stage, details in response.stages.items():
+        if "notice" in details:
+            yield details["notice"]
+        if explain or "failed" in details or (stage == "minimum_score" and not response.hits):
+            yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
+
+
+def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
+    title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
+    yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
+    yield INDENT + printable(hit.url or hit.path)
+    if explain:
+        ranks = hit.ranks.to_json()
+        parts = [
+            f"{lane} {'-' if score is None else f'{score:.4f}'}"
+            + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
+            for lane, score in hit.scores.to_json().items()
+        ]
+        boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
+        yield INDENT + ", ".join([*parts, *boosts])
+    for line in map(printable, (hit.snippet or "").splitlines()):
+        yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
+    for place in hit.also_at:
+        yield f"{INDENT}also at {printable(place.url or place.path)}"
