@@ -24,7 +24,8 @@ from foundry.runtime.web.access import rate_checks
 from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
-from foundry.runtime.web.routes import SearchArguments, health_routes
+from foundry.runtime.web.requests import SearchArguments
+from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.workers import run_workers
 
 options = json.loads(sys.argv[1])

@@ -237,6 +237,13 @@ CHANGES: dict[str, Change] = {
     "server.snippets": (FOLDER + "[server]\npage = false\ncommand_line = false\n", False, False),
     "server.command_line": (FOLDER, False, False),
     "server.hooks": (FOLDER, False, False),
+    "server.workers": (FOLDER, False, False),
+    "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),
+    "server.documents": (
+        FOLDER + "[server]\nmcp = false\nchat = false\npage = false\n",
+        False,
+        False,
+    ),
     "server.assistants": (FOLDER, True, False),
     "server.access": (RIGHTS, False, False),
     "server.access_default": (RIGHTS, "all", False),

@@ -578,7 +578,7 @@ def test_workers_that_cannot_be(export: Path, workers: str) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "--workers takes 1 to 256" in done.stderr
+    assert "--workers: takes 1 to 256" in done.stderr
 
 
 def test_killed_and_started_again_on_its_port(start: Start, export: Path) -> None:

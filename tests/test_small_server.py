@@ -36,7 +36,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
-    assert web == {"__init__", "json", "middleware", "process", "routes", "serving"}
+    assert web == {"__init__", "json", "middleware", "process", "requests", "routes", "serving"}
     assert not (export / "Dockerfile").exists()
     for file in ("README.md", ".env.example", "notes/settings.json"):
         text = (export / file).read_text()

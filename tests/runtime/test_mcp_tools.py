@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
-from foundry.runtime.web import documents
-from foundry.runtime.web.documents import announce, document_url
+from foundry.runtime.web import citations
+from foundry.runtime.web.citations import announce, document_url
 
 CHUNK = ChunkRecord(
     id="guide/ä #1",
@@ -69,7 +69,7 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
 def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that nobody serves yet."""
     monkeypatch.delenv("PUBLIC_URL", raising=False)
-    monkeypatch.setattr(documents, "_served_at", "")
+    monkeypatch.setattr(citations, "_served_at", "")
 
 
 def test_url_of_the_source_comes_first() -> None:
@@ -82,7 +82,7 @@ def test_minted_url_is_percent_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
     assert document_url(CHUNK) == f"https://docs.example.com/help{page}#guide%2F%C3%A4%20%231"
     # A server without pages leads to what it has.
-    monkeypatch.setattr(documents, "HAS_PAGES", False)
+    monkeypatch.setattr(citations, "HAS_PAGES", False)
     assert document_url(CHUNK).endswith("/help/chunks/guide%2F%C3%A4%20%231")
     assert document_url(DOCUMENT).endswith("/help/documents/a%20b%2Fguide%3F.md")
 

@@ -18,9 +18,10 @@ from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceLis
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
-from foundry.runtime.retrieval.snippets import Highlights, ShownResponse
+from foundry.runtime.retrieval.snippets import Highlights, ShownResponse, with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import documents as web_documents
+from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.documents import DocumentContents, DocumentPage
 from foundry.runtime.web.json import FAILURES, answer_failure
@@ -128,7 +129,8 @@ def make_client(search: Search) -> TestClient:
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
-    app.include_router(web_routes.search_routes(in_event_loop(search)))
+    routes = web_routes.search_routes(in_event_loop(search), with_snippets, ShownResponse)
+    app.include_router(routes)
     app.include_router(web_documents.document_routes)
     app.include_router(web_routes.health_routes())
     limits = Limits(connections=9, searches=9, streams=9)
@@ -145,7 +147,7 @@ def search() -> Search:
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
     monkeypatch.setattr(web_documents, "current_index", FakeIndex)
-    monkeypatch.setattr(web_routes, "schema_index", FakeIndex)
+    monkeypatch.setattr(web_requests, "schema_index", FakeIndex)
     monkeypatch.setattr(web_routes, "served", SimpleNamespace(state=ServedState(verified=True)))
     yield make_client(search)
 

@@ -10,7 +10,7 @@ from ..index.reader import current_index
 from ..index.records import Record
 from ..retrieval.stages.suggestions import Suggestion, suggest
 from .json import PROBLEM_RESPONSES, JsonResponse
-from .routes import RequestModel
+from .requests import RequestModel
 
 MAX_CHARACTERS = 200  # Of a query: no heading completes a longer one.
 

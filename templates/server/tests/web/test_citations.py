@@ -6,9 +6,9 @@ import pytest
 
 from foundry.runtime.index.records import ChunkRecord, DocumentRecord
 from foundry.runtime.retrieval.settings import ConfigurationError
-from foundry.runtime.web.documents import announce, document_url, public_url, record_path
+from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 
-CITATIONS = "foundry.runtime.web.documents"
+CITATIONS = "foundry.runtime.web.citations"
 CHUNK = ChunkRecord(
     *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
 )
