@@ -36,7 +36,7 @@ def _serve(chosen: Namespace) -> None:
         from .app import create_app
         from .index.reloading import follow
         from .web.access import read_tokens
-        from .web.documents import announce
+        from .web.citations import announce
         from .web.observing import count_reload
         from .web.serving import serve
 
@@ -57,7 +57,7 @@ def _serve_mcp() -> None:
         from . import search_hybrid
         from .mcp.transports import serve_stdio
         from .retrieval.hybrid import weights
-        from .web.documents import public_url
+        from .web.citations import public_url
 
     # Impossible variables are reported now, and not by the first search.
     public_url()

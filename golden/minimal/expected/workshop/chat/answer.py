@@ -21,7 +21,7 @@ from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelE
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
 from ..web.json import PROBLEM_RESPONSES, JsonRoute
-from ..web.routes import AsyncSearch
+from ..web.requests import AsyncSearch
 from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (
     CitedPassage,

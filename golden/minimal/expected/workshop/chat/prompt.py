@@ -11,7 +11,7 @@ from ..index.reader import Index
 from ..index.records import Record
 from ..language_model import Message, draw_fence
 from ..retrieval.results import Hit, term_weights
-from ..web.documents import document_url
+from ..web.citations import document_url
 from .conversation import Turn, heading_of
 from .text import sentences, shorten
 

@@ -17,8 +17,8 @@ from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
-from ..web.documents import document_url
-from ..web.routes import AsyncSearch, RequestModel, SearchArguments
+from ..web.citations import document_url
+from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 
 MAX_FETCHED_LENGTH = 100_000
 """Characters of a document that `fetch` returns: no model has room for more."""

@@ -27,7 +27,7 @@ from ..index.reader import load
 from ..retrieval.results import FindPassage, SearchResponse
 from ..retrieval.settings import ServerError, settings
 from ..web.process import loading
-from ..web.routes import AsyncSearch
+from ..web.requests import AsyncSearch
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

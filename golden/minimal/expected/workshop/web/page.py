@@ -23,7 +23,8 @@ from starlette.types import Scope
 from ..index.reader import Index, current_index, read_document
 from ..index.records import ChunkRecord, DocumentAnswer, Record
 from ..retrieval.settings import ConfigurationError, settings
-from .documents import PageParameters, public_url, record_path, require_document
+from .citations import public_url, record_path
+from .documents import PageParameters, require_document
 from .json import PROBLEM_RESPONSES, JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"

@@ -6,9 +6,9 @@ import pytest
 
 from workshop.index.records import ChunkRecord, DocumentRecord
 from workshop.retrieval.settings import ConfigurationError
-from workshop.web.documents import announce, document_url, public_url, record_path
+from workshop.web.citations import announce, document_url, public_url, record_path
 
-CITATIONS = "workshop.web.documents"
+CITATIONS = "workshop.web.citations"
 CHUNK = ChunkRecord(
     *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
 )

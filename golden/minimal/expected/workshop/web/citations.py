@@ -1,0 +1,50 @@
+"""The addresses of citations: never empty, and never made from what a client sent."""
+
+import ipaddress
+from pathlib import Path
+from urllib.parse import quote
+
+from ..index.records import ChunkRecord, DocumentRecord
+from ..retrieval.settings import read_address
+
+HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()
+"""Whether browsers are shown documents; else citations lead to their JSON."""
+
+_served_at = ""
+
+
+def document_url(record: ChunkRecord | DocumentRecord) -> str:
+    """Return the source's own url, else where this server shows the record, else its path."""
+    if record.url:
+        return record.url
+    address = public_url()
+    return address + record_path(record) if address else record.path
+
+
+def record_path(record: ChunkRecord | DocumentRecord) -> str:
+    """Return the path under which this server shows a record, with ids percent-encoded."""
+    identifier = quote(record.id, safe="")
+    if isinstance(record, DocumentRecord):
+        return f"/d/{identifier}" if HAS_PAGES else f"/documents/{identifier}"
+    page = f"/d/{quote(record.document_id, safe='')}#{identifier}"
+    return page if HAS_PAGES else f"/chunks/{identifier}"
+
+
+def public_url() -> str:
+    """Return PUBLIC_URL, else where this process listens; empty if it listens nowhere.
+
+    Raises ConfigurationError.
+    """
+    return read_address("PUBLIC_URL") or _served_at
+
+
+def announce(address: str, port: int) -> None:
+    """Remember where this process listens, an IP address and a port, and check PUBLIC_URL.
+
+    Raises ConfigurationError.
+    """
+    global _served_at
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)
+    _served_at = f"http://{host}:{port}"
+    public_url()
