@@ -205,9 +205,10 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
         figures = dense.query
         notes.append(
             f"| {folder.name} | {by_encoder['linear'] / by_model['linear']:.4f}"
-            f" | {by_encoder['linear'] / by_model['rrf']:.4f} | {figures.agreement}"
-            f" | {figures.overlap_at_10} | {overlap:.4f} | {figures.taught} | {training:.0f} s"
-            f" | {seconds:.0f} s | {encoding_microseconds(encoder, bench.queries):.0f} us |"
+            f" | {by_encoder['linear'] / by_model['rrf']:.4f} | {figures['agreement']}"
+            f" | {figures['overlap_at_10']} | {overlap:.4f} | {figures['taught']}"
+            f" | {training:.0f} s | {seconds:.0f} s"
+            f" | {encoding_microseconds(encoder, bench.queries):.0f} us |"
         )
         opened.close()
     means = np.mean(rows, axis=0)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from foundry.embedding.embedder import Estimate
-    from foundry.runtime.retrieval.hybrid import QueryFigures
+    from foundry.embedding.embedder import Estimate, QueryFigures
 
 
 @dataclass(frozen=True, slots=True)

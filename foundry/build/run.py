@@ -33,7 +33,7 @@ from foundry.build.report import check_strictly, without_secrets
 from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
-from foundry.embedding.embedder import Embedder
+from foundry.embedding.embedder import Embedder, QueryFigures
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
@@ -257,6 +257,7 @@ class _Build:
     def _result(
         self, manifest: Manifest, report: dict[str, Any], changes: Changes, *, is_unchanged: bool
     ) -> BuildResult:
+        dense = DenseManifest.of(manifest)
         return BuildResult(
             index=str(built_index(self.config)),
             version=manifest.version,
@@ -265,7 +266,7 @@ class _Build:
             changes=changes,
             skipped=count_reasons(report),
             refused=len(report.get("refused", ())),
-            queries=dense.query if (dense := DenseManifest.of(manifest)) else None,
+            queries=QueryFigures(**dense.query) if dense else None,
             seconds=round(time.monotonic() - self.started, 3),
             unchanged=is_unchanged,
             report=report,

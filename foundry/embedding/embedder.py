@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from foundry.records import KnownItemFigures
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.hybrid import QueryFigures
 
 Vectors = NDArray[np.float32]
 
@@ -60,6 +59,20 @@ OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
 """Of queries, their vectors (q, d) by the model and by an encoder: the mean share of the ten best
 chunks of the one linear ranking that are among the ten best of the other, corrected for chance: 1
 for equal rankings, 0 for what random ones share; None where these share all, so few are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFigures:
+    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
+
+    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
+    """
+
+    encoder: str
+    reason: str
+    agreement: float | None = None
+    overlap_at_10: float | None = None
+    taught: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from foundry.embedding.embedder import (
     Estimate,
     OverlapMeasure,
     QueryEncoder,
+    QueryFigures,
     Vectors,
 )
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.progress import Progress, StartStep
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.hybrid import QueryFigures
 
 MINIMUM_OVERLAP = 0.7
 """Of the encoder's ten best chunks with the model's, beyond chance, to be as good as the model.

@@ -21,6 +21,7 @@ from foundry.embedding.embedder import (
     Embedder,
     OverlapMeasure,
     QueryEncoder,
+    QueryFigures,
     Vectors,
     hash_encoder,
 )
@@ -29,7 +30,6 @@ from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
-from foundry.runtime.retrieval.hybrid import QueryFigures
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL

@@ -194,7 +194,7 @@ class IndexWriter:
             dimensions=contract.dimensions,
             document_prefix=contract.document_prefix,
             query_prefix=contract.query_prefix,
-            query=encoder.figures,
+            query=asdict(encoder.figures),
             encoder_sha256=encoder.write(self._layout.encoder),
             candidates=measured.candidates,
             recall_at_20=measured.recall,

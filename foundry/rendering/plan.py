@@ -159,7 +159,7 @@ def template_values(
         "key": config.embedding.api_key_env,
         **{name: name in config.server.interfaces for name in INTERFACES},
         "queues": [
-            Snippet(f'"{path}": "{queue}",')
+            Snippet(f'"{path}": "{queue}"')
             for each in config.server.interfaces.values()
             for path, queue in each.queues.items()
         ],

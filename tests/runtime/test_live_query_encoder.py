@@ -23,7 +23,7 @@ from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 from foundry.runtime.retrieval.embedding.probe import find_difference, require_model
 from foundry.runtime.retrieval.embedding.recent import RecentVectors
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
-from foundry.runtime.retrieval.hybrid import DenseManifest, QueryFigures
+from foundry.runtime.retrieval.hybrid import DenseManifest
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
@@ -44,7 +44,7 @@ def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManif
         dimensions=64,
         document_prefix="",
         query_prefix=PREFIX,
-        query=QueryFigures(encoder, "for this test"),
+        query={"encoder": encoder},
         encoder_sha256="",
         candidates=20,
         recall_at_20=1.0,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.embedding.local import LocalQueryEncoder
 from foundry.runtime.retrieval.embedding.replies import bad_reply, check_vectors
-from foundry.runtime.retrieval.hybrid import DenseManifest, QueryFigures
+from foundry.runtime.retrieval.hybrid import DenseManifest
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
@@ -51,7 +51,7 @@ MANIFEST = DenseManifest(
     dimensions=64,
     document_prefix="",
     query_prefix="query: ",
-    query=QueryFigures("same", "for this test"),
+    query={"encoder": "same"},
     encoder_sha256="",
     candidates=20,
     recall_at_20=1.0,

@@ -34,7 +34,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
     dense = DenseManifest.require(files)
-    if dense.query.encoder != "same" or dense.provider != provider:
+    if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
             f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
             f" server asks a model of provider {provider!r}",
@@ -45,6 +45,6 @@ def require_model(files: IndexFiles, provider: str) -> DenseManifest:
 
 def describe_encoder(dense: DenseManifest) -> str:
     """Return what embeds the queries of an index, for messages."""
-    if dense.query.encoder == "same":
+    if dense.query["encoder"] == "same":
         return f"{dense.provider} model {dense.model!r}"
     return "a table of word pieces"
