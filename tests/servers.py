@@ -126,7 +126,15 @@ def run_tests(export: Path, *, copied: bool = False, **variables: str) -> None:
     """
     tests = [export / "tests"] if copied else sorted((export / "tests").glob("test_*.py"))
     assert tests
-    run_tool(export, "pytest", "-q", *tests, **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables})
+    run_tool(
+        export,
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+        **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
+    )
 
 
 def check_types(export: Path) -> None:

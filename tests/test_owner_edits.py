@@ -28,9 +28,10 @@ Edits = Mapping[str, tuple[tuple[str, str], ...]]
 BOOST: Edits = {
     "search.py": (
         (
-            "    hits = rank_hits(",
+            "    hits = merge_equal_texts(",
             "    factors = title_factors(candidates, index, terms)\n"
-            '    candidates = candidates.boosted("title", factors, 1.1)\n    hits = rank_hits(',
+            '    candidates = candidates.boosted("title", factors, 1.1)\n'
+            "    hits = merge_equal_texts(",
         ),
         (
             "\n\ndef search_hybrid(",
@@ -47,12 +48,13 @@ def title_factors(candidates: Candidates, index: Index, terms: Iterable[str]) ->
 def search_hybrid(''',
         ),
         (
-            "from functools import partial\n",
-            """from collections.abc import Iterable
-from functools import partial
+            "\nfrom .index.reader import",
+            """
+from collections.abc import Iterable
 
 import numpy as np
-""",
+
+from .index.reader import""",
         ),
         ("candidates import Candidates, cand", "candidates import Candidates, Scores, cand"),
     ),

@@ -110,7 +110,9 @@ class _Build:
                 if published is not None and not self.options.fresh:
                     previous = Previous.open(built_index(config), published, carried, state)
                 with self._opened_writer(folder, previous, left) as writer:
-                    manifest, report = self._write(writer, inputs, embedder, previous, left)
+                    manifest, report, asked = self._write(
+                        writer, inputs, embedder, previous, left
+                    )
                 is_unchanged = published is not None and published.version == manifest.version
                 if not is_unchanged:
                     publish_version(folder)
@@ -118,9 +120,7 @@ class _Build:
         record_config(config)
         cache.remove(gone)
         cache.keep_published(f"{index_state(config, inputs.digest)} {manifest.version}")
-        by_model = embedder is not None and not isinstance(embedder, StaticEmbedder)
-        embedded = inputs.embedded + (embedder.embedded if embedder and by_model else 0)
-        changes = _changes(inputs, len(gone), embedded)
+        changes = _changes(inputs, len(gone), inputs.embedded + asked)
         return self._result(manifest, report, changes, is_unchanged=is_unchanged)
 
     def plan(self) -> BuildPlan:
@@ -195,18 +195,22 @@ class _Build:
         embedder: Embedder | None,
         previous: Previous | None,
         left: Path,
-    ) -> tuple[Manifest, dict[str, Any]]:
-        """Write an index of all inputs; returns its manifest and its report.
+    ) -> tuple[Manifest, dict[str, Any], int]:
+        """Write an index of all inputs; returns its manifest, its report, and how many chunks a
+        model has embedded.
 
         Raises EmptyBuildError without documents, and StrictBuildError for what the options do not
         bear.
         """
         step = self.reporter.step
         report = self._assemble(writer, inputs, embedder, previous, left)
+        asked = 0
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
                 with step("Embedding", "chunks", writer.chunk_count) as progress:
                     writer.embed(embedder, progress.advance)
+                # Before it is asked for queries as well.
+                asked = embedder.embedded
             report["refused"] = without_secrets(embedder.refusals())
             self._check(report)
         with step("Indexing", "chunks", writer.chunk_count) as progress:
@@ -216,7 +220,7 @@ class _Build:
             writer.make_query_encoder(embedder)
             if embedder.known_items is not None:
                 report["known_items"] = asdict(embedder.known_items)
-        return writer.finish(report, config_sha256=hash_config(self.config)), report
+        return writer.finish(report, config_sha256=hash_config(self.config)), report, asked
 
     def _assemble(
         self,
