@@ -57,10 +57,7 @@ def create_app() -> FastAPI:
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
         observe=observe_request,
-        queues={
-            "/mcp": "mcp",
-            "/mcp/": "mcp",
-        },
+        queues={"/mcp": "mcp", "/mcp/": "mcp"},
         check_token=token_check(),
         check_rates=rate_checks(chosen.limits),
         authorise=HOOKS.passes if HOOKS.authorise else None,

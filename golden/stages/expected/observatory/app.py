@@ -62,12 +62,7 @@ def create_app() -> FastAPI:
         max_body_bytes=chosen.max_body_bytes,
         answer_failure=answer_openai_failure,
         observe=observe_request,
-        queues={
-            "/mcp": "mcp",
-            "/mcp/": "mcp",
-            "/chat": "chat",
-            "/v1/chat/completions": "chat",
-        },
+        queues={"/mcp": "mcp", "/mcp/": "mcp", "/chat": "chat", "/v1/chat/completions": "chat"},
         check_token=token_check(is_page),
         check_rates=rate_checks(chosen.limits),
         authorise=HOOKS.passes if HOOKS.authorise else None,

@@ -184,7 +184,7 @@ class PieceEncoder:
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, DenseManifest.require(files)
-    if dense.query.encoder == "same":
+    if dense.query["encoder"] == "same":
         raise IndexUnusableError(
             f"{root}: a model embeds its queries, and this server embeds them with a table in the"
             " index",

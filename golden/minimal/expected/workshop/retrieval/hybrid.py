@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,24 +28,12 @@ from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, rea
 
 
 @dataclass(frozen=True, slots=True)
-class QueryFigures:
-    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
-
-    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
-    """
-
-    encoder: str
-    reason: str
-    agreement: float | None = None
-    overlap_at_10: float | None = None
-    taught: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class DenseManifest:
     """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
 
-    `background` is the median cosine of the best chunk to questions about other matters.
+    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
+    `same` model. `background` is the median cosine of the best chunk to questions about other
+    matters.
     """
 
     provider: str
@@ -54,7 +42,7 @@ class DenseManifest:
     dimensions: int
     document_prefix: str
     query_prefix: str
-    query: QueryFigures
+    query: dict[str, Any]
     encoder_sha256: str
     candidates: int
     recall_at_20: float
@@ -65,9 +53,7 @@ class DenseManifest:
     @classmethod
     def of(cls, manifest: Manifest) -> "DenseManifest | None":
         """Return what a manifest says of vectors; None if its index has none."""
-        if manifest.dense is None:
-            return None
-        return cls(**{**manifest.dense, "query": QueryFigures(**manifest.dense["query"])})
+        return cls(**manifest.dense) if manifest.dense else None
 
     @classmethod
     def require(cls, files: IndexFiles) -> "DenseManifest":

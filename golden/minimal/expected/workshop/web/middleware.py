@@ -5,7 +5,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -54,6 +54,7 @@ Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
 """Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
 
 
+@dataclass(eq=False)
 class Middleware:
     """Passes requests to the application, or refuses them with a problem document.
 
@@ -63,29 +64,19 @@ class Middleware:
     `check_rates` has a check for some of these three.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        allowed_hosts: frozenset[str],
-        limits: Limits,
-        max_body_bytes: int,
-        answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure,
-        observe: Observe = lambda _scope, _request_id: nullcontext(Outcome()),
-        queues: Mapping[str, str] | None = None,
-        check_token: Check | None = None,
-        check_rates: Mapping[str, Check] | None = None,
-        authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None,
-    ) -> None:
-        self._app = app
-        self._allowed_hosts = allowed_hosts
-        self._max_body_bytes = max_body_bytes
-        self._answer_failure = answer_failure
-        self._observe = observe
-        self._queues = queues or {}
-        self._check_token = check_token
-        self._check_rates = check_rates or {}
-        self._authorise = authorise
+    app: ASGIApp
+    _: KW_ONLY
+    allowed_hosts: frozenset[str]
+    limits: InitVar[Limits]
+    max_body_bytes: int
+    answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
+    observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
+    queues: Mapping[str, str] = field(default_factory=dict)
+    check_token: Check | None = None
+    check_rates: Mapping[str, Check] = field(default_factory=dict)
+    authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None
+
+    def __post_init__(self, limits: Limits) -> None:
         counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
         self._slots = {kind: Slots(count) for kind, count in counts.items() if count}
         self._streams = Slots(limits.streams)
@@ -93,12 +84,12 @@ class Middleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         request_id = dict(scope["headers"]).get(b"x-request-id", b"")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(8).encode()
-        with self._observe(scope, request_id.decode()) as outcome:
+        with self.observe(scope, request_id.decode()) as outcome:
             answer = _Answer(send, request_id, outcome, is_head=scope["method"] == "HEAD")
             failure: Exception | None
             try:
@@ -113,37 +104,37 @@ class Middleware:
             finally:
                 answer.give_back()
             if failure is not None:
-                response = await self._answer_failure(Request(scope), failure)
+                response = await self.answer_failure(Request(scope), failure)
                 await response(scope, receive, answer.send)
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        check_head(scope, self._allowed_hosts)
+        check_head(scope, self.allowed_hosts)
         if scope["path"] not in OPEN_PATHS:
-            if self._check_token is not None:
-                self._check_token(scope)
-            if self._authorise is not None:
+            if self.check_token is not None:
+                self.check_token(scope)
+            if self.authorise is not None:
                 headers = dict(Headers(scope=scope))
-                if not self._authorise(scope["method"], scope["path"], headers):
+                if not self.authorise(scope["method"], scope["path"], headers):
                     raise HTTPException(403, "This caller may not pass.")
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
-            queues = self._queues if scope["method"] == "POST" else {}
+            queues = self.queues if scope["method"] == "POST" else {}
             kind = queues.get(scope["path"], "search")
-            if kind in self._check_rates:
-                self._check_rates[kind](scope)
+            if kind in self.check_rates:
+                self.check_rates[kind](scope)
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
-            await self._app(inner, receive, answer.send)
+            await self.app(inner, receive, answer.send)
         finally:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
     async def _receive_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return what delivers the body to the application, whole."""
-        headers, most = dict(scope["headers"]), self._max_body_bytes
+        headers, most = dict(scope["headers"]), self.max_body_bytes
         length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
             return receive
