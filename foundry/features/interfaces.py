@@ -9,14 +9,16 @@ from foundry.features.access import Access
 from foundry.features.feature import HTTPX, Table
 from foundry.features.operation import (
     Callers,
+    CommandLine,
     Documents,
+    Hooks,
     Interface,
     Monitoring,
     Reloading,
+    Snippets,
     Workers,
     switch,
 )
-from foundry.features.parts import CommandLine, Hooks, Snippets
 from foundry.features.snippet import Place, Step
 
 
