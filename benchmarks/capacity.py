@@ -38,7 +38,7 @@ VECTORS = {"float32": 4.0, "int8 in memory": 1.0, "one bit in memory": 0.125}
 
 NODES = (1, 4, 16)
 MODEL_SECONDS = 0.030
-"""Of one core, for 128 tokens through a network of MiniLM-L6's shape (README, Stages)."""
+"""Of one core, for 128 tokens through a network of MiniLM-L6's shape (results/stages.md)."""
 
 CORES = 2
 TOKENS = 128
@@ -61,7 +61,7 @@ def print_constants(found: Found, size: int) -> None:
     row(f"reading, ms a chunk, {CORES} cores", f"{reading * 1000:.3f}", f"{here}, embedding too")
     row("assembling and indexing, ms a chunk", f"{rest * 1000:.3f}", here)
     model = f"{MODEL_SECONDS * 1000:.0f} ms of a core, {TOKENS} tokens"
-    row("a chunk through MiniLM-L6", model, "Stages, reranking")
+    row("a chunk through MiniLM-L6", model, "`stages.md`, reranking")
     row("a service", f"{TOKENS_A_MINUTE:,} tokens a minute", "an example of a limit")
     row("a node of Qdrant", f"{NODE_GIGABYTES} GB, {USABLE:.0%} of it usable", "assumed")
 

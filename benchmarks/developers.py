@@ -49,6 +49,8 @@ def main() -> None:
     arguments = parser.parse_args()
     lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line) for line in lines]
+    if not any((arguments.docs / page).exists() for page in questions[0]["relevant"]):
+        parser.error(f"{arguments.docs} does not have {questions[0]['relevant'][0]}")
     with tempfile.TemporaryDirectory() as work:
         source = f'type = "folder"\npath = "{arguments.docs.resolve()}"'
         project = make_project(Path(work) / "docs", source)

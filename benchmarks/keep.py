@@ -1,7 +1,7 @@
 """Keeps what a benchmark prints: `python benchmarks/query.py | python benchmarks/keep.py query`.
 
 Standard input is passed on as it comes. When it has ended, it takes the place of what is between
-`<!-- NAME -->` and `<!-- end NAME -->` in README.md, unless it is empty.
+`<!-- NAME -->` and `<!-- end NAME -->` in a page of results/, unless it is empty.
 """
 
 import argparse
@@ -9,15 +9,18 @@ import re
 import sys
 from pathlib import Path
 
-README = Path(__file__).parent / "README.md"
+RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> int:
     """Pass on, then keep."""
-    text = README.read_text(encoding="utf-8")
-    names = re.findall(r"(?m)^<!-- end (\S+) -->$", text)
+    pages = {
+        name: page
+        for page in sorted(RESULTS.glob("*.md"))
+        for name in re.findall(r"(?m)^<!-- end (\S+) -->$", page.read_text(encoding="utf-8"))
+    }
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("name", choices=names)
+    parser.add_argument("name", choices=pages)
     name = parser.parse_args().name
     lines = []
     for line in sys.stdin:
@@ -26,9 +29,10 @@ def main() -> int:
     found = "".join(lines).strip()
     if found:
         # Read again: others may have been kept meanwhile.
-        head, _, rest = README.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+        head, _, rest = pages[name].read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
         _, end, tail = rest.partition(f"<!-- end {name} -->\n")
-        README.write_text(f"{head}<!-- {name} -->\n{found}\n{end}{tail}", encoding="utf-8")
+        kept = f"{head}<!-- {name} -->\n{found}\n{end}{tail}"
+        pages[name].write_text(kept, encoding="utf-8")
     return 0
 
 

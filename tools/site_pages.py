@@ -10,19 +10,22 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
-OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg")
 CARD = "foundry/models/static-en/CARD.md"
+RESULTS = sorted(f"benchmarks/results/{page.name}" for page in ROOT.glob("benchmarks/results/*.md"))
+OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg", *RESULTS, CARD)
 
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add pages and pictures from outside docs/ under their own paths, and the README in front."""
-    for path in (*OUTSIDE, CARD):
+    for path in OUTSIDE:
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     files.append(File.generated(config, "index.md", content=readme.replace("](docs/", "](")))
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Lead links out of docs/ to where those files are on the site."""
+    if page.file.src_uri in OUTSIDE:
+        return markdown
     return re.sub(r"\]\(\.\./(?=[a-z])", "](", markdown)

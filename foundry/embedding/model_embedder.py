@@ -27,8 +27,8 @@ from foundry.runtime.index.records import ChunkRecord
 MINIMUM_OVERLAP = 0.7
 """Of the encoder's ten best chunks with the model's, beyond chance, to be as good as the model.
 
-Chosen by the table in `benchmarks/README.md`: above it the encoder keeps nearly all of the model's
-nDCG, below it the loss grows fast.
+Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all
+of the model's nDCG, below it the loss grows fast.
 """
 
 MINIMUM_HELD_OUT = 30
