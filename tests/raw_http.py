@@ -21,7 +21,8 @@ from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import rate_checks
-from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
+from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.routes import JsonResponse, JsonRoute
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
 from foundry.runtime.web.requests import SearchArguments

@@ -88,7 +88,7 @@ _WENT = {
     "web.access": "web_access web_rates",
     "web.citations": "citation_paths citations",
     "web.embedder": "web_embedder_service web_embedder",
-    "web.json": "web_json web_problems web.problems",
+    "web.problems": "web_json web_problems web.json",
     "web.middleware": "web_admission web_guard web_hooks web.limits",
     "web.observing": "web_metrics web_observer web_tracing",
     "web.page": "web.llms web.page_chat web_agents web_page web_page_chat web_page_data",

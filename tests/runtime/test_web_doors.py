@@ -24,8 +24,8 @@ from foundry.runtime.web import documents as web_documents
 from foundry.runtime.web import requests as web_requests
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.documents import DocumentContents, DocumentPage
-from foundry.runtime.web.json import FAILURES, answer_failure
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
+from foundry.runtime.web.problems import FAILURES, answer_failure
 from foundry.runtime.web.routes import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"

@@ -28,9 +28,9 @@ from foundry.runtime.index.records import ChunkRecord, join_chunks
 from foundry.runtime.retrieval.settings import ConfigurationError, Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
-from foundry.runtime.web.json import FAILURES, answer_failure
 from foundry.runtime.web.middleware import Check, Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
+from foundry.runtime.web.problems import FAILURES, answer_failure
 
 PAGES = pages_of({"page", "chat"})
 SCRIPTS = sorted(FOLDER.glob("*.js"))

@@ -20,8 +20,9 @@ from ..index.records import Record
 from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
-from ..web.json import PROBLEM_RESPONSES, JsonRoute
+from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import AsyncSearch
+from ..web.routes import JsonRoute
 from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (
     CitedPassage,

@@ -15,8 +15,9 @@ from starlette.exceptions import HTTPException
 
 from ..retrieval.settings import InvalidRequestError
 from ..web.disconnection import while_connected
-from ..web.json import JsonResponse, JsonRoute, answer_failure, describe_failure
+from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
+from ..web.routes import JsonResponse, JsonRoute
 from .answer import Chat, ChatEvent, Delta, Done, EventStream, Failed, Sources
 from .conversation import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, Turn
 from .prompt import CitedPassage

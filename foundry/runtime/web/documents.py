@@ -10,8 +10,9 @@ from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
-from .json import PROBLEM_RESPONSES, JsonResponse
+from .problems import PROBLEM_RESPONSES
 from .requests import RequestModel
+from .routes import JsonResponse
 
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000

@@ -25,7 +25,8 @@ from ..index.records import ChunkRecord, DocumentAnswer, Record
 from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
 from .documents import PageParameters, require_document
-from .json import PROBLEM_RESPONSES, JsonResponse
+from .problems import PROBLEM_RESPONSES
+from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})

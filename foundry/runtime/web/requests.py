@@ -117,16 +117,16 @@ class SearchParameters(RequestModel):
     modified_before: _Time = None
     filter: Annotated[list[_Pair], _Several] = []
 
-    def search_arguments(self) -> dict[str, Any]:
-        """Return the fields of the same request by POST. Raises InvalidRequestError."""
-        named = self.model_dump(include={"source", "modified_after", "modified_before"})
-        values = {**named, "tags": self.tag, **read_pairs(self.filter)}
-        filters = {name: value for name, value in values.items() if value}
-        same = self.model_dump(include={"top_k", "mode", "snippets"})
-        return {"query": self.q, "filters": filters, **same}
-
 
 class ShownSearchParameters(SearchParameters):
     """The same where results may have snippets."""
 
     snippets: bool = True
+
+
+def search_arguments(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what POST has for the fields of a query string. Raises InvalidRequestError."""
+    filters = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
+    filters |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
+    given = {name: value for name, value in filters.items() if value}
+    return {"query": fields.pop("q"), "filters": given, **fields}

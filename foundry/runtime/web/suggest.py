@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query
 from ..index.reader import current_index
 from ..index.records import Record
 from ..retrieval.stages.suggestions import Suggestion, suggest
-from .json import PROBLEM_RESPONSES, JsonResponse
+from .problems import PROBLEM_RESPONSES
 from .requests import RequestModel
+from .routes import JsonResponse
 
 MAX_CHARACTERS = 200  # Of a query: no heading completes a longer one.
 

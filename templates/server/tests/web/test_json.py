@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from foundry.runtime.index.records import SourceList, SourceSummary
 from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
-from foundry.runtime.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
+from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.routes import JsonResponse, JsonRoute
 
 
 class TeapotError(ServerError):

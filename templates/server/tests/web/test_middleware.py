@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web.json import describe_failure
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
+from foundry.runtime.web.problems import describe_failure
 
 LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
 Headers = list[tuple[bytes, bytes]]
