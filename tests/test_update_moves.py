@@ -121,7 +121,7 @@ def test_every_module_has_a_place_or_is_named_as_gone() -> None:
         for place in MOVED.values()
         if not (runtime / f"{place.replace('.', '/')}.py").exists()
     }
-    assert not lost, "say in foundry/export/moves.py where the code of these modules went"
+    assert not lost, "say in foundry/export/moves.toml where the code of these modules went"
 
 
 def test_untouched_export_becomes_what_an_export_would_write(flat: Flat, new: Export) -> None:

@@ -92,9 +92,11 @@ def program_hash() -> str:
     prepares nothing anew.
     """
     digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in sorted(ROOT.rglob("*.*")):
         name = path.relative_to(ROOT).as_posix()
-        if name != "__init__.py" and not name.startswith("_templates/"):
+        is_own = name != "__init__.py" and not name.startswith(("_templates/", "models/"))
+        # The tables beside modules decide as well.
+        if is_own and path.suffix in {".py", ".toml", ".json", ".txt"}:
             digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     digest.update(EncoderLayout(MODEL_FOLDER).description.read_bytes())
     digest.update(json.dumps(_libraries(), sort_keys=True).encode())

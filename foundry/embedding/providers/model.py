@@ -1,8 +1,10 @@
 """An embedding model, opened, and what published models want before a text."""
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -76,13 +78,6 @@ class EmbeddingModel:
     close: Callable[[], object]
 
 
-PASSAGE_QUESTION = "Represent this sentence for searching relevant passages: "
-NONE = Prefixes()
-E5 = Prefixes("passage: ", "query: ")
-QUERY_ONLY = Prefixes("", PASSAGE_QUESTION)
-NOMIC = Prefixes("search_document: ", "search_query: ")
-
-
 @dataclass(frozen=True, slots=True)
 class KnownModel:
     """A family of models: the pattern of their names, their prefixes, and tokens of one text."""
@@ -92,25 +87,16 @@ class KnownModel:
     tokens: int
 
 
-# Each entry is from the model's own card, found by a part of the model's name, so that it also
-# holds for copies under other owners' names and for the short names that servers use.
-KNOWN_MODELS = (
-    KnownModel(r"e5-.*instruct", NONE, 512),
-    KnownModel(r"multilingual-e5-|\be5-(small|base|large)", E5, 512),
-    KnownModel(r"bge-m3", NONE, 8192),
-    KnownModel(r"bge-(small|base|large)-en|bge-large(:|$)", QUERY_ONLY, 512),
-    KnownModel(r"nomic-embed-text-v2", NOMIC, 512),
-    # 8,192 by the card; Ollama serves it with 2,048.
-    KnownModel(r"nomic-embed-text", NOMIC, 2048),
-    KnownModel(r"mxbai-embed-(large|xsmall|2d)", QUERY_ONLY, 512),
-    KnownModel(r"arctic-embed.*v2|arctic-embed2", Prefixes("", "query: "), 8192),
-    KnownModel(r"arctic-embed", QUERY_ONLY, 512),
-    # 512 positions, trained with 256 tokens, which is also where Sentence Transformers cuts.
-    KnownModel(r"all-minilm", NONE, 256),
-    KnownModel(r"text-embedding-(3-|ada-002)", NONE, 8191),
-    KnownModel(r"embed-v4", NONE, 32_768),
-    KnownModel(r"embed-(english|multilingual)-(light-)?v[23]", NONE, 512),
-)
+KNOWN_MODELS = [
+    KnownModel(
+        model["pattern"],
+        Prefixes(model.get("document", ""), model.get("query", "")),
+        model["tokens"],
+    )
+    for model in tomllib.loads(
+        Path(__file__).with_name("known_models.toml").read_text(encoding="utf-8")
+    )["model"]
+]
 
 
 def find_known(model: str) -> KnownModel | None:
@@ -122,7 +108,7 @@ def find_known(model: str) -> KnownModel | None:
 def choose_prefixes(options: EmbeddingSection, own: Prefixes | None = None) -> Prefixes:
     """Return the prefixes to use: as configured, else the model's `own`, else those of its name."""
     known = find_known(options.model)
-    chosen = own or (known.prefixes if known else NONE)
+    chosen = own or (known.prefixes if known else Prefixes())
     return Prefixes(
         chosen.document if options.document_prefix is None else options.document_prefix,
         chosen.query if options.query_prefix is None else options.query_prefix,

@@ -4,7 +4,9 @@ Each grammar is a tree-sitter wheel of its own, so nothing is downloaded when it
 """
 
 import re
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundry.readers.decoding import normalise_line
@@ -37,11 +39,12 @@ class Grammar:
     wrappers: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
     bodies: frozenset[str] = frozenset()
-    fallback: str | None = None
+    fallback: str = ""
 
 
 MAX_NAME_CHARS = 120
 _MAX_DECLARATORS = 20
+_NAMES = frozenset(("module", "function", "fallback"))
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _RECEIVER = re.compile(r"(\w+)\s*\)$")
 _NO_NAMES = frozenset(("prototype", "module", "exports", "this", "self", "window", "global"))
@@ -61,84 +64,16 @@ FUNCTION_VALUES = frozenset(
 """Values that make a definition of what they are given to."""
 
 
-def _grammar(
-    module: str, function: str = "language", *, fallback: str | None = None, **kinds: str
-) -> Grammar:
-    sets = {name: frozenset(text.split()) for name, text in kinds.items()}
-    return Grammar(f"tree_sitter_{module}", function, fallback=fallback, **sets)
+def _read_grammars() -> dict[str, Grammar]:
+    tables = tomllib.loads(Path(__file__).with_name("grammars.toml").read_text(encoding="utf-8"))
+    for name, table in tables.items():
+        base = tables.get(table.pop("extends", ""), {})
+        kinds = {key: frozenset(text.split()) for key, text in table.items() if key not in _NAMES}
+        tables[name] = {**base, **table, **kinds}
+    return {name: Grammar(**table) for name, table in tables.items()}
 
 
-_SCRIPT = {
-    "callables": "function_declaration generator_function_declaration method_definition",
-    "values": "variable_declarator field_definition public_field_definition assignment_expression"
-    " pair",
-    "wrappers": "export_statement lexical_declaration variable_declaration expression_statement"
-    " ambient_declaration",
-    "attached": "decorator",
-}
-_TYPESCRIPT = _SCRIPT | {
-    "scopes": "class_declaration abstract_class_declaration interface_declaration enum_declaration"
-    " internal_module module type_alias_declaration",
-}
-_C_TYPES = "struct_specifier union_specifier enum_specifier type_definition"
-
-GRAMMARS = {
-    "python": _grammar(
-        "python",
-        scopes="class_definition",
-        callables="function_definition",
-        wrappers="decorated_definition",
-    ),
-    "javascript": _grammar("javascript", scopes="class_declaration", **_SCRIPT),
-    "typescript": _grammar("typescript", "language_typescript", fallback="tsx", **_TYPESCRIPT),
-    "tsx": _grammar("typescript", "language_tsx", **_TYPESCRIPT),
-    "go": _grammar(
-        "go",
-        scopes="type_spec",
-        callables="function_declaration method_declaration",
-        wrappers="type_declaration",
-    ),
-    "rust": _grammar(
-        "rust",
-        scopes="mod_item impl_item trait_item struct_item enum_item union_item",
-        callables="function_item macro_definition",
-        attached="attribute_item",
-        bodies="mod_item",
-    ),
-    "java": _grammar(
-        "java",
-        scopes="class_declaration interface_declaration enum_declaration record_declaration"
-        " annotation_type_declaration",
-        callables="method_declaration constructor_declaration compact_constructor_declaration",
-    ),
-    "c": _grammar(
-        "c", fallback="cpp", scopes=_C_TYPES, callables="function_definition", bodies=_C_TYPES
-    ),
-    "cpp": _grammar(
-        "cpp",
-        scopes=f"{_C_TYPES} namespace_definition class_specifier",
-        callables="function_definition",
-        wrappers="template_declaration",
-        bodies=f"{_C_TYPES} class_specifier",
-    ),
-    "ruby": _grammar("ruby", scopes="class module", callables="method singleton_method"),
-    "shell": _grammar("bash", callables="function_definition"),
-    "csharp": _grammar(
-        "c_sharp",
-        scopes="namespace_declaration class_declaration struct_declaration interface_declaration"
-        " record_declaration enum_declaration",
-        callables="method_declaration constructor_declaration destructor_declaration"
-        " local_function_statement",
-    ),
-    "php": _grammar(
-        "php",
-        "language_php",
-        scopes="namespace_definition class_declaration interface_declaration trait_declaration"
-        " enum_declaration",
-        callables="function_definition method_declaration",
-        bodies="namespace_definition",
-    ),
-}
+GRAMMARS = _read_grammars()
 
 
 def find_names(node: "Node", grammar: Grammar) -> tuple[str, ...]:

@@ -4,73 +4,15 @@ Without one, or where it fails, the text is cut between what begins at the margi
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.records import Reading, Span
 
-_LANGUAGES = {
-    "ada": ".adb .ads",
-    "assembly": ".asm .s",
-    "batch": ".bat .cmd",
-    "c": ".c .h",
-    "clojure": ".clj .cljs .edn",
-    "cmake": ".cmake CMakeLists.txt",
-    "cpp": ".cc .cpp .cxx .hh .hpp .hxx .ipp .inl",
-    "csharp": ".cs",
-    "css": ".css .less .sass .scss",
-    "d": ".d",
-    "dart": ".dart",
-    "dockerfile": ".dockerfile Dockerfile Containerfile",
-    "elixir": ".ex .exs",
-    "elm": ".elm",
-    "erlang": ".erl .hrl",
-    "fortran": ".f .f90 .f95 .for",
-    "fsharp": ".fs .fsi .fsx",
-    "go": ".go go.mod",
-    "graphql": ".graphql .gql",
-    "groovy": ".groovy .gradle Jenkinsfile",
-    "haskell": ".hs .lhs",
-    "hcl": ".hcl .tf",
-    "ini": ".cfg .conf .ini .properties",
-    "java": ".java",
-    "javascript": ".cjs .js .jsx .mjs",
-    "json": ".json5 .jsonc .jsonl .ndjson",
-    "julia": ".jl",
-    "kotlin": ".kt .kts",
-    "lisp": ".el .lisp .lsp .scm .rkt",
-    "lua": ".lua",
-    "make": ".mk Makefile GNUmakefile",
-    "matlab": ".m",
-    "nim": ".nim",
-    "nix": ".nix",
-    "objective-c": ".mm",
-    "ocaml": ".ml .mli",
-    "pascal": ".pas .pp",
-    "perl": ".pl .pm",
-    "php": ".php",
-    "powershell": ".ps1 .psm1 .psd1",
-    "protobuf": ".proto",
-    "python": ".py .pyi .pyw",
-    "r": ".r",
-    "ruby": ".rb .rake Gemfile Rakefile",
-    "rust": ".rs",
-    "scala": ".sc .scala",
-    "shell": ".bash .sh .zsh .fish",
-    "solidity": ".sol",
-    "sql": ".sql",
-    "svelte": ".svelte",
-    "swift": ".swift",
-    "tcl": ".tcl",
-    "typescript": ".cts .mts .ts .tsx",
-    "vb": ".bas .vb .vbs",
-    "verilog": ".sv .v",
-    "vhdl": ".vhd .vhdl",
-    "vue": ".vue",
-    "xml": ".xsd .xsl .xslt .svg .plist .csproj .vcxproj",
-    "zig": ".zig",
-}
+_LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
 # A definition starts at the margin after a blank line, with anything but a closing bracket.
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
