@@ -196,6 +196,9 @@ class NativeQdrant:
         found = self._of(name).shard.retrieve(asked["ids"], False, asked["with_vector"])
         return [{"id": record.id, "vector": record.vector or {}} for record in found]
 
+    def _query_all(self, asked: dict[str, Any], name: str) -> Any:
+        return [self._query(search, name) for search in asked["searches"]]
+
     def _query(self, asked: dict[str, Any], name: str) -> Any:
         chosen = asked["params"]
         request = edge.QueryRequest(
@@ -247,7 +250,7 @@ _ROUTES: tuple[tuple[str, str, _Act], ...] = (
     ("POST", f"{_ONE}/points", NativeQdrant._retrieve),
     ("POST", f"{_ONE}/points/delete", NativeQdrant._remove),
     ("POST", f"{_ONE}/points/count", NativeQdrant._count),
-    ("POST", f"{_ONE}/points/query", NativeQdrant._query),
+    ("POST", f"{_ONE}/points/query/batch", NativeQdrant._query_all),
 )
 
 

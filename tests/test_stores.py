@@ -193,6 +193,31 @@ def test_answers_are_those_of_the_embedded_index(
 
 
 @pytest.mark.slow
+def test_a_search_asks_the_engine_as_few_times_as_it_can(
+    engine_room: Place, index: Path, tmp_path: Path
+) -> None:
+    asked: list[object] = []
+    is_native = engine_room.kind == "qdrant"
+    engine_room.publish(index)
+    with server(tmp_path, engine_room) as stored:
+        stored.load(index)
+        engine = stored.load.__self__.current().dense_lane.store.engine
+        method, place = ("_read", engine) if is_native else ("use", engine._connections)
+        counted = getattr(place, method)
+        with patch.object(place, method, lambda *call: asked.append(call) or counted(*call)):
+            # Candidates of either lane that the other has not are completed by Qdrant's second.
+            for query, mode, times in (
+                ("how is the valve checked", "keyword", 1),
+                ("how is the valve checked", "semantic", 1),
+                ("how is the valve checked", "hybrid", 1 + is_native),
+                ("zzzunheard", "hybrid", 1),
+            ):
+                asked.clear()
+                assert ask(stored, query, mode, {}, 5)["results"] or mode == "keyword"
+                assert len(asked) == times, (query, mode)
+
+
+@pytest.mark.slow
 def test_stages_ask_the_engine(place: Place, index: Path, tmp_path: Path) -> None:
     more = "[search.anchors]\n[search.feedback]\n[search.links]\n[search.recency]\n"
     place.publish(index)

@@ -11,8 +11,9 @@ from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store.qdrant import DENSE, SPARSE, QdrantEngine
+from foundry.runtime.store.qdrant import QdrantEngine
 from foundry.runtime.store.qdrant_client import open_client, plays_engine, translated
+from foundry.runtime.store.qdrant_requests import DENSE, SPARSE
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, compare_lanes

@@ -1,16 +1,21 @@
 """The lanes of an index whose vectors and postings an engine holds."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
-from ..retrieval.candidates import LaneHits, QueryEncoder, stage
+from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
 from ..retrieval.dense_lane import quantise
+from ..retrieval.hybrid import complete_lanes
+from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
 from .settings import StoreSettings
 from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
@@ -35,12 +40,22 @@ class StoredKeywordLane:
         self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> LaneHits:
         """Find the `count` best chunks for the query's terms; see `TermLane`."""
-        asked = self._numbers(terms)
+        asked = self.numbers(terms)
         if not asked or (allowed is not None and not allowed.any()):
             return LaneHits.none()
         hits = self._store.ask(
             lambda engine, version: engine.search_terms(version, asked, count, allowed)
         )
+        return self.checked(hits, asked, count, allowed)
+
+    def checked(
+        self,
+        hits: LaneHits,
+        asked: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> LaneHits:
+        """Return the hits for the `asked` terms. Raises StoreError if some must be missing."""
         least = max(self._count(number) for number, _ in asked)
         if allowed is None and len(hits) < min(count, least):
             raise VersionMissingError(
@@ -55,7 +70,7 @@ class StoredKeywordLane:
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
-        asked = self._numbers(terms)
+        asked = self.numbers(terms)
         if not asked or not len(chunks):
             return np.zeros(len(chunks))
         return self._store.ask(lambda engine, version: engine.score_terms(version, asked, chunks))
@@ -65,12 +80,13 @@ class StoredKeywordLane:
         number = self._find(term)
         return 0 if number is None else self._count(number)
 
-    def _count(self, number: int) -> int:
-        return int(self._offsets[number + 1] - self._offsets[number])
-
-    def _numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
+    def numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
+        """Return the numbers of the terms that the index has, and how often each is asked for."""
         found = ((self._find(term), times) for term, times in sorted(Counter(terms).items()))
         return [(number, times) for number, times in found if number is not None]
+
+    def _count(self, number: int) -> int:
+        return int(self._offsets[number + 1] - self._offsets[number])
 
 
 class StoredDenseLane:
@@ -95,6 +111,10 @@ class StoredDenseLane:
         hits = self.store.ask(
             lambda engine, version: engine.search_vector(version, integers, scale, count, allowed)
         )
+        return self.checked(hits, allowed)
+
+    def checked(self, hits: LaneHits, allowed: NDArray[np.bool_] | None) -> LaneHits:
+        """Return the hits. Raises StoreError if there must be some."""
         if not len(hits):
             # No chunk that may be found has a vector, or there are none at all.
             self.store.ask(lambda engine, version: engine.check(version))
@@ -118,6 +138,67 @@ class StoredDenseLane:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         row = self.store.ask(lambda engine, version: engine.read_vector(version, chunk))
         return self.scores(row, chunks)
+
+
+class StoredSearch:
+    """One search, for which an engine is asked for both lanes at once.
+
+    Terms, `count` and `allowed` are those of `TermLane.search`; `unknown` those of
+    `compare_with_terms`. Everything raises StoreError.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        terms: Sequence[str],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+        unknown: Sequence[str] = (),
+    ) -> None:
+        """Ask nothing yet."""
+        self._index = index
+        self._keyword_lane = cast(StoredKeywordLane, index.keyword_lane)
+        self._dense_lane = cast(StoredDenseLane, index.dense_lane)
+        self._terms = terms
+        self._count = count
+        self._allowed = allowed
+        self._unknown = unknown
+        self._ask_rest: Callable[[], tuple[Scores, Scores]] | None = None
+
+    @cached_property
+    def keyword(self) -> LaneHits:
+        """The keyword lane's hits, compared with the terms; asked alone if it is asked first."""
+        hits = self._keyword_lane.search(self._terms, self._count, self._allowed)
+        return self._compared(hits)
+
+    @stage("lanes")
+    def search_both(self, vector: NDArray[np.float32]) -> LaneHits:
+        """Return the dense lane's hits for the unit `vector` (d,); `keyword` is known with them."""
+        allowed, store = self._allowed, self._dense_lane.store
+        asked = self._keyword_lane.numbers(self._terms)
+        if not asked or (allowed is not None and not allowed.any()):
+            return self._dense_lane.search(vector, self._count, allowed)
+        query = (*_quantise_one(vector), asked, self._count, allowed)
+        found = store.ask(lambda engine, version: engine.search_both(version, *query))
+        self._ask_rest = lambda: store.ask(lambda _engine, _version: found.complete())
+        hits = self._keyword_lane.checked(found.keyword, asked, self._count, allowed)
+        self.keyword = self._compared(hits)
+        return self._dense_lane.checked(found.semantic, allowed)
+
+    def complete(self, vector: NDArray[np.float32], semantic: LaneHits) -> Candidates:
+        """Join the hits of both lanes; see `complete_lanes`."""
+        lanes: Any = self._index
+        if self._ask_rest is not None:
+            cosines, sums = self._ask_rest()
+            # Asked for exactly what is missing.
+            lanes = SimpleNamespace(
+                keyword_lane=SimpleNamespace(scores=lambda _terms, _chunks: sums),
+                dense_lane=SimpleNamespace(scores=lambda _vector, _chunks: cosines),
+            )
+        return complete_lanes(lanes, self._terms, vector, self.keyword, semantic)
+
+    def _compared(self, hits: LaneHits) -> LaneHits:
+        return compare_with_terms(hits, self._index, self._terms, self._unknown)
 
 
 def open_stored(

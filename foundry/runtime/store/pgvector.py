@@ -13,29 +13,26 @@ they hold 16,000 terms at most. A graph (HNSW) finds candidates only; what it fi
 exactly.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from psycopg import errors, sql
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import PoolTimeout
 
 from ..retrieval.candidates import LaneHits, best
 from ..retrieval.settings import ConfigurationError
-from .pgvector_connections import Answer, Connections, PatientConnection
-from .settings import StoreSettings, read_address
-from .store import (
-    Engine,
-    StoreError,
-    StoreSlowError,
-    StoreUnreachableError,
-    VersionMissingError,
-    is_short,
+from .pgvector_connections import (
+    Answer,
+    Connections,
+    PatientConnection,
+    missing_version,
+    translated,
 )
+from .settings import StoreSettings, read_address
+from .store import Engine, Found, is_short
 
 GRAPH_DEPTH = 200
 """Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
@@ -54,7 +51,8 @@ _SEARCH_VECTOR = (
 )
 _SEARCH_GRAPH = (
     f"SELECT chunk, {_COSINE} AS score FROM (SELECT * FROM {{chunks}} WHERE scale > 0 AND"
-    " {allowed} ORDER BY vector <=> %(vector)s::halfvec LIMIT %(count)s) AS near"
+    " {allowed} ORDER BY vector <=> %(vector)s::halfvec LIMIT %(depth)s) AS near"
+    " ORDER BY score DESC, chunk LIMIT %(count)s"
 )
 # Filtered chunks do not count: the graph is read on until enough have passed.
 _REACH = (
@@ -67,6 +65,16 @@ _SEARCH_TERMS = (
     f"{_SUMS} WHERE {{allowed}} GROUP BY chunk ORDER BY score DESC, chunk LIMIT %(count)s"
 )
 _SCORE_TERMS = f"{_SUMS} WHERE chunk = ANY(%(wanted)s) GROUP BY chunk"
+# Arrays, because a planner expects few chunks of them, and reads no whole table.
+_SEARCH_BOTH = (
+    f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_SEARCH_TERMS})"
+    " SELECT 0, chunk, score FROM near UNION ALL SELECT 1, chunk, score FROM matching"
+    f" UNION ALL SELECT 2, chunk, {_COSINE} FROM {{chunks}}"
+    " WHERE chunk = ANY(ARRAY(SELECT chunk FROM matching EXCEPT SELECT chunk FROM near))"
+    f" UNION ALL SELECT 3, chunk, score FROM ({_SUMS}"
+    " WHERE chunk = ANY(ARRAY(SELECT chunk FROM near EXCEPT SELECT chunk FROM matching))"
+    " GROUP BY chunk) AS added"
+)
 _CHECK = (
     "SELECT EXISTS (SELECT FROM {versions} WHERE version = %(version)s)"
     " AND EXISTS (SELECT FROM {chunks}) AND EXISTS (SELECT FROM {postings})"
@@ -93,9 +101,8 @@ class PgvectorEngine:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         asked = {**_vector(vector, scale), **_bits(allowed), "count": count}
         if not self._settings.exact:
-            depth = 2 * count
-            near = self._ask(version, _SEARCH_GRAPH, {**asked, "count": depth}, depth)
-            if not is_short(hits := best(*near, count), count, allowed):
+            hits = best(*self._ask(version, _SEARCH_GRAPH, {**asked, "depth": 2 * count}), count)
+            if not is_short(hits, count, allowed):
                 return hits
         return best(*self._ask(version, _SEARCH_VECTOR, asked), count)
 
@@ -106,14 +113,14 @@ class PgvectorEngine:
         asked = {**_vector(vector, scale), "wanted": chunks.tolist()}
         numbers, scores = self._ask(version, _SCORE_VECTOR, asked)
         if len(numbers) < len(chunks):
-            raise _missing(version)
+            raise missing_version(version)
         return _spread(chunks, numbers, scores)
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
         """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
         rows = self._fetch(version, _READ_VECTOR, {"chunk": chunk})
         if not rows:
-            raise _missing(version)
+            raise missing_version(version)
         return np.array(rows[0][0], dtype=np.float32)
 
     def search_terms(
@@ -135,6 +142,23 @@ class PgvectorEngine:
         asked = {**_terms(terms), "wanted": chunks.tolist()}
         return _spread(chunks, *self._ask(version, _SCORE_TERMS, asked))
 
+    def search_both(
+        self,
+        version: str,
+        vector: NDArray[np.int8],
+        scale: float,
+        terms: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> Found:
+        """Return what both searches find; one query finds it all, and completes it."""
+        asked = {**_vector(vector, scale), **_terms(terms), **_bits(allowed), "count": count}
+        if not self._settings.exact:
+            found = self._ask_both(version, _SEARCH_GRAPH, {**asked, "depth": 2 * count})
+            if not is_short(found.semantic, count, allowed):
+                return found
+        return self._ask_both(version, _SEARCH_VECTOR, asked)
+
     def check(self, version: str) -> None:
         """Ask whether this version can be searched, over a connection of its own."""
         with (
@@ -144,7 +168,7 @@ class PgvectorEngine:
             query = self._compose(version, _CHECK, {})
             row = connection.execute(query, {"version": version}).fetchone()
         if row is None or not row[0]:
-            raise _missing(version)
+            raise missing_version(version)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -155,25 +179,40 @@ class PgvectorEngine:
         return self._connections.use(call)
 
     def _ask(
-        self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
+        self, version: str, template: LiteralString, asked: dict[str, Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return chunks (m,) and their scores (m,), in any order."""
-        rows = self._fetch(version, template, asked, depth)
+        """Return chunks (m,) and their scores (m,), in any order; a graph is read to `depth`."""
+        rows = self._fetch(version, template, asked)
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
         return numbers, np.array([row[1] for row in rows], dtype=np.float64)
 
+    def _ask_both(self, version: str, near: LiteralString, asked: dict[str, Any]) -> Found:
+        """Return what both lanes find, the dense one by the query `near`."""
+        rows = np.array(self._fetch(version, _SEARCH_BOTH.replace("{near}", near), asked))
+        parts, numbers, scores = rows.reshape(-1, 3).T
+        chunks = numbers.astype(np.int64)
+        semantic, keyword = (
+            best(chunks[parts == part], scores[parts == part], asked["count"]) for part in (0, 1)
+        )
+        only_near = np.setdiff1d(semantic.chunks, keyword.chunks, assume_unique=True)
+        only_matching = np.setdiff1d(keyword.chunks, semantic.chunks, assume_unique=True)
+        if np.count_nonzero(parts == 2) < len(only_matching):
+            raise missing_version(version)
+        cosines = _spread(np.sort(only_matching), chunks[parts == 2], scores[parts == 2])
+        sums = _spread(np.sort(only_near), chunks[parts == 3], scores[parts == 3])
+        return Found(keyword, semantic, lambda: (cosines, sums))
+
     def _fetch(
-        self, version: str, template: LiteralString, asked: dict[str, Any], depth: int = 0
+        self, version: str, template: LiteralString, asked: dict[str, Any]
     ) -> list[tuple[Any, ...]]:
         query = self._compose(version, template, asked)
 
         def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]]:
-            if not depth:
+            if (depth := asked.get("depth")) is None:
                 return connection.execute(query, asked).fetchall()
             # Sent together, which makes them one transaction: the reach is set for it alone.
             with connection.pipeline():
-                reach = min(1000, max(GRAPH_DEPTH, depth))
-                connection.execute(_REACH, [str(reach)])
+                connection.execute(_REACH, [str(min(1000, max(GRAPH_DEPTH, depth)))])
                 found = connection.execute(query, asked)
             return found.fetchall()
 
@@ -209,41 +248,6 @@ def check_address() -> str:
             hint="write it as postgresql://user:password@host:port/database",
         ) from None
     return address
-
-
-@contextmanager
-def translated(version: str) -> Iterator[None]:
-    """Raise what goes wrong in PostgreSQL as StoreError."""
-    try:
-        yield
-    except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
-        raise _missing(version) from error
-    except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
-        raise StoreSlowError(
-            f"PostgreSQL did not answer in time: {_first_line(error)}",
-            hint="see what it is busy with, or set a longer store.timeout_ms",
-        ) from None
-    except (psycopg.OperationalError, PoolTimeout) as error:
-        raise StoreUnreachableError(
-            f"PostgreSQL cannot be reached: {_first_line(error)}",
-            hint="start it, or correct DATABASE_URL",
-        ) from None
-    except psycopg.Error as error:
-        raise StoreError(
-            f"PostgreSQL refused a query: {_first_line(error)}",
-            hint="check that the role of DATABASE_URL may read the schema",
-        ) from None
-
-
-def _missing(version: str) -> VersionMissingError:
-    return VersionMissingError(
-        f"PostgreSQL does not hold index {version}, or not all of it",
-        hint="publish it: foundry publish; or deploy the export of the version that is there",
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def _vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:

