@@ -17,10 +17,11 @@ def foundry(
     cwd: Path | None = None,
     variables: Mapping[str, str] | None = None,
     prefix: Sequence[str | Path] = (),
+    begin: Sequence[str] = FOUNDRY,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command to its end, whatever its exit code."""
     return subprocess.run(
-        [*prefix, *FOUNDRY, *arguments],
+        [*prefix, *begin, *arguments],
         capture_output=True,
         encoding="utf-8",
         errors="backslashreplace",

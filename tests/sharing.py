@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +25,16 @@ FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 PARSE = formatting.parse_back
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree", "mammoth")
+COMMANDS = (
+    *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.build.run"),
+    *("foundry.build.watch", "foundry.evaluation.run", "foundry.export.update"),
+    *("foundry.export.verify", "foundry.inspection.doctor", "foundry.rendering.first_config"),
+    *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
+)
+"""What `foundry` imports; the folder of tests, and this module."""
+
+FOLDER = "FOLDER_SHARED_BY_TESTS"
+"""The variable that names it, for processes of their own."""
 
 
 @contextmanager
@@ -35,6 +46,7 @@ def in_haste(folder: Path) -> Iterator[None]:
     of the same options have the same Python files, and others have many in common.
     """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER, str(folder))
         patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(compose, "Resolution", cache(compose.Resolution))
         kept = _Kept(folder)
@@ -44,6 +56,27 @@ def in_haste(folder: Path) -> Iterator[None]:
         patch.setattr(running, "_interpret", _interpret_warmly)
         patch.setattr(processes, "_command", _read_warmly)
         yield
+
+
+def begin_foundry() -> list[str]:
+    """Return what begins the command line as a process of its own, in the same haste.
+
+    It is forked from one that has imported what commands need, so it starts within a few
+    milliseconds. What is about the start itself has `processes.FOUNDRY`.
+    """
+    begin = warm_python.command(*COMMANDS)
+    others = {libraries: warm_python.command(*libraries) for libraries in (LIBRARIES, READERS)}
+    return [*begin, f"import sharing; sharing.run_foundry({others!r})"]
+
+
+def run_foundry(started: Mapping[tuple[str, ...], list[str]]) -> None:
+    """Run a command, by means of processes that have been started."""
+    from foundry.__main__ import main
+
+    sys.argv[0] = "foundry"
+    warm_python.STARTED.update(started)
+    with in_haste(Path(os.environ[FOLDER])):
+        main()
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import CONFIG
+from servers import in_checkout
+from sharing import begin_foundry
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -79,11 +81,9 @@ def home(tmp_path: Path) -> Path:
     commands = tmp_path / ".bin"
     commands.mkdir()
     export = tmp_path / "handbook" / "dist" / "handbook"
-    for name, path in {"foundry": ROOT, "handbook": export}.items():
+    for name, begin in {"foundry": begin_foundry(), "handbook": in_checkout(export)}.items():
         command = commands / name
-        command.write_text(
-            f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(path))} exec {sys.executable} -m {name} "$@"\n'
-        )
+        command.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, begin))} "$@"\n')
         command.chmod(0o755)
     return tmp_path
 

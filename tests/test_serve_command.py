@@ -9,15 +9,17 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 import web_sites
 from conftest import CONFIG, MakeProject
 from processes import FOUNDRY, foundry, snapshot
+from sharing import begin_foundry
 from waiting import wait_until
 from web_sites import Route, page
 
@@ -56,10 +58,13 @@ class Serve:
 
 @contextmanager
 def serving(
-    path: Path | str, *options: str, variables: Mapping[str, str] | None = None
+    path: Path | str,
+    *options: str,
+    variables: Mapping[str, str] | None = None,
+    begin: Sequence[str] | None = None,
 ) -> Iterator[Serve]:
     process = subprocess.Popen(
-        [*FOUNDRY, "serve", path, "--port", "0", *options],
+        [*(begin or begin_foundry()), "serve", path, "--port", "0", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -72,6 +77,10 @@ def serving(
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+
+def refused(*arguments: str | Path, **options: Any) -> "subprocess.CompletedProcess[str]":
+    return foundry(*arguments, begin=begin_foundry(), **options)
 
 
 def get(url: str) -> str:
@@ -259,7 +268,7 @@ def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: Mak
 @pytest.mark.slow
 def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
-    with serving(project.root) as serve:
+    with serving(project.root, begin=FOUNDRY) as serve:
         address = serve.wait_for_address()
         assert answers(address)
         serve.process.kill()
@@ -272,7 +281,7 @@ def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject)
 @pytest.mark.parametrize("options", [[], ["--no-watch"]])
 def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
-    with serving(project.root, *options) as serve:
+    with serving(project.root, *options, begin=FOUNDRY) as serve:
         serve.wait_for_address()
         pid = serve.process.pid
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
@@ -288,12 +297,12 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = foundry("serve", project.root, "--no-watch", "--port", str(port))
+        done = refused("serve", project.root, "--no-watch", "--port", str(port))
     assert done.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
     assert "choose another one with --port" in done.stderr
     without = {"API_TOKENS": ""}
-    done = foundry("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
+    done = refused("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
     assert done.returncode == 2
     assert "no API_TOKENS are set" in done.stderr
     with serving(
@@ -304,17 +313,17 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
 
 
 def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str]) -> None:
-    done = foundry("serve", tmp_path / "nowhere", variables=cache)
+    done = refused("serve", tmp_path / "nowhere", variables=cache)
     assert (done.returncode, "no such folder or file" in done.stderr) == (1, True)
-    done = foundry("serve", "https:///docs/", variables=cache)
+    done = refused("serve", "https:///docs/", variables=cache)
     assert (done.returncode, "write it like https://example.com/docs/" in done.stderr) == (1, True)
     assert not (tmp_path / "cache").exists()
     (tmp_path / "empty").mkdir()
-    done = foundry("serve", tmp_path / "empty", variables=cache)
+    done = refused("serve", tmp_path / "empty", variables=cache)
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     (tmp_path / "foundry.toml").write_text("[project\n")
-    assert foundry("serve", tmp_path, variables=cache).returncode == 2
+    assert refused("serve", tmp_path, variables=cache).returncode == 2
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from processes import FOUNDRY, snapshot
+from processes import snapshot
+from sharing import begin_foundry
 
 SECONDS = 60
 
@@ -38,7 +39,7 @@ class Watch:
 @contextmanager
 def watching(project: Project) -> Iterator[Watch]:
     process = subprocess.Popen(
-        [*FOUNDRY, "watch", project.root, "--quiet"],
+        [*begin_foundry(), "watch", project.root, "--quiet"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

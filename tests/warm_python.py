@@ -2,7 +2,7 @@
 
 Importing what a server needs takes longer than all that most tests ask of it. So one process
 imports it, and forks another for each that is wanted: `command(libraries)` begins what behaves as
-`python -I -B -X utf8 -c` does.
+`python -I -B -X utf8 -c` does. Folders among the libraries are where others are looked for too.
 
 A process that is wanted is started as this file, with a socket and what it is to run. It hands its
 standard streams, its environment and its folder over, passes signals on, and ends as its fork does.
@@ -18,7 +18,6 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,9 +26,18 @@ HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 IS_POSSIBLE = sys.platform == "linux"
 
 
-@cache
+STARTED: dict[tuple[str, ...], list[str]] = {}
+"""The commands of processes that have imported libraries; whose own started them may be told."""
+
+
 def command(*libraries: str) -> list[str]:
     """Start the process that imports; returns what precedes code and its arguments."""
+    if libraries not in STARTED:
+        STARTED[libraries] = _start(libraries)
+    return STARTED[libraries]
+
+
+def _start(libraries: tuple[str, ...]) -> list[str]:
     if not IS_POSSIBLE:
         return [sys.executable, "-I", "-B", "-X", "utf8", "-c"]
     import atexit
@@ -74,6 +82,9 @@ def hand_over(address: str, arguments: list[str]) -> int:
 def listen(address: str, libraries: list[str]) -> str:
     """Fork for each request until standard input ends; returns in the fork what it is to run."""
     for library in libraries:
+        if os.sep in library:
+            sys.path.append(library)
+            continue
         with suppress(ImportError):
             importlib.import_module(library)
     gc.freeze()
@@ -153,6 +164,10 @@ def take_over(
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    # They look at what they stand for when they are made.
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
     os.chdir(folder)
     os.umask(umask)
     os.environ.clear()

@@ -4,7 +4,6 @@ The templates are rendered with every choice that decides a dependency; what any
 resolved together by uv, from PyPI. Run it when a template's bounds change, and before a release.
 """
 
-import itertools
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from foundry.features.contributions import dependencies_of
 from foundry.features.interfaces import INTERFACES
 from foundry.features.operation import HTTP
 from foundry.features.providers import PROVIDERS
@@ -26,17 +24,15 @@ LOCK = "uv.lock"
 
 def combinations() -> list[dict[str, object]]:
     """The values of templates/server/pyproject.toml.jinja, once for every set of dependencies."""
-    sets = {
-        tuple(dependencies_of((HTTP, provider, store, *stages, *interfaces)))
-        for provider in PROVIDERS.values()
-        for stages in ((), STAGES.values())
-        for store in STORES.values()
-        for count in range(len(INTERFACES) + 1)
-        for interfaces in itertools.combinations(INTERFACES.values(), count)
-    }
+    sets = {frozenset(HTTP.dependencies)}
+    sets = {each | {*provider.dependencies} for each in sets for provider in PROVIDERS.values()}
+    sets = {each | {*store.dependencies} for each in sets for store in STORES.values()}
+    sets |= {each.union(*(stage.dependencies for stage in STAGES.values())) for each in sets}
+    for interface in INTERFACES.values():
+        sets |= {each | {*interface.dependencies} for each in sets}
     return [
         {"name": "server", "package": "server", "description": "", "dependencies": dependencies}
-        for dependencies in sorted(sets, key=lambda each: (len(each), each))
+        for dependencies in sorted(map(sorted, sets), key=lambda each: (len(each), each))
     ]
 
 

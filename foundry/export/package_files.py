@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 LEFTOVERS = (".new", ".rej")
@@ -10,6 +11,8 @@ LEFTOVERS = (".new", ".rej")
 
 _MARKED = re.compile(rb"(?ms)^<{7}(?: [^\n]*)?$.*?^={7}\r?$.*?^>{7}(?: [^\n]*)?$")
 _COMPILED = (".so", ".pyd")
+_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""Nodes in which a statement may be."""
 
 
 def has_conflicts(content: bytes) -> bool:
@@ -57,6 +60,7 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
             trees[module] = None
     packages = {parent for module in trees for parent in _parents(module)}
     trees = {module.removesuffix(".__init__"): tree for module, tree in trees.items()}
+    bound_by = cache(lambda module: _bound_names(trees.get(module)))
     for name in sorted(files):
         module = ".".join(PurePosixPath(name).with_suffix("").parts)
         tree = trees.get(module.removesuffix(".__init__"))
@@ -69,7 +73,7 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
             if base not in trees and base not in packages:
                 findings.append(f"{place} {written}, which is not there")
                 continue
-            bound = _bound_names(trees.get(base))
+            bound = bound_by(base)
             findings += [
                 f"{place} {wanted} from {written}, where no such name is"
                 for wanted in names
@@ -86,6 +90,8 @@ def find_broken(files: Mapping[str, bytes], package: str) -> list[str]:
     return [*find_unsettled(files), *find_malformed(files), *find_unresolved(files, package)]
 
 
+# What is malformed and what is unresolved is looked for in the same modules.
+@lru_cache(maxsize=256)
 def _parse(content: bytes) -> ast.Module | Exception:
     try:
         return ast.parse(content)
@@ -107,7 +113,7 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str
         if isinstance(node, ast.Try):
             waiting += [*node.handlers, *node.orelse, *node.finalbody]
             continue
-        waiting += ast.iter_child_nodes(node)
+        waiting += (each for each in ast.iter_child_nodes(node) if isinstance(each, _STATEMENTS))
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node, alias.name, alias.name, []
