@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
+from foundry.embedding.embedder import Embedder
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
@@ -130,16 +130,6 @@ class IndexWriter:
         """Yield the texts of all chunks of the previous index that were not carried over."""
         if self._carrying is not None:
             yield from self._carrying.texts_left_out()
-
-    def estimate(self, embedder: Embedder) -> Estimate | None:
-        """Return what `embed` would ask of a model; None where none is asked."""
-        self.close()
-        estimates = [
-            estimate
-            for headings, texts in self._read_texts()
-            if (estimate := embedder.estimate(headings, texts)) is not None
-        ]
-        return sum_estimates(estimates) if estimates else None
 
     def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
         """Embed all chunks, when all have been added; `progress` is told how many more are done."""
