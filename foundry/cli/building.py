@@ -32,7 +32,7 @@ jobs_option = click.option(
 @click.option(
     "--ray-address",
     metavar="HOST:PORT",
-    help="The Ray cluster to use.  [default: RAY_ADDRESS, or a cluster started for this build]",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS]",
 )
 @click.option("--fresh", is_flag=True, help="Read every document again, ignoring the cache.")
 @click.option(

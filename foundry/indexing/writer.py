@@ -176,14 +176,8 @@ class IndexWriter:
         ours = int(has_vector[1 : len(samples)].sum())
         chunks, cosines = self._written.nearest(asked)
         measured = self._written.measure(asked[:ours], chunks[:ours])
-        contract = embedder.contract
         self._dense = DenseManifest(
-            provider=contract.provider,
-            model=contract.model,
-            revision=contract.revision,
-            dimensions=contract.dimensions,
-            document_prefix=contract.document_prefix,
-            query_prefix=contract.query_prefix,
+            **asdict(embedder.contract),
             query=asdict(encoder.figures),
             encoder_sha256=encoder.write(self._layout.encoder),
             candidates=measured.candidates,
