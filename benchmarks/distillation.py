@@ -36,15 +36,16 @@ from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
+from foundry.evaluation.metrics import measure
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
-from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
+from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
-from foundry.runtime.retrieval.hybrid import DenseManifest, by_meaning, complete_lanes, fuse_linear
+from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes, fuse_linear
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 
@@ -84,7 +85,7 @@ class Bench:
             ranked = self._rank(lane, query, vector)
             documents = [self.index.chunk(number).document_id for number in ranked]
             ranked_documents = list(dict.fromkeys(documents))
-            scores.append(ndcg(ranked_documents, self.collection.relevant[key], 10))
+            scores.append(measure(ranked_documents, self.collection.relevant[key])["nDCG@10"])
         return float(np.mean(scores))
 
     def _rank(self, lane: str, query: str, vector: Vectors) -> list[int]:
@@ -196,8 +197,8 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
         cells += [static.score(lane, by_static) for lane in LANES]
         rows.append(cells)
         print(row(folder.name, cells), flush=True)
-        dense = DenseManifest.of(bench.index.manifest)
-        assert dense is not None
+        assert bench.index.manifest.dense is not None
+        dense = DenseManifest(**bench.index.manifest.dense)
         start = time.perf_counter()
         distil(bench, opened, DistillationOptions(), with_chunks=True)
         training = time.perf_counter() - start

@@ -28,8 +28,8 @@ from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.providers.splitting import split_text
 from foundry.embedding.vector_cache import VectorCache
+from foundry.evaluation.metrics import measure
 from foundry.indexing.versions import open_index
-from foundry.runtime.evaluation import ndcg
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.identifiers import is_identifier_query
@@ -117,7 +117,7 @@ def score(collection: Collection, index: Index, cosines: Cosines) -> NDArray[np.
         weight = 0.0 if is_identifier else SEMANTIC
         scores = weight * np.maximum(semantic, 0) + KEYWORD * keyword
         ranked = [index.chunk(n).document_id for n in np.argsort(-scores, kind="stable")[:DEPTH]]
-        values.append(ndcg([*dict.fromkeys(ranked)], collection.relevant[key], 10))
+        values.append(measure([*dict.fromkeys(ranked)], collection.relevant[key])["nDCG@10"])
     return np.array(values)
 
 

@@ -25,7 +25,7 @@ from common import (
 from latency import ask_all
 from numpy.typing import NDArray
 
-from foundry.runtime.evaluation import ndcg
+from foundry.evaluation import metrics
 
 STAGE = "[search.word_parts]"
 RANKINGS = (
@@ -44,7 +44,7 @@ def measure(search: Search, mode: str, collection: Collection) -> NDArray[np.flo
     values = []
     for query, text in collection.queries.items():
         ranked = dict.fromkeys(hit.document_id for hit in search(text, DEPTH, mode=mode).hits)
-        values.append(ndcg([*ranked], collection.relevant[query], 10))
+        values.append(metrics.measure([*ranked], collection.relevant[query])["nDCG@10"])
     return np.array(values)
 
 

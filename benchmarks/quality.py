@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from foundry import pipeline
 from foundry.cli.options import warn
 from foundry.config.search import DEFAULT_FIELDS
+from foundry.evaluation import metrics
 from foundry.evaluation.options import EvaluationOptions
 from foundry.evaluation.run import EvaluationResult
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
-from foundry.runtime.evaluation import ndcg
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.results import MAX_TOP_K
 
@@ -94,7 +94,9 @@ class Peers:
         for query, ranked in zip(self._collection.queries, rankings, strict=True):
             documents = [self._chunks[number].document_id for number in ranked[:DEPTH]]
             ranked_documents = list(dict.fromkeys(documents))
-            values.append(ndcg(ranked_documents, self._collection.relevant[query], 10))
+            values.append(
+                metrics.measure(ranked_documents, self._collection.relevant[query])["nDCG@10"]
+            )
         return float(np.mean(values))
 
     def _weighted_texts(self) -> list[str]:

@@ -54,6 +54,7 @@ mcp = false
 chat = false
 page = false
 documents = false
+filters = false
 callers = false
 workers = false
 snippets = false

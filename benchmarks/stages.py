@@ -15,8 +15,8 @@ import numpy as np
 from common import Search, build, load_server, machine, make_project, read_collection
 from stages_corpora import REFERENCE_DATE, make_all
 
+from foundry.evaluation.metrics import measure, recall
 from foundry.evaluation.questions import read_questions
-from foundry.runtime.evaluation import ndcg, recall
 
 STAGES = {
     "off": "",
@@ -45,7 +45,7 @@ def evaluate(search: Search, questions: Questions) -> tuple[float, float]:
             hit.document_id if hit.document_id in grades else hit.path
             for hit in search(query, DEPTH).hits
         )
-        figures.append((ndcg([*ranked], grades, 10), recall([*ranked], grades, 20)))
+        figures.append((measure([*ranked], grades)["nDCG@10"], recall([*ranked], grades, 20)))
     means = np.mean(figures, axis=0)
     return float(means[0]), float(means[1])
 

@@ -20,6 +20,7 @@ from foundry.indexing.writer import IndexWriter
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering import plan
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
@@ -97,8 +98,9 @@ def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Itera
 
 def number_of(index: Any, hit: Any) -> int:
     """Return the number of a hit's chunk in an index."""
-    document = index.find_document(hit.document_id)
-    number: int = document.chunk_start + index.place_of(document, hit.id)
+    documents = index.part(Documents)
+    document = documents.find(hit.document_id)
+    number: int = document.chunk_start + documents.place_of(document, hit.id)
     return number
 
 

@@ -178,6 +178,7 @@ CHANGES: dict[str, Change] = {
     "embedding.max_tokens": (SERVICE, 64, True),
     "embedding.concurrency": (SERVICE, 2, False),
     "embedding.retry_seconds": (SERVICE, 1, False),
+    "embedding.price_per_million_tokens": (SERVICE, 1.0, False),
     "embedding.query": (SERVICE, "same", True),
     "embedding.distillation_texts": (SERVICE, 100, True),
     "search.fusion": (FOLDER, "rrf", False),
@@ -236,6 +237,12 @@ CHANGES: dict[str, Change] = {
     "server.snippets": (FOLDER + "[server]\npage = false\ncommand_line = false\n", False, False),
     "server.command_line": (FOLDER, False, False),
     "server.hooks": (FOLDER, False, False),
+    "server.filters": (
+        FOLDER + "[server]\nmcp = false\nchat = false\npage = false\ncommand_line = false\n"
+        "hooks = false\n",
+        False,
+        False,
+    ),
     "server.workers": (FOLDER, False, False),
     "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),
     "server.documents": (

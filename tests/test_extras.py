@@ -36,10 +36,10 @@ main()
 QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
 CASES = [
     ("sentence-transformers", MODEL.format("sentence-transformers"), [["build"]]),
-    ("fastembed", MODEL.format("fastembed"), [["build"]]),
+    ("fastembed", MODEL.format("fastembed"), [["build"], ["build", "--dry-run"]]),
     ("ray", "", [["build", "--engine", "ray"]]),
     ("models", MODEL.format("openai"), [["build"]]),
-    ("near", '[build]\nduplicates = "near"\n', [["build"]]),
+    ("near", '[build]\nduplicates = "near"\n', [["build"], ["build", "--dry-run"]]),
     ("ocr", '[[sources]]\ntype = "folder"\nname = "scans"\npath = "."\nocr = true\n', [["build"]]),
     ("pgvector", STORE.format("pgvector"), [QUERY, EVAL, PUBLISH]),
     ("qdrant", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),

@@ -17,7 +17,7 @@ from foundry.indexing.terms import count_terms
 from foundry.indexing.versions import open_index
 from foundry.records.prepared import unpack
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.filters import parse_filters, read_pairs
+from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs
 from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -70,7 +70,7 @@ def paths(answer: dict[str, Any]) -> set[str]:
 )
 def test_filters_select_documents(project: Project, pairs: list[str], expected: set[str]) -> None:
     index = open_index(project.index)
-    allowed = index.filters.select(read_pairs(pairs))
+    allowed = index.part(FilterColumns).select(read_pairs(pairs))
     assert allowed is not None
     assert {index.chunk(int(number)).path for number in np.flatnonzero(allowed)} == expected
 
@@ -148,11 +148,11 @@ def test_an_index_without_the_options_of_its_server_is_not_exported(
 
 
 def test_newest_date(project: Project, make_project: MakeProject) -> None:
-    assert open_index(project.index).filters.newest_date() is None
+    assert open_index(project.index).part(FilterColumns).newest_date() is None
     files = {f"{day}.md": f"---\ndate: 2024-05-{day}\n---\n# Day {day}\n" for day in ("02", "31")}
     made = make_project({**files, "none.md": "# No day\n"})
     made.succeed("build", "--quiet")
-    assert open_index(made.index).filters.newest_date() == "2024-05-31"
+    assert open_index(made.index).part(FilterColumns).newest_date() == "2024-05-31"
 
 
 def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
@@ -203,7 +203,7 @@ def test_any_number_of_values_selects_what_each_passage_says(
     teams: tuple[str, ...],
 ) -> None:
     filters = {"source": sources, "tags": tags, "path": paths, "media_type": kinds, "team": teams}
-    allowed = notes.filters.select(filters)
+    allowed = notes.part(FilterColumns).select(filters)
     expected = []
     for number, note in enumerate(NOTES):
         passes = (
@@ -234,7 +234,7 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
     ):
         tracemalloc.start()
         try:
-            index.filters.select(filters)
+            index.part(FilterColumns).select(filters)
             _, most = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

@@ -17,6 +17,10 @@ mcp = false
 chat = false
 page = false
 documents = false
+filters = false
+snippets = false
+command_line = false
+hooks = false
 callers = false
 workers = false
 monitoring = false
@@ -35,8 +39,10 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
+    assert not (export / "notes" / "index" / "documents.py").exists()
+    assert not (export / "notes" / "retrieval" / "filters.py").exists()
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
-    assert web == {"__init__", "json", "middleware", "process", "requests", "routes", "serving"}
+    assert web == {"__init__", "middleware", "problems", "process", "requests", "routes", "serving"}
     assert not (export / "Dockerfile").exists()
     for file in ("README.md", ".env.example", "notes/settings.json"):
         text = (export / file).read_text()
@@ -48,6 +54,8 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
         found = post(f"{address}/search", {"query": "seal"})["results"]
         assert [hit["title"] for hit in found] == ["Pumps"]
         assert list(get(f"{address}/openapi.json")["paths"]) == ["/search", "/healthz", "/readyz"]
+        with pytest.raises(urllib.error.HTTPError, match="422"):
+            post(f"{address}/search", {"query": "seal", "filters": {"path": "note"}})
         for path in ("documents", "sources", f"chunks/{found[0]['id']}", "metrics"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 get(f"{address}/{path}")

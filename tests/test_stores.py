@@ -24,7 +24,8 @@ from waiting import wait_until
 
 from foundry.config.project import load_config
 from foundry.errors import ConfigError, PublishError
-from foundry.runtime.retrieval.dense_lane import DenseLane, quantise
+from foundry.runtime.retrieval.dense_lane import DenseLane
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.store import (
     Store,
     StoreError,

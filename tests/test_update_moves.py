@@ -188,8 +188,8 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
 def test_edits_of_what_stayed_are_merged_with_imports_that_follow(flat: Flat) -> None:
     flat.edit(
         "notes/search.py",
-        "    terms = query_terms(tokens)",
-        "    terms = [*query_terms(tokens), 'lamp']",
+        '        journal.note("query_length", searched=searched)\n',
+        '        journal.note("query_length", searched=searched, mine=1)\n',
     )
     flat.add("notes/app.py", flat.read("notes/app.py") + "\n\nMINE = 1\n")
     flat.edit("notes/settings.json", '"port": 8000', '"port": 9000')
@@ -207,8 +207,8 @@ def test_edits_of_what_stayed_are_merged_with_imports_that_follow(flat: Flat) ->
     for name, old, new in (
         (
             "notes/search.py",
-            "    terms = query_terms(tokens)",
-            "    terms = [*query_terms(tokens), 'lamp']",
+            '        journal.note("query_length", searched=searched)\n',
+            '        journal.note("query_length", searched=searched, mine=1)\n',
         ),
         ("notes/settings.json", '"port": 8000', '"port": 9000'),
         ("README.md", "# notes\n", "# notes, as we know them\n"),

@@ -442,7 +442,9 @@ def test_array_that_lies_is_refused(name: str, built: Project, tmp_path: Path) -
         assert result.exit_code == 1, lie
         assert Path(name).name in result.stderr or "encoder" in result.stderr, lie
         assert "Traceback" not in result.output
-    refuse(project, Path(name).name, "encoder")
+    # A search reads no record of a document.
+    if not name.startswith("documents."):
+        refuse(project, Path(name).name, "encoder")
 
 
 def test_objects_are_never_unpickled(damaged: Project) -> None:
@@ -539,9 +541,10 @@ for path in sorted(path for path in Path(root).rglob("*") if path.is_file()):
             index = server.load(root, verify=False)
             for mode in ("hybrid", "semantic", "keyword"):
                 server.search_hybrid("pump seal", mode=mode).to_json()
-            for document in index.documents():
-                index.chunks_of(document)
-            index.sources()
+            documents = index.part(Documents)
+            for document in documents.page():
+                [*documents.chunks_of(document)]
+            documents.sources()
             answered += 1
         except ServerError:
             refused += 1

@@ -57,7 +57,8 @@ def gather(
     options = {"min_coverage": 0.0, "requests_per_second": 1000.0, **places, **values}
     allowed = [*site.allow_private, *private]
     section = _SECTIONS[kind](type=kind, allow_private=allowed, **options)
-    source = section.model_copy(update={"name": "web"})
+    assert section.find_problems("sources[0]") == []
+    source = section.resolve("web")
     (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step)
     delivered = list(iterate(ready))
     documents = [item for item in delivered if isinstance(item, RawDocument)]

@@ -20,6 +20,7 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features import access
+from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Synonyms
 from foundry.features.stages.results import Parents
@@ -106,7 +107,8 @@ def load_config(project: Path) -> Config:
     try:
         parsed = ConfigFile.model_validate(written)
     except ValidationError as error:
-        raise ConfigError(str(file), describe(error.errors())) from None
+        problems = [describe(detail) for detail in error.errors()]
+        raise ConfigError(str(file), problems) from None
     problems = _find_contradictions(parsed, project)
     if problems:
         raise ConfigError(str(file), problems)
@@ -125,7 +127,12 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         )
     problems += parsed.chunking.find_problems()
     has_vectors = parsed.embedding.provider != "none"
-    problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
+    problems += config_search.find_problems(
+        parsed.search,
+        parsed.sources,
+        has_vectors=has_vectors,
+        has_filters=Filters.name in parsed.server.interfaces,
+    )
     problems += parsed.store.find_problems(has_vectors=has_vectors)
     problems += parsed.server.find_problems()
     if isinstance(parsed.server, access.AccessKeys) and parsed.server.access:

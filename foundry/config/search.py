@@ -130,7 +130,7 @@ class IndexOptions:
 
 
 def find_problems(
-    search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
+    search: SearchSection, sources: Sequence[Source], *, has_vectors: bool, has_filters: bool
 ) -> list[str]:
     """Return what is wrong with [search] although each of its keys is possible by itself."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
@@ -143,8 +143,10 @@ def find_problems(
     if search.identifier_patterns and not (is_read or search.stages):
         off = "unknown_identifiers = false"
         problems.append(f"search.identifier_patterns: does nothing with {off}; remove it")
+    if search.filterable and not has_filters:
+        problems.append("search.filterable: does nothing with server.filters = false; remove it")
     surroundings = Surroundings(
-        has_vectors, {*EXTRACTABLE, *search.filterable}, search.stages.keys()
+        has_vectors, {*EXTRACTABLE, *search.filterable}, search.stages.keys(), has_filters
     )
     for stage in search.stages.values():
         problems += stage.find_problems(surroundings)

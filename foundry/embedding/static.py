@@ -28,8 +28,8 @@ from foundry.embedding.embedder import (
 from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.dense_lane import quantise
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
+from foundry.runtime.retrieval.quantising import quantise
 
 MODEL = "static-en"
 MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL

@@ -16,7 +16,9 @@ from typing import Any
 from foundry.config.search import rest
 from foundry.evaluation.questions import Question
 from foundry.runtime.evaluation import Grades
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.results import MAX_TOP_K, Hit, SearchResponse
 
 MODES = ("hybrid", "semantic", "keyword")
@@ -52,7 +54,7 @@ def ask_server(
     """
     server: Any = import_module(package)
     index = server.load()
-    if newest := index.filters.newest_date():
+    if newest := FilterColumns(index).newest_date():
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
@@ -97,12 +99,12 @@ def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question]
     known: dict[str, list[str]] = {}
     wanted = {name for question in questions for name in question.relevant}
     for name in wanted:
-        if document := index.find_document(name):
+        if document := index.part(Documents).find(name):
             known[name] = [document.id]
         elif chunk := index.find_chunk(name):
             known[name] = [chunk.document_id]
     wanted -= known.keys()
-    for document in index.documents(limit=index.document_count) if wanted else ():
+    for document in index.part(Documents).page(limit=index.document_count) if wanted else ():
         for path in wanted & {document.path, *(place.path for place in document.also_at)}:
             known.setdefault(path, []).append(document.id)
     resolved = []
@@ -133,14 +135,14 @@ def _time(search: Callable[..., SearchResponse], query: str, mode: str) -> float
 
 
 def _hash_corpus(index: Index) -> str:
-    documents = index.documents(limit=index.document_count)
+    documents = index.part(Documents).page(limit=index.document_count)
     corpus = "\n".join(sorted(f"{document.id}\0{document.sha256}" for document in documents))
     return hashlib.sha256(corpus.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _describe(index: Index, question: Question, response: SearchResponse) -> dict[str, Any]:
     relevant: Grades = question.relevant
-    documents = (index.find_document(name) for name in relevant)
+    documents = (index.part(Documents).find(name) for name in relevant)
     wanted = {name for name, grade in relevant.items() if grade > 0}
     return {
         "query": question.query,

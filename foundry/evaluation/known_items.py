@@ -12,6 +12,7 @@ from pathlib import Path
 
 from foundry.errors import FoundryError
 from foundry.evaluation.questions import Question, QuestionSet
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.tokens import Token, heading_term
@@ -123,7 +124,7 @@ def write_draft(index: Index, file: Path) -> int:
 
 def _choose(index: Index) -> Iterator[tuple[str, str]]:
     """Yield headings, one of each document before the second of any, and documents by path."""
-    paths = Counter(document.path for document in index.documents())
+    paths = Counter(document.path for document in index.part(Documents).page())
     headings: dict[str, str] = {}
     for number in sample(index.chunk_count):
         chunk = index.chunk(number)

@@ -17,9 +17,11 @@ from foundry.evaluation.results import CONFIGURED, Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The change of each metric since a baseline, a sentence for each.
+    """The change of each metric since a baseline.
 
-    `failures` are those of metrics that are worse by more than the tolerance.
+    Attributes:
+        lines: A sentence for each metric.
+        failures: Those of metrics that are worse by more than the tolerance.
     """
 
     lines: tuple[str, ...]

@@ -14,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.runtime import evaluation
-from foundry.runtime.evaluation import Grades, recall, reciprocal_rank
+from foundry.runtime.evaluation import Grades
 
-METRICS = tuple(
-    "nDCG@10 recall@5 recall@10 recall@100 MRR@10 hit@1 hit@3 hit@5 R-precision".split()
+METRICS = (
+    "nDCG@10",
+    "recall@5",
+    "recall@10",
+    "recall@100",
+    "MRR@10",
+    "hit@1",
+    "hit@3",
+    "hit@5",
+    "R-precision",
 )
 """Names, in the order in which they are shown."""
 
@@ -41,10 +49,16 @@ def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
         **evaluation.measure(ranked, grades),
         "recall@5": recall(ranked, grades, 5),
         "recall@100": recall(ranked, grades, 100),
-        "hit@5": float(reciprocal_rank(ranked, grades, 5) > 0),
+        "hit@5": float(recall(ranked, grades, 5) > 0),
         "R-precision": recall(ranked, grades, len(relevant)),
     }
     return {name: values[name] for name in METRICS}
+
+
+def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
+    """Return the share of the relevant documents that is among the first `depth`."""
+    relevant = {name for name, grade in grades.items() if grade > 0}
+    return len(relevant.intersection(ranked[:depth])) / (len(relevant) or 1)
 
 
 @dataclass(frozen=True, slots=True)

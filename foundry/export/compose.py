@@ -31,6 +31,7 @@ from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.stages.expansion import open_words
 from foundry.runtime.store.store import HELD_FILES
 
@@ -128,7 +129,7 @@ def check_origin(target: Path, config: Config) -> None:
 
 
 def _check_search_options(config: Config, index: Index) -> None:
-    if missing := set(config.index.filterable) - set(index.filters.columns):
+    if missing := set(config.index.filterable) - set(index.part(FilterColumns).columns):
         raise IndexUnusableError(
             f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
             hint=f"build it again: {config.build_command}",

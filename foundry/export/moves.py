@@ -20,9 +20,11 @@ GONE: Mapping[str, str] = _TABLES["gone"]
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Modules that lie elsewhere after an update, by whole dotted names before it.
+    """Modules and names that lie elsewhere after an update.
 
-    `gone` are the paths of those that none replaces, and why.
+    Attributes:
+        modules: Whole dotted name of a module before the update -> the same after it.
+        gone: Path of a module that none replaces -> why.
     """
 
     modules: Mapping[str, str]

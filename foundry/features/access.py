@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from foundry.features.feature import Slug, Table
-from foundry.features.operation import Callers, Interface
+from foundry.features.operation import Callers, Filters, Interface
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Stage
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, parse_time
@@ -43,7 +43,7 @@ class Access(Interface):
 
     name = "access"
     keys = AccessKeys
-    needs = (Callers.name,)
+    needs = (Callers.name, Filters.name)
     settings = ("access_default", "access_rules")
     environment = ("access",)
     section = "access"

@@ -11,6 +11,7 @@ from foundry.features.operation import (
     Callers,
     CommandLine,
     Documents,
+    Filters,
     Hooks,
     Interface,
     Monitoring,
@@ -39,7 +40,7 @@ class Mcp(Interface):
 
     name = "mcp"
     keys = _McpKeys
-    needs = (Callers.name, Documents.name)
+    needs = (Callers.name, Documents.name, Filters.name)
     files = ("server.json", "tests/test_mcp.py")
     contents = (("{package}/mcp/", "MCP: tools and transports"),)
     dependencies = ("mcp>=2.3,<3",)
@@ -94,7 +95,7 @@ class Chat(Interface):
 
     name = "chat"
     keys = _ChatKeys
-    needs = (Callers.name, Documents.name)
+    needs = (Callers.name, Documents.name, Filters.name)
     files = ("tests/test_chat.py",)
     contents = (("{package}/chat/", "the chat: prompt, citations, extracts"),)
     dependencies = (HTTPX,)
@@ -155,7 +156,7 @@ class Page(Interface):
 
     name = "page"
     keys = switch("page", "Whether it has pages for browsers.", default=True)
-    needs = (Documents.name, Snippets.name)
+    needs = (Documents.name, Filters.name, Snippets.name)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
@@ -190,6 +191,7 @@ INTERFACES: dict[str, Interface] = {
         OpenAi(),
         Page(),
         Documents(),
+        Filters(),
         Callers(),
         Workers(),
         Snippets(),

@@ -124,6 +124,17 @@ class Documents(Interface):
         yield Step(Place.ANSWER, {"web.documents": ("document_routes",)}, code)
 
 
+class Filters(Interface):
+    """Choosing among passages before they are ranked."""
+
+    name = "filters"
+    keys = switch(
+        "filters",
+        "Whether a search may ask for a source, tags, dates or columns of metadata.",
+        default=True,
+    )
+
+
 class Workers(Interface):
     """Several serving processes on one address."""
 
@@ -140,6 +151,7 @@ class Hooks(Interface):
         "Whether `custom.py` may change searches, refuse requests and add endpoints.",
         default=True,
     )
+    needs = (Filters.name,)
     files = ("package/custom.py",)
     contents = (
         ("{package}/custom.py", "your own code: hooks of searches, access checks, endpoints"),
@@ -164,7 +176,7 @@ class CommandLine(Interface):
     keys = switch(
         "command_line", "Whether there is a command that searches, `search`.", default=True
     )
-    needs = (Snippets.name,)
+    needs = (Filters.name, Snippets.name)
 
 
 HTTP = Http()

@@ -13,6 +13,7 @@ _SERVICE_KEYS = _LOCAL_KEYS | {
     "dimensions",
     "concurrency",
     "retry_seconds",
+    "price_per_million_tokens",
 }
 
 

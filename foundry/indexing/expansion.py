@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from foundry.indexing.correction import count_words
 from foundry.indexing.files import write_array
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import quantise
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import pack_signs, quantise
+from foundry.runtime.retrieval.dense_lane import pack_signs
+from foundry.runtime.retrieval.quantising import quantise
 
 RECALL_DEPTH = 20
 TARGET_RECALL = 0.99

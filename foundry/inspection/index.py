@@ -18,9 +18,10 @@ from foundry.inspection.text import (
     show_synonyms,
 )
 from foundry.runtime.cli import format_json
+from foundry.runtime.index.documents import DocumentRecord, Documents
 from foundry.runtime.index.layout import FORMAT_VERSION, Vocabulary, open_array
 from foundry.runtime.index.reader import Index
-from foundry.runtime.index.records import ChunkRecord, DocumentRecord, Place
+from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
 MAX_CANDIDATES = 5
@@ -31,8 +32,13 @@ MAX_CANDIDATES = 5
 class Selection:
     """The part of an index to show: all of it, unless one of these is given.
 
-    `source` and `path`, in which `*` also stands for slashes, let documents through; `document` is
-    the id or path of one, `chunk` an id.
+    Attributes:
+        documents: All documents, or those that `source` and `path` let through.
+        source: Name of a source.
+        path: A pattern of paths, in which `*` also stands for slashes.
+        document: Id or path of one document.
+        chunk: Id of one chunk.
+        synonyms: What is searched for by other forms, too.
     """
 
     documents: bool = False
@@ -70,7 +76,7 @@ class _Inside:
     """Reads what a search never needs to read back: which terms and vectors a chunk has."""
 
     def __init__(self, index: Index) -> None:
-        self._index = index
+        self._index, self._documents = index, index.part(Documents)
         layout, manifest = index.layout, index.manifest
         self._vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, manifest.terms)
         self._term_ends = open_array(layout.posting_offsets, np.uint64, (manifest.terms + 1,))
@@ -96,7 +102,7 @@ class _Inside:
             "chunks": manifest.chunks,
             "terms": manifest.terms,
             "postings": manifest.postings,
-            "sources": [source.to_json() for source in self._index.sources()],
+            "sources": [source.to_json() for source in self._documents.sources()],
             "tags": len(manifest.tags),
             "dense": dense,
             "config_sha256": manifest.config_sha256,
@@ -119,7 +125,7 @@ class _Inside:
             raise FoundryError(
                 f"there is no source {source!r}", hint=f"sources: {', '.join(names)}"
             )
-        for record in self._documents():
+        for record in map(self._documents.read, range(len(self._documents))):
             places: list[DocumentRecord | Place] = [record, *record.also_at]
             if any(
                 source in (None, place.source) and (path is None or fnmatchcase(place.path, path))
@@ -129,7 +135,7 @@ class _Inside:
 
     def describe_document(self, name: str) -> dict[str, Any]:
         record = self._find_document(name)
-        terms = self._terms(record.chunk_start, record.chunk_end)
+        terms = self._terms(record.chunk_start, record.chunk_start + record.chunks)
         chunks = [
             {
                 "id": chunk.id,
@@ -139,7 +145,7 @@ class _Inside:
                 "terms": len(terms[number]),
                 "has_vector": self._has_vector(record.chunk_start + number),
             }
-            for number, chunk in enumerate(self._index.chunks_of(record))
+            for number, chunk in enumerate(self._documents.chunks_of(record))
         ]
         return {**record.to_json(), "chunks": chunks}
 
@@ -167,17 +173,13 @@ class _Inside:
             "indexed": dict(terms),
         }
 
-    def _documents(self) -> Iterator[DocumentRecord]:
-        for number in range(self._index.document_count):
-            yield self._index.document(number)
-
     def _find_document(self, name: str) -> DocumentRecord:
-        found = self._index.find_document(name)
+        found = self._documents.find(name)
         if found is not None:
             return found
         matching = [
             record
-            for record in self._documents()
+            for record in map(self._documents.read, range(len(self._documents)))
             if name in (record.path, *(place.path for place in record.also_at))
         ]
         if len(matching) == 1:
@@ -190,8 +192,8 @@ class _Inside:
         )
 
     def _number_of(self, chunk: ChunkRecord) -> int:
-        document = self._index.find_document(chunk.document_id)
-        place = None if document is None else self._index.place_of(document, chunk.id)
+        document = self._documents.find(chunk.document_id)
+        place = None if document is None else self._documents.place_of(document, chunk.id)
         assert document is not None and place is not None
         return document.chunk_start + place
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from foundry.errors import PublishError
 from foundry.runtime.retrieval.candidates import LaneHits
-from foundry.runtime.retrieval.dense_lane import quantise
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
 
@@ -24,9 +24,12 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Differences of an engine from the index: the largest of a score, and the `recall`.
+    """Differences of an engine from the index.
 
-    That is the share of the nearest 100 chunks that it finds, over all questions; 1 if it is exact.
+    Attributes:
+        recall: The share of the nearest 100 chunks that the engine finds, over all questions; 1
+            for an exact one.
+        difference: The largest difference of a score.
     """
 
     recall: float

@@ -12,7 +12,8 @@ from foundry.indexing import postings, runs, vectors
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.indexing.terms import make_chunk_terms
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import pack_signs, quantise
+from foundry.runtime.retrieval.dense_lane import pack_signs
+from foundry.runtime.retrieval.quantising import quantise
 
 words = st.text(st.sampled_from("abé\U0001f600"), min_size=1, max_size=2)
 documents = st.lists(

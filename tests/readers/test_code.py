@@ -15,7 +15,7 @@ from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
-from foundry.runtime.index.records import join_chunks
+from foundry.runtime.index.documents import join_chunks
 
 EXAMPLES = {
     "a.py": (

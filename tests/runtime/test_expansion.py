@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import quantise
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.expansion import (

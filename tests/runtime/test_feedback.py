@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs, quantise
+from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.feedback import boost_feedback
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -22,12 +22,15 @@ class FakeIndex:
     """Six documents of two chunks each; document i has the chunks 2 i and 2 i + 1."""
 
     manifest = SimpleNamespace(documents=6)
-    document_chunks = np.arange(0, 13, 2, dtype=np.uint64)
+    first_chunks = np.arange(0, 13, 2, dtype=np.uint64)
 
     def __init__(self, *links: list[int]) -> None:
         offsets = np.cumsum([0, *(len(targets) for targets in links)]).astype(np.uint64)
         flat = np.array([target for targets in links for target in targets], dtype=np.uint32)
         self.graph = LinkGraph.of(offsets, flat)
+
+    def part(self, _kind: object) -> Self:
+        return self
 
     def chunk(self, number: int) -> SimpleNamespace:
         return SimpleNamespace(id=f"c{99 - number}")
@@ -142,7 +145,7 @@ def test_limits_and_filters() -> None:
 
 def test_a_document_without_chunks_is_passed_over() -> None:
     index = FakeIndex([3], [], [], [], [], [])
-    index.document_chunks = np.array([0, 2, 4, 6, 6, 8, 10], dtype=np.uint64)
+    index.first_chunks = np.array([0, 2, 4, 6, 6, 8, 10], dtype=np.uint64)
     found = candidates({0: 0.8})
     assert link(index, found)[1] is found
 

@@ -20,10 +20,9 @@ from foundry.runtime.retrieval.calls import call_within
 from foundry.runtime.retrieval.embedding import live as live_query_encoder
 from foundry.runtime.retrieval.embedding.live import LiveQueryEncoder
 from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
-from foundry.runtime.retrieval.embedding.probe import find_difference, require_model
+from foundry.runtime.retrieval.embedding.probe import DenseManifest, find_difference, require_model
 from foundry.runtime.retrieval.embedding.recent import RecentVectors
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
-from foundry.runtime.retrieval.hybrid import DenseManifest
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"

@@ -1,15 +1,17 @@
 """What the tools say: texts put together from passages, and addresses that lead somewhere."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import cast
+from typing import Self, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
-from foundry.runtime.index.records import ChunkRecord, DocumentRecord, join_chunks
+from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, document_url
 
@@ -120,6 +122,12 @@ class HugeIndex:
     def __init__(self, length: int) -> None:
         self.length = length
         self.read: list[int] = []
+
+    def part(self, _kind: object) -> Self:
+        return self
+
+    def chunks_of(self, document: DocumentRecord) -> Iterator[ChunkRecord]:
+        return map(self.chunk, range(document.chunks))
 
     def chunk(self, number: int) -> ChunkRecord:
         self.read.append(number)

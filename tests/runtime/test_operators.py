@@ -13,6 +13,7 @@ from small_indexes import Note, rendered_server, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
@@ -160,7 +161,7 @@ def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: Index) -> N
     view = view_of(index, {"team": "core"})
     for query, expected in (("pump -oily", [0]), ("pump +oily", [4]), ("pump -valves", [0, 4])):
         operators = parse_operators(view, query)
-        own = view.filters.select(None)
+        own = view.part(FilterColumns).select(None)
         allowed = apply_operators(operators, view, own, Journal(), phrase_chunks=10)
         assert allowed is not None
         assert np.flatnonzero(allowed).tolist() == expected
@@ -173,7 +174,7 @@ def test_operators_of_a_query_are_bounded(index: Index) -> None:
 
 
 def test_callers_keep_their_own_filters(index: Index) -> None:
-    own = index.filters.select({"team": "deep"})
+    own = index.part(FilterColumns).select({"team": "deep"})
     operators = parse_operators(index, "pump team:core")
     allowed = apply_operators(operators, index, own, Journal(), phrase_chunks=10)
     assert allowed is not None

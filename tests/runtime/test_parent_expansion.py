@@ -65,9 +65,9 @@ def index_of(chunks: list[ChunkRecord]) -> Any:
                 return number
         return None
 
+    contents = SimpleNamespace(find=documents.get, place_of=place_of)
     return SimpleNamespace(
-        find_document=documents.get,
-        place_of=place_of,
+        part=lambda _kind: contents,
         chunk=chunks.__getitem__,
         manifest=SimpleNamespace(chunks=len(chunks)),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import astuple, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import pytest
@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
+from foundry.runtime.index.documents import DocumentRecord, SourceList, SourceSummary
 from foundry.runtime.index.reader import ServedState
-from foundry.runtime.index.records import ChunkRecord, DocumentRecord, SourceList, SourceSummary
+from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
 from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
 from foundry.runtime.retrieval.snippets import Highlights, ShownResponse, with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import documents as web_documents
-from foundry.runtime.web import requests as web_requests
+from foundry.runtime.web import filtered
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.documents import DocumentContents, DocumentPage
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
@@ -63,15 +64,10 @@ DOCUMENT = DocumentRecord(
 HUGE = replace(DOCUMENT, id="huge", chunks=250)
 
 
-class FakeFilters:
-    columns = ("team",)
-
-    def known_values(self, name: str, most: int) -> list[str]:
-        return ["guide", "records"] if name == "source" and most >= 2 else []
-
-
 class FakeIndex:
-    filters = FakeFilters()
+    """An index, and each of its parts."""
+
+    columns = ("team",)
     tokenizer = Tokenizer("english")
     version = "0123456789abcdef"
     chunk_count = 1
@@ -80,17 +76,23 @@ class FakeIndex:
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         return CHUNK if chunk_id == CHUNK.id else None
 
-    def find_document(self, document_id: str) -> DocumentRecord | None:
+    def part(self, _kind: object) -> Self:
+        return self
+
+    def known_values(self, name: str, most: int) -> list[str]:
+        return ["guide", "records"] if name == "source" and most >= 2 else []
+
+    def find(self, document_id: str) -> DocumentRecord | None:
         return next((known for known in (DOCUMENT, HUGE) if known.id == document_id), None)
 
-    def documents(self, offset: int, limit: int) -> list[DocumentRecord]:
+    def page(self, offset: int, limit: int) -> list[DocumentRecord]:
         return [DOCUMENT][offset : offset + limit]
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> list[ChunkRecord]:
         if document is HUGE:
-            end = HUGE.chunk_end if limit is None else min(HUGE.chunk_end, offset + limit)
+            end = HUGE.chunks if limit is None else min(HUGE.chunks, offset + limit)
             return [replace(CHUNK, id=f"{HUGE.id}~{number}") for number in range(offset, end)]
         return [CHUNK][offset:] if document is DOCUMENT else []
 
@@ -129,7 +131,13 @@ def make_client(search: Search) -> TestClient:
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
-    routes = web_routes.search_routes(in_event_loop(search), with_snippets, ShownResponse)
+    routes = web_routes.search_routes(
+        in_event_loop(search),
+        filtered.SearchArguments,
+        filtered.SearchParameters,
+        with_snippets,
+        ShownResponse,
+    )
     app.include_router(routes)
     app.include_router(web_documents.document_routes)
     app.include_router(web_routes.health_routes())
@@ -147,7 +155,7 @@ def search() -> Search:
 def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(web_routes, "current_index", FakeIndex)
     monkeypatch.setattr(web_documents, "current_index", FakeIndex)
-    monkeypatch.setattr(web_requests, "schema_index", FakeIndex)
+    monkeypatch.setattr(filtered, "schema_index", FakeIndex)
     monkeypatch.setattr(web_routes, "served", SimpleNamespace(state=ServedState(verified=True)))
     yield make_client(search)
 

@@ -23,8 +23,10 @@ from starlette.testclient import TestClient
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
 from foundry.rendering.copying import copy_pages
+from foundry.runtime.index.documents import Documents, join_chunks
 from foundry.runtime.index.reader import Index
-from foundry.runtime.index.records import ChunkRecord, join_chunks
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.settings import ConfigurationError, Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
@@ -302,14 +304,14 @@ def test_about(client: TestClient, index: Index) -> None:
     assert about["title"] == "Notes *on* [things]"
     assert about["sources"] == ["records"]
     assert (about["newest"], about["columns"]) == (None, [])
-    assert about["media_types"] == index.filters.known_values("media_type", 10) != []
+    assert about["media_types"] == index.part(FilterColumns).known_values("media_type", 10) != []
     assert about["semantic"] and about["chat"]
 
 
 def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
-    record = index.find_document("guide/a b.md")
+    record = index.part(Documents).find("guide/a b.md")
     assert record is not None
-    chunks = index.chunks_of(record)
+    chunks = [*index.part(Documents).chunks_of(record)]
     assert len(chunks) > 20
     first = passages(client, document=record.id, limit=5)
     assert [found.id for found in first.chunks] == [known.id for known in chunks[:5]]

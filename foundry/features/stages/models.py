@@ -28,6 +28,7 @@ class Understanding(Stage):
     dependencies = (HTTPX,)
     section = "understanding"
     environment = ("language_model",)
+    needs_filters = True
 
     rewrite: bool = True
     extract: Annotated[list[str], Field(max_length=20)] = []
@@ -57,6 +58,7 @@ class Understanding(Stage):
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield a table that does nothing, and filters that there are none of."""
+        yield from super().find_problems(surroundings)
         if not self.rewrite and not self.extract:
             yield "search.understanding: does nothing; set rewrite or extract"
         if not self.extract and "confidence" in self.model_fields_set:

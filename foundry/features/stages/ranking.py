@@ -135,9 +135,12 @@ class Recency(Stage):
             explained = f"Scores of recently modified documents are multiplied: by {factors}."
         yield Step(
             Place.BOOST,
-            {"retrieval.stages.recency": (f"boost_by_{self.kind}", "today")},
-            f"candidates = boost_by_{self.kind}(candidates, index.filters.modified, today(),"
-            f" {numbers})",
+            {
+                "retrieval.filters": ("FilterColumns",),
+                "retrieval.stages.recency": (f"boost_by_{self.kind}", "today"),
+            },
+            f"candidates = boost_by_{self.kind}("
+            f"candidates, index.part(FilterColumns).modified, today(), {numbers})",
             {
                 "tiers": [(_plain(tier.days), tier.factor) for tier in self.tiers or ()],
                 "half_life_days": _plain(self.half_life_days or 0),

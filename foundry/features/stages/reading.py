@@ -19,6 +19,7 @@ class Operators(Stage):
         " plain text. A phrase is checked in the text of the `phrase_chunks` best chunks that"
         " contain its words"
     )
+    needs_filters = True
     is_tuned = False
     section = "operators"
 

@@ -252,27 +252,28 @@ class EventStream(StreamingResponse):
 
     async def stream_response(self, send: Send) -> None:
         """Send the events until they end; Starlette cancels this when the client is gone."""
-
-        async def send_piece(piece: bytes, *, more: bool = True) -> None:
-            await send({"type": "http.response.body", "body": piece, "more_body": more})
-
-        async def keep_alive() -> None:
-            while True:
-                await asyncio.sleep(KEEP_ALIVE_SECONDS)
-                await send_piece(KEEPALIVE_COMMENT)
-
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         async with aclosing(self._events) as events:
             first = await anext(events)
-            start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(start)
-            keeping = asyncio.create_task(keep_alive())
+            keep_alive = asyncio.create_task(_keep_alive(send))
             try:
-                await send_piece(first)
+                await _send_piece(send, first)
                 async for event in events:
-                    await send_piece(event)
+                    await _send_piece(send, event)
             finally:
-                keeping.cancel()
-        await send_piece(b"", more=False)
+                keep_alive.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _keep_alive(send: Send) -> None:
+    while True:
+        await asyncio.sleep(KEEP_ALIVE_SECONDS)
+        await _send_piece(send, KEEPALIVE_COMMENT)
+
+
+async def _send_piece(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 def chat_routes(chat: Chat) -> APIRouter:

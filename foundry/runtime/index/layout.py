@@ -88,7 +88,7 @@ class Manifest:
     k1: float
     b: float
     field_weights: dict[str, int]
-    dense: dict[str, Any] | None  # See `DenseManifest`.
+    dense: dict[str, Any] | None  # How the vectors were made, and queries get theirs.
     sources: list[str]
     tags: list[str]
     filterable: list[str]

@@ -1,8 +1,19 @@
-"""The records that an index holds and a server answers with."""
+"""The records that an index holds and a server answers with, and the files that hold them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from ..retrieval.settings import IndexUnusableError
+from .layout import open_array, open_bytes
+
+Made = TypeVar("Made")
+
 
 GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
 
@@ -81,68 +92,34 @@ class ChunkRecord(Record):
         return [self.title, *section]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentAnswer(Record):
-    """A document, with the number of its chunks and the places of copies that are not indexed."""
-
-    id: str
-    title: str
-    source: str
-    path: str
-    url: str | None
-    media_type: str
-    sha256: str
-    bytes: int
-    modified: str | None
-    tags: list[str]
-    metadata: dict[str, str]
-    reader: str
-    also_at: list[Place]
-    chunks: int
+def hash_key(text: str) -> int:
+    """Return the 64-bit key under which an id is looked up."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRecord(DocumentAnswer):
-    """A document as the index knows it: its chunks follow each other from `chunk_start` on."""
-
-    chunk_start: int = field(metadata={"exclude": True})
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any], start: int, end: int) -> Self:
-        """Make a document of a line of the index, as `ChunkRecord` does, and its chunks' range."""
-        *values, copies = stored.values()
-        values += [[Place(**copy) for copy in copies], end - start, start]
-        return cls(*values)
-
-    @property
-    def chunk_end(self) -> int:
-        """The number after that of the last chunk."""
-        return self.chunk_start + self.chunks
+_decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSummary(Record):
-    """A source, with what it gave to the index."""
+class RecordLines:
+    """Records as lines of JSON, found by number or by the hash of their id."""
 
-    name: str
-    documents: int
-    chunks: int
+    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
+        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
+        self._path = path
+        self._offsets = open_array(offsets, np.uint64, (count + 1,))
+        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
+        self._bytes = open_bytes(path, int(self._offsets[-1]))
 
+    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+        """Return what `make` makes of a record and `more`; IndexUnusableError where that fails."""
+        try:
+            start, end = self._offsets[number : number + 2].tolist()
+            return make(_decode(str(self._bytes[start:end], "utf-8"))[0], *more)
+        except (ValueError, LookupError, OverflowError, TypeError) as error:
+            raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
 
-@dataclass(frozen=True, slots=True)
-class SourceList(Record):
-    """Every source of the index."""
-
-    sources: list[SourceSummary]
-
-
-def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
-    end = line = -1
-    for chunk in chunks:
-        position = chunk.position
-        if 0 <= end < position["start"]:
-            yield "\n" * min(position["line_start"] - line, 2) or " "
-        yield chunk.text[max(0, end - position["start"]) if end >= 0 else 0 :]
-        end = max(end, position["end"])
-        line = max(line, position["line_end"])
+    def numbers(self, identifier: str) -> list[int]:
+        """Return the numbers of the records whose ids have the hash of this one, ascending."""
+        key = np.uint64(hash_key(identifier))
+        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
+        return [*map(int, self._numbers[first:last])]

@@ -6,14 +6,13 @@ for every query, and stretching it over the candidates loses that.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..index.layout import IndexFiles, Manifest
+from ..index.layout import IndexFiles
 from .candidates import (
     Candidates,
     LaneHits,
@@ -27,42 +26,13 @@ from .candidates import (
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
 
-@dataclass(frozen=True, slots=True)
-class DenseManifest:
-    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
-
-    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
-    `same` model. `background` is the median cosine of the best chunk to questions about other
-    matters.
-    """
-
-    provider: str
-    model: str
-    revision: str
-    dimensions: int
-    document_prefix: str
-    query_prefix: str
-    query: dict[str, Any]
-    encoder_sha256: str
-    candidates: int
-    recall_at_20: float
-    probe_text: str
-    probe_vector: list[float]
-    background: float = 0.5
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> "DenseManifest | None":
-        """Return what a manifest says of vectors; None if its index has none."""
-        return cls(**manifest.dense) if manifest.dense else None
-
-    @classmethod
-    def require(cls, files: IndexFiles) -> "DenseManifest":
-        """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
-        if (dense := cls.of(files.manifest)) is None:
-            message = f"{files.layout.root}: has no vectors, and this server needs them"
-            hint = "set embedding.provider and build again, or export again for this index"
-            raise IndexUnusableError(message, hint=hint)
-        return dense
+def about_vectors(files: IndexFiles) -> dict[str, Any]:
+    """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
+    if files.manifest.dense is None:
+        message = f"{files.layout.root}: has no vectors, and this server needs them"
+        hint = "set embedding.provider and build again, or export again for this index"
+        raise IndexUnusableError(message, hint=hint)
+    return files.manifest.dense
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:

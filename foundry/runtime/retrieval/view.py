@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.reader import Index, Made, RecordLines
-from ..index.records import DocumentRecord, SourceSummary
+from ..index.documents import DocumentRecord, Documents, SourceSummary
+from ..index.reader import Index
+from ..index.records import Made, RecordLines
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
 from .filters import (
     UNKNOWN_TIME,
@@ -30,7 +31,7 @@ def view_of(index: Index, filters: Filters | None) -> Index:
     """
     chunks = np.zeros(index.chunk_count, dtype=np.bool_)
     if filters is not None:
-        selected = index.filters.select(filters)
+        selected = index.part(FilterColumns).select(filters)
         chunks = ~chunks if selected is None else selected
     return _View(index, chunks)
 
@@ -38,16 +39,23 @@ def view_of(index: Index, filters: Filters | None) -> Index:
 class _View(Index):
     def __init__(self, index: Index, chunks: Mask) -> None:
         self.__dict__.update(vars(index))
+        firsts = index.part(Documents).first_chunks
         # Filters are about documents: all chunks of one pass, or none.
-        documents = chunks[index.document_chunks[:-1].astype(np.int64)]
-        self._visible = np.flatnonzero(documents)
-        self.document_count = len(self._visible)
+        documents = chunks[firsts[:-1].astype(np.int64)]
+        columns = _VisibleColumns(index.part(FilterColumns), chunks, documents)
+        self.chunk_lines = _VisibleRecords(index.chunk_lines, chunks)
+        self.document_count = int(np.count_nonzero(documents))
         self.chunk_count = int(np.count_nonzero(chunks))
-        self.filters = self._columns = _VisibleColumns(index.filters, chunks, documents)
+        self._parts = {
+            FilterColumns: columns,
+            Documents: _VisibleDocuments(
+                index.part(Documents), self.chunk_lines, documents, columns
+            ),
+        }
         self.manifest = replace(
             index.manifest,
-            sources=self.filters.known_values("source", len(index.manifest.sources)),
-            tags=self.filters.known_values("tags", len(index.manifest.tags)),
+            sources=columns.known_values("source", len(index.manifest.sources)),
+            tags=columns.known_values("tags", len(index.manifest.tags)),
             known_items=[],
         )
         assert isinstance(index.keyword_lane, KeywordLane)
@@ -55,15 +63,25 @@ class _View(Index):
         self.keyword_lane = _VisibleTerms(**parts, visible=chunks)
         if index.manifest.dense is not None:
             self.dense_lane = _VisibleVectors(index.dense_lane, chunks)
-        self._chunks = _VisibleRecords(index._chunks, chunks)
-        self._documents = _VisibleRecords(index._documents, documents)
 
-    def documents(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
-        return [self.document(int(number)) for number in self._visible[offset:][:limit]]
+
+class _VisibleDocuments(Documents):
+    def __init__(
+        self, whole: Documents, chunks: RecordLines, visible: Mask, columns: "_VisibleColumns"
+    ) -> None:
+        self.__dict__.update(vars(whole))
+        self._chunks, self._columns = chunks, columns
+        self._lines = _VisibleRecords(whole._lines, visible)
+        self._visible = np.flatnonzero(visible)
+
+    def __len__(self) -> int:
+        return len(self._visible)
+
+    def page(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
+        return [self.read(int(number)) for number in self._visible[offset:][:limit]]
 
     def sources(self) -> list[SourceSummary]:
-        firsts = self.document_chunks[self._visible].astype(np.int64)
-        return self._columns.count_sources(firsts)
+        return self._columns.count_sources(self.first_chunks[self._visible].astype(np.int64))
 
 
 class _VisibleRecords(RecordLines):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
 from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
-from ..retrieval.dense_lane import quantise
 from ..retrieval.hybrid import complete_lanes
+from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
 from .settings import StoreSettings

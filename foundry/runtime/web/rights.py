@@ -21,7 +21,7 @@ from ..index.reader import Index, current_index, served
 from ..retrieval.filters import Filters
 from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
 from ..retrieval.view import view_of
-from . import requests
+from . import filtered
 from .access import token_digest
 
 NOTHING = ""
@@ -75,7 +75,7 @@ class Rights:
         """Make `current_index` return what the caller of the current request may see."""
         served.view = self.view
         # Schemas are made once, for whichever request comes first, and shown to all.
-        requests.schema_index = _index_without_values
+        filtered.schema_index = _index_without_values
 
     def view(self, index: Index) -> Index:
         """Return what the caller of the current request may see of an index."""

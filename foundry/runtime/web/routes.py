@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter, create_model
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 
@@ -18,14 +18,7 @@ from ..retrieval.results import SearchResponse
 from ..retrieval.settings import InvalidRequestError
 from ..retrieval.tokens import Tokenizer
 from .problems import PROBLEM_RESPONSES
-from .requests import (
-    AsyncSearch,
-    SearchArguments,
-    SearchParameters,
-    ShownSearchParameters,
-    ShownSearchRequest,
-    search_arguments,
-)
+from .requests import AsyncSearch, PlainArguments, PlainParameters
 
 # For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
@@ -93,10 +86,12 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 def search_routes(
     search: AsyncSearch,
+    body: type[PlainArguments],
+    query_string: type[PlainParameters],
     show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
     response_model: type[SearchResponse] = SearchResponse,
 ) -> APIRouter:
-    """POST /search and GET /search, both answered by `search`.
+    """POST /search and GET /search, asked by these models and both answered by `search`.
 
     `show` adds the snippets to a response, which is then of the `response_model`.
     """
@@ -108,8 +103,14 @@ def search_routes(
             found = show(found, current_index().tokenizer)
         return JsonResponse(found)
 
-    body = ShownSearchRequest if show else SearchArguments
-    query_string = ShownSearchParameters if show else SearchParameters
+    if show:
+        said = "Whether each passage has its snippet and highlights."
+        flag = Annotated[bool, Field(strict=True, description=said)]
+        about = "The body of POST /search."
+        body = create_model(
+            "ShownSearchRequest", __base__=body, __doc__=about, snippets=(flag, True)
+        )
+        query_string = create_model("ShownSearch", __base__=query_string, snippets=(bool, True))
 
     @routes.post("/search", response_model=response_model)
     async def search_by_body(request: body) -> JsonResponse:  # type: ignore[valid-type]
@@ -125,7 +126,7 @@ def search_routes(
         for name in request.query_params.keys() - {"source", "tag", "filter"}:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
-        return await answer(**search_arguments(dict(parameters)))
+        return await answer(**query_string.search_arguments(parameters))
 
     return routes
 

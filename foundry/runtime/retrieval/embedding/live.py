@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from ...index.layout import IndexFiles, IndexLayout
 from ..calls import CircuitBreaker, call_within
 from ..candidates import stage
-from ..hybrid import DenseManifest
 from ..settings import ADDRESS, SETTINGS_FILE, ConfigurationError, IndexUnusableError, reading
-from .probe import find_difference, require_model
+from .probe import DenseManifest, find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ...index.layout import IndexLayout
 from ..candidates import stage
-from ..hybrid import DenseManifest
 from ..settings import SETTINGS_FILE, IndexUnusableError, read_variable, reading
-from .probe import find_difference
+from .probe import DenseManifest, find_difference
 from .recent import RecentVectors
 from .replies import EmbeddingFailure
 

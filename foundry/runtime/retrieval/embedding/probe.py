@@ -4,15 +4,42 @@ Vectors of two models cannot be compared, even where they are equally long: noth
 every answer is wrong.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles
-from ..hybrid import DenseManifest
+from ..hybrid import about_vectors
 from ..settings import IndexUnusableError
 
 PROBE_TOLERANCE = 0.99
 """The least cosine between the probe text's vector now and when the index was built."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenseManifest:
+    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
+
+    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
+    `same` model. `background` is the median cosine of the best chunk to questions about other
+    matters.
+    """
+
+    provider: str
+    model: str
+    revision: str
+    dimensions: int
+    document_prefix: str
+    query_prefix: str
+    query: dict[str, Any]
+    encoder_sha256: str
+    candidates: int
+    recall_at_20: float
+    probe_text: str
+    probe_vector: list[float]
+    background: float = 0.5
 
 
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
@@ -33,7 +60,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
-    dense = DenseManifest.require(files)
+    dense = DenseManifest(**about_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
             f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"

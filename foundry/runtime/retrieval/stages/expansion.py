@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import QueryEncoder, stage
-from ..dense_lane import exact_type, quantise
+from ..dense_lane import exact_type
+from ..quantising import quantise
 from ..results import Journal
 from ..settings import IndexUnusableError
 from ..tokens import Token

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...index.reader import Index
-from ..filters import parse_filters
+from ..filters import FilterColumns, parse_filters
 from ..settings import SETTINGS_FILE, InvalidRequestError, reading
 from .understanding import Understood
 
@@ -59,14 +59,14 @@ class FeatureExtraction:
             if value is None or own.get(name):
                 continue
             try:
-                index.filters.select({name: value})
+                index.part(FilterColumns).select({name: value})
             except InvalidRequestError:
                 continue
             found[name] = value
         if not found:
             return asked, {}
         combined = {**own, **found}
-        allowed = index.filters.select(combined)
+        allowed = index.part(FilterColumns).select(combined)
         if allowed is not None and not allowed.any():
             return asked, {"failed": NOTHING_LEFT, "filters": found}
         return replace(asked, filters=combined), {"filters": found}
@@ -78,7 +78,7 @@ class FeatureExtraction:
             if name in DATES:
                 values[name] = None
                 continue
-            known = index.filters.known_values(name, MAX_VALUES)
+            known = index.part(FilterColumns).known_values(name, MAX_VALUES)
             if known:
                 values[name] = known
         return values

@@ -12,6 +12,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from ...index.documents import Documents
 from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import SCORE_DIGITS, Candidates
@@ -84,8 +85,8 @@ def add_linked(
     if not len(seed_places):
         return candidates
     graph = open_graph(index)
-    ends = index.document_chunks[1:]
-    documents = np.searchsorted(ends, candidates.chunks.astype(np.uint64), "right")
+    firsts = index.part(Documents).first_chunks
+    documents = np.searchsorted(firsts[1:], candidates.chunks.astype(np.uint64), "right")
     ceiling = max(0.0, float(candidates.scores[seed_places[-1]]) - _STEP)
     reached: dict[int, float] = {}
     for place in seed_places:
@@ -94,7 +95,7 @@ def add_linked(
             reached[target] = max(score, reached.get(target, 0.0))
     for document in documents[seed_places]:
         reached.pop(int(document), None)
-    linked = _represent(index, candidates, documents, allowed, reached)
+    linked = _represent(firsts, candidates, documents, allowed, reached)
     if not linked:
         return candidates
     journal.note("links", documents=len(linked))
@@ -102,7 +103,7 @@ def add_linked(
 
 
 def _represent(
-    index: Index,
+    firsts: NDArray[np.uint64],
     candidates: Candidates,
     documents: NDArray[np.int64],
     allowed: NDArray[np.bool_] | None,
@@ -117,7 +118,7 @@ def _represent(
             if float(candidates.scores[best]) < score:
                 linked[int(candidates.chunks[best])] = score
             continue
-        first, last = (int(n) for n in index.document_chunks[document : document + 2])
+        first, last = firsts[document : document + 2].tolist()
         if first < last and (allowed is None or allowed[first]):
             linked[first] = score
     return linked

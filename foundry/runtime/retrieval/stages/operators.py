@@ -19,7 +19,7 @@ import numpy as np
 
 from ...index.reader import Index
 from ..candidates import Mask, stage
-from ..filters import KNOWN_FIELDS, parse_filters
+from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
 from ..identifiers import whole_terms
 from ..results import Journal
 from ..settings import InvalidRequestError
@@ -101,10 +101,11 @@ def parse_operators(index: Index, query: str) -> Operators:
 def _read_filter(index: Index, field: str, value: str) -> tuple[str, str] | None:
     """Return a filter that lets some chunk through, or None."""
     name = _SYNONYMS.get(field.casefold(), field)
-    names = {known.casefold(): known for known in (*index.filters.columns, *KNOWN_FIELDS)}
+    filters = index.part(FilterColumns)
+    names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}
     name = names.get(name.casefold(), "")
     try:
-        passing = index.filters.select({name: value}) if name else None
+        passing = filters.select({name: value}) if name else None
     except InvalidRequestError:
         return None
     return (name, value) if passing is not None and passing.any() else None
@@ -152,7 +153,7 @@ def _passing(operators: Operators, index: Index) -> Iterator[Mask]:
     for name, values in parse_filters(_collect(operators)).items():
         several = [[value] for value in values] if name.startswith("modified") else [[*values]]
         for each in several:
-            passing = index.filters.select({name: each})
+            passing = index.part(FilterColumns).select({name: each})
             assert passing is not None
             yield passing
 
@@ -175,7 +176,7 @@ def _with_term(index: Index, term: str) -> Mask:
     if hits.every_score is not None:  # Sorting all hits would cost far more than their scores.
         with_term: Mask = hits.every_score > 0
         return with_term
-    with_term = np.zeros(index.document_chunks[-1], dtype=np.bool_)
+    with_term = np.zeros(index.manifest.chunks, dtype=np.bool_)
     if len(hits):
         with_term[index.keyword_lane.search([term], index.chunk_count).chunks] = True
     return with_term

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 
+from ...index.documents import Documents, join_chunks
 from ...index.reader import Index
-from ...index.records import ChunkRecord, join_chunks
+from ...index.records import ChunkRecord
 from ..results import Hit, Journal, Passage
 
 
@@ -38,8 +39,9 @@ def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
     """Return the parent of a chunk of this index, if it has one."""
     if "parent_start" not in chunk.position:
         return None
-    document = index.find_document(chunk.document_id)
-    place = None if document is None else index.place_of(document, chunk.id)
+    documents = index.part(Documents)
+    document = documents.find(chunk.document_id)
+    place = None if document is None else documents.place_of(document, chunk.id)
     if document is None or place is None:
         return None
     number = document.chunk_start + place

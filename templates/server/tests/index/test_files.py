@@ -21,7 +21,7 @@ from foundry.runtime.index.layout import (
     open_bytes,
     resolve_version,
 )
-from foundry.runtime.index.reader import RecordLines, hash_key
+from foundry.runtime.index.records import RecordLines, hash_key
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
 MANIFEST = Manifest(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from foundry.runtime.index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Place
+from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.results import (
     Hit,
     LaneRanks,
@@ -73,16 +73,6 @@ def test_a_response_is_what_its_schema_says() -> None:
     assert schema.validate_json(json.dumps(RESPONSE.to_json()), strict=True) == RESPONSE
     with pytest.raises(ValidationError):
         schema.validate_python({**RESPONSE.to_json(), "more": 1})
-
-
-def test_numbers_of_chunks_stay_within() -> None:
-    document = DocumentRecord(
-        "d1", "Pump", "docs", "pump.md", None, "text/markdown", "0" * 64, 9, None, [], {}, "md", [],
-        chunks=2, chunk_start=7,
-    )  # fmt: skip
-    assert document.chunk_end == 9
-    assert "chunk_start" not in document.to_json()
-    TypeAdapter(DocumentAnswer).validate_json(json.dumps(document.to_json()), strict=True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from foundry.runtime.index.records import ChunkRecord, DocumentRecord
+from foundry.runtime.index.documents import DocumentRecord
+from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 

@@ -1,0 +1,19 @@
+"""Rounds vectors to whole numbers, as the index, an engine and stages of a search hold them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
+
+    A zero vector gives a zero row with scale 0.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    safe = np.where(largest > 0, largest, 1).astype(np.float32)
+    rows = np.rint(vectors / safe[:, np.newaxis] * np.float32(127)).astype(np.int8)
+    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
+    scales = np.zeros(len(rows), dtype=np.float32)
+    present = squares > 0
+    scales[present] = 1.0 / np.sqrt(squares[present].astype(np.float64))
+    return rows, scales
