@@ -179,7 +179,7 @@ def _run(project: Path, jobs: int, stop: signal.Signals | None = None, after: in
 
 def _count_kept(project: Path) -> int:
     """Return how many documents are in the cache of a build that has ended."""
-    with closing(DocumentCache(project / ".foundry" / CACHE_NAME, keeps_nothing=True)) as cache:
+    with closing(DocumentCache(project / ".foundry" / CACHE_NAME)) as cache:
         return len(cache.others([]))
 
 

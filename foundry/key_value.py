@@ -47,15 +47,11 @@ class CacheDamagedError(Exception):
 class KeyValueFile:
     """One open file; for any number of threads.
 
-    Args:
-        path: Of the file; its folder is made if need be.
-        what: What the file holds, for messages.
-        loss: What becomes of a loss of it, for messages.
-        is_kept: Whether a file that is replaced is set aside rather than removed.
-        is_strict: Whether damage found later raises CacheDamagedError, rather than losing entries.
+    `what` the file holds and what becomes of a `loss` of it are for messages. A file that is
+    replaced is set aside if it `is_kept`, else removed; if it `is_strict`, damage found later
+    raises CacheDamagedError rather than losing entries.
 
-    Raises:
-        BuildError: When the file cannot be read or written; also from every method.
+    Every method raises BuildError when the file cannot be read or written.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundry.build.request import BuildOptions, BuildPlan, BuildResult
+from foundry.build.request import BuildOptions, BuildResult
 from foundry.serving.request import Adopted, Listening, ServeOptions
 
 if TYPE_CHECKING:
@@ -61,20 +61,6 @@ def build(
     require(of_build(config, options.engine))
     with hold_lock(config):
         return build_index(config, reporter, options)
-
-
-def dry_run(
-    project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
-) -> BuildPlan:
-    """Read and split what has changed, and say what a build would do; nothing is kept."""
-    from foundry.build.lock import hold_lock
-    from foundry.build.run import plan_build
-    from foundry.config.extras import of_build, require
-
-    config = _load_config(project)
-    require(of_build(config, options.engine))
-    with hold_lock(config):
-        return plan_build(config, reporter, options)
 
 
 def watch(

@@ -55,12 +55,12 @@ class RunningCluster:
 
 @contextmanager
 def ray_cluster(
-    folder: Path, variables: Mapping[str, str] | None = None
+    folder: Path, variables: Mapping[str, str] | None = None, python: str = sys.executable
 ) -> Iterator[RunningCluster]:
     """A cluster without nodes that run tasks; `variables` are for the processes of its nodes."""
     with (folder / "cluster.log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, __file__],
+            [python, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

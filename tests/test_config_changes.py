@@ -178,7 +178,6 @@ CHANGES: dict[str, Change] = {
     "embedding.max_tokens": (SERVICE, 64, True),
     "embedding.concurrency": (SERVICE, 2, False),
     "embedding.retry_seconds": (SERVICE, 1, False),
-    "embedding.price_per_million_tokens": (SERVICE, 1.0, False),
     "embedding.query": (SERVICE, "same", True),
     "embedding.distillation_texts": (SERVICE, 100, True),
     "search.fusion": (FOLDER, "rrf", False),

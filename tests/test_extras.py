@@ -36,10 +36,10 @@ main()
 QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
 CASES = [
     ("sentence-transformers", MODEL.format("sentence-transformers"), [["build"]]),
-    ("fastembed", MODEL.format("fastembed"), [["build"], ["build", "--dry-run"]]),
+    ("fastembed", MODEL.format("fastembed"), [["build"]]),
     ("ray", "", [["build", "--engine", "ray"]]),
     ("models", MODEL.format("openai"), [["build"]]),
-    ("near", '[build]\nduplicates = "near"\n', [["build"], ["build", "--dry-run"]]),
+    ("near", '[build]\nduplicates = "near"\n', [["build"]]),
     ("ocr", '[[sources]]\ntype = "folder"\nname = "scans"\npath = "."\nocr = true\n', [["build"]]),
     ("pgvector", STORE.format("pgvector"), [QUERY, EVAL, PUBLISH]),
     ("qdrant", STORE.format("qdrant"), [QUERY, EVAL, PUBLISH]),

@@ -135,20 +135,6 @@ def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> 
     assert snapshot(project.index) == fresh_index(project)
 
 
-def test_dry_run_says_what_a_build_would_read_and_keeps_nothing(project: Project) -> None:
-    build(project)
-    write(project, "b.txt", "Something else.")
-    (project.root / "sources" / "d.json").unlink()
-    before = snapshot(project.root / ".foundry" / "index")
-    for _ in range(2):
-        plan = json.loads(project.succeed("build", "--dry-run", "--json", "--quiet").stdout)
-        found = plan["changes"]
-        assert (found["read"], found["reused"], found["removed"]) == (1, 5, 1)
-    assert "1 read, 5 unchanged, 1 removed" in project.succeed("build", "--dry-run").output
-    assert snapshot(project.root / ".foundry" / "index") == before
-    assert changes(project) == (1, 5, 1)
-
-
 def test_fresh_reads_everything(project: Project) -> None:
     first = build(project)
     again = build(project, "--fresh")

@@ -21,7 +21,7 @@ from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, docx, paragraph, pdf
 from processes import FOUNDRY, foundry, snapshot
-from ray_clusters import RunningCluster, descendants, is_worker, ray_cluster
+from ray_clusters import RunningCluster, is_worker, ray_cluster
 
 import foundry as package
 from foundry.build.documents.cache import CACHE_NAME
@@ -137,7 +137,9 @@ def test_ray_that_is_missing_is_named(
     project.succeed("build", "--quiet")
 
 
-def test_options_that_cannot_be_are_refused(make_project: MakeProject) -> None:
+def test_options_that_cannot_be_are_refused(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with (
         pytest.raises(RequestError, match="ray-address"),
         closing_engine(BuildOptions(ray_address="auto")),
@@ -147,6 +149,9 @@ def test_options_that_cannot_be_are_refused(make_project: MakeProject) -> None:
     result = project.run("build", "--ray-address", "127.0.0.1:6379")
     assert (result.exit_code, "--engine ray" in result.output) == (2, True)
     assert project.run("build", "--engine", "dask").exit_code == 2
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    result = project.run("build", "--engine", "ray")
+    assert (result.exit_code, "no cluster is named" in result.output) == (2, True)
 
 
 def test_help_names_the_engines() -> None:
@@ -240,56 +245,19 @@ def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert caught.value.hint == "pip install 'rag-foundry[fastembed]'"
 
 
-def listening(process: int) -> set[str]:
-    """Addresses on which a process and those that it started listen, as the kernel writes them."""
-    inodes = set()
-    for member in [process, *descendants(process)]:
-        try:
-            for link in Path(f"/proc/{member}/fd").iterdir():
-                inodes.add(str(link.readlink()))
-        except OSError:
-            continue
-    found = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            columns = line.split()
-            if columns[3] == "0A" and f"socket:[{columns[9]}]" in inodes:
-                found.add(columns[1].partition(":")[0])
-    return found
-
-
-LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
+    with ray_cluster(tmp_path) as running:
+        yield running
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
-def test_started_here_it_listens_on_loopback_and_writes_the_same(make_project: MakeProject) -> None:
-    project = make_project({**mixed_files(), **many(60)}, config=CONFIG + TABLE)
-    local = make_project({**mixed_files(), **many(60)}, config=CONFIG + TABLE, name="local")
-    told = build(local)
-    assert len(told["skipped"]) >= 4
-    process = begin(project, "--jobs", "2")
-    wait_until_some(project, process)
-    assert listening(process.pid)
-    assert listening(process.pid) <= LOOPBACK
-    printed, said = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, said
-    assert not said
-    result = json.loads(printed)
-    assert snapshot(project.index) == snapshot(local.index)
-    assert result["skipped"] == told["skipped"]
-    assert result["changes"]["read"] == told["changes"]["read"]
-    assert not list(Path("/tmp").glob(f"foundry-ray-*/session_*_{process.pid}"))
-    # What one engine has prepared is known to the other.
-    os.utime(project.root / "sources" / "a.md", (1e9, 1e9))
-    again = build(project, "--jobs", "1")
-    assert (again["unchanged"], again["changes"]["read"]) == (True, 0)
-
-
-@pytest.mark.slow
-def test_interrupted_it_goes_on_where_it_ended(make_project: MakeProject) -> None:
+def test_interrupted_it_goes_on_where_it_ended(
+    make_project: MakeProject, cluster: RunningCluster
+) -> None:
     project = make_project(many(200))
-    process = begin(project, "--jobs", "1")
+    cluster.add_node()
+    process = begin(project, "--jobs", "1", **cluster.variables)
     wait_until_some(project, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=SECONDS)
@@ -299,12 +267,6 @@ def test_interrupted_it_goes_on_where_it_ended(make_project: MakeProject) -> Non
     result = build(project)
     assert result["changes"]["read"] == 200 - done
     assert result["changes"]["reused"] == done
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
-    with ray_cluster(tmp_path) as running:
-        yield running
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from processes import is_possible, snapshot
+from ray_clusters import ray_cluster
 from servers import install
 
 ROOT = Path(__file__).parent.parent
@@ -154,15 +155,17 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
 def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path: Path) -> None:
     options = f'provider = "sentence-transformers"\nmodel = {json.dumps(str(model))}'
     indexes = []
-    for engine in ("local", "ray"):
-        project = tmp_path / engine
-        shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources")
-        source = '[[sources]]\ntype = "folder"\npath = "sources"'
-        (project / "foundry.toml").write_text(
-            f'[project]\nname = "notes"\n\n{source}\n\n[embedding]\n{options}\nquery = "same"\n'
-        )
-        command = (python.with_name("foundry"), "build", project, "--quiet", "--json")
-        built = json.loads(run(*command, "--engine", engine))
-        assert built["changes"]["embedded"] == built["chunks"] > 10
-        indexes.append(snapshot(Path(built["index"])))
+    with ray_cluster(tmp_path, python=str(python)) as cluster:
+        cluster.add_node()
+        for engine in ("local", "ray"):
+            project = tmp_path / engine
+            shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources")
+            source = '[[sources]]\ntype = "folder"\npath = "sources"'
+            (project / "foundry.toml").write_text(
+                f'[project]\nname = "notes"\n\n{source}\n\n[embedding]\n{options}\nquery = "same"\n'
+            )
+            command = (python.with_name("foundry"), "build", project, "--quiet", "--json")
+            built = json.loads(run(*command, "--engine", engine, **cluster.variables))
+            assert built["changes"]["embedded"] == built["chunks"] > 10
+            indexes.append(snapshot(Path(built["index"])))
     assert indexes[0] == indexes[1]

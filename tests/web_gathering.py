@@ -57,8 +57,7 @@ def gather(
     options = {"min_coverage": 0.0, "requests_per_second": 1000.0, **places, **values}
     allowed = [*site.allow_private, *private]
     section = _SECTIONS[kind](type=kind, allow_private=allowed, **options)
-    assert section.find_problems("sources[0]") == []
-    source = section.resolve("web")
+    source = section.model_copy(update={"name": "web"})
     (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step)
     delivered = list(iterate(ready))
     documents = [item for item in delivered if isinstance(item, RawDocument)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from foundry.embedding.embedder import Estimate, QueryFigures
+    from foundry.embedding.embedder import QueryFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,10 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Counts of the documents that a build read, reused and removed.
+    """Counts of the documents that a build read, reused and removed, and of the chunks it embedded.
 
-    Attributes:
-        read: Documents that were read, split and tokenized.
-        reused: Documents that are as they were.
-        removed: Documents of the last build that are gone.
-        embedded: Chunks that were embedded.
-        seconds: Wall time that each source took to be read, where anything was.
-        web: By the names of web sources, how many pages were fetched, and how many had not changed.
+    `seconds` is the wall time that each source took to be read; `web` has, by source, how many
+    pages were fetched and how many had not changed.
     """
 
     read: int = 0
@@ -67,18 +62,3 @@ class BuildResult:
     seconds: float
     unchanged: bool
     report: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class BuildPlan:
-    """The outcome of a dry run; `embedding` is None where no model has to be asked.
-
-    `training_texts` is the most that the model will be asked to embed beside the chunks.
-    """
-
-    documents: int
-    chunks: int
-    changes: Changes
-    skipped: dict[str, int]
-    embedding: Estimate | None
-    training_texts: int

@@ -17,7 +17,7 @@ from reading everything again. All options decide it that `config.changes.EXEMPT
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,7 +30,7 @@ from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.unchanged import index_state, survey
 from foundry.build.engines import Engine, closing_engine
 from foundry.build.report import check_strictly, without_secrets
-from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
+from foundry.build.request import BuildOptions, BuildResult, Changes
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder, QueryFigures
@@ -54,31 +54,15 @@ Outcome = TypeVar("Outcome")
 
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
     """Bring the published index up to date; the caller holds the project's lock."""
-    return _run(config, reporter, options, _Build.build)
-
-
-def plan_build(config: Config, reporter: Reporter, options: BuildOptions) -> BuildPlan:
-    """Read and split everything that has changed, and count; nothing of it is kept."""
-    return _run(config, reporter, options, _Build.plan, keeps_nothing=True)
-
-
-def _run(
-    config: Config,
-    reporter: Reporter,
-    options: BuildOptions,
-    work: Callable[["_Build"], Outcome],
-    *,
-    keeps_nothing: bool = False,
-) -> Outcome:
-    """Work with the project's cache; begin again where it turns out to be damaged."""
     path = config.state / CACHE_NAME
     with closing_engine(options) as engine:
         for _ in range(2):
-            with closing(DocumentCache(path, keeps_nothing=keeps_nothing)) as cache:
+            with closing(DocumentCache(path)) as cache:
                 if options.fresh:
                     cache.clear()
+                # A cache that turns out to be damaged makes way for an empty one.
                 with suppress(CacheDamagedError):
-                    return work(_Build(config, reporter, options, engine, cache))
+                    return _Build(config, reporter, options, engine, cache).build()
     raise BuildError(f"{path}: is damaged again and again", hint="check the disk")
 
 
@@ -123,29 +107,6 @@ class _Build:
         changes = _changes(inputs, len(gone), inputs.embedded + asked)
         return self._result(manifest, report, changes, is_unchanged=is_unchanged)
 
-    def plan(self) -> BuildPlan:
-        # Imported when needed, as most builds train nothing.
-        from foundry.embedding.distil.known_items import QUESTIONS
-
-        config = self.config
-        recipe = Recipe.of(config)
-        total = survey(config.sources, self.cache, recipe.key).documents
-        with self._opened_embedder() as embedder, begun_version(config) as folder:
-            inputs = self._collect(recipe, total)
-            with self._opened_writer(folder) as writer:
-                report = self._assemble(writer, inputs, None)
-                needed = None if embedder is None else writer.estimate(embedder)
-                embedded = inputs.embedded if needed is None else needed.to_embed
-                asks = needed is not None and config.embedding.query != "same"
-                return BuildPlan(
-                    documents=writer.document_count,
-                    chunks=writer.chunk_count,
-                    changes=_changes(inputs, len(inputs.gone(self.cache)), embedded),
-                    skipped=count_reasons(report),
-                    embedding=needed,
-                    training_texts=config.embedding.distillation_texts + QUESTIONS if asks else 0,
-                )
-
     def _collect(self, recipe: Recipe, total: int) -> Inputs:
         config, step = self.config, self.reporter.step
         sources, coverage, traffic = fetch_all(config.sources, config.state, step)
@@ -170,7 +131,7 @@ class _Build:
 
     @contextmanager
     def _opened_writer(
-        self, folder: Path, previous: Previous | None = None, left: Path | None = None
+        self, folder: Path, previous: Previous | None, left: Path
     ) -> Iterator[IndexWriter]:
         """Provide the writer of an index, whose files are closed in the end."""
         writer = IndexWriter(
@@ -202,9 +163,16 @@ class _Build:
         Raises EmptyBuildError without documents, and StrictBuildError for what the options do not
         bear.
         """
-        step = self.reporter.step
-        report = self._assemble(writer, inputs, embedder, previous, left)
-        asked = 0
+        step, asked = self.reporter.step, 0
+        static = embedder if isinstance(embedder, StaticEmbedder) else None
+        with step("Assembling", "documents", len(inputs)) as progress:
+            report = add_documents(
+                inputs, self.cache, writer, self.config, static, progress, previous, left
+            )
+        if inputs.coverage:
+            report["coverage"] = inputs.coverage
+        # Before a model is asked for anything.
+        self._check(report)
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
                 with step("Embedding", "chunks", writer.chunk_count) as progress:
@@ -221,24 +189,6 @@ class _Build:
             if embedder.known_items is not None:
                 report["known_items"] = asdict(embedder.known_items)
         return writer.finish(report, config_sha256=hash_config(self.config)), report, asked
-
-    def _assemble(
-        self,
-        writer: IndexWriter,
-        inputs: Inputs,
-        embedder: Embedder | None,
-        previous: Previous | None = None,
-        left: Path | None = None,
-    ) -> dict[str, Any]:
-        """Hand all documents to the writer; returns the report. Raises as `_write` does."""
-        static = embedder if isinstance(embedder, StaticEmbedder) else None
-        with self.reporter.step("Assembling", "documents", len(inputs)) as progress:
-            report = add_documents(
-                inputs, self.cache, writer, self.config, static, progress, previous, left
-            )
-        # Before a model is asked for anything.
-        self._check(report)
-        return {**report, "coverage": inputs.coverage} if inputs.coverage else report
 
     def _check(self, report: Mapping[str, Any]) -> None:
         if self.options.strict:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.build.request import BuildOptions, BuildPlan, BuildResult, Changes
+from foundry.build.request import BuildOptions, BuildResult, Changes
 from foundry.cli.options import json_option, print_json, project_argument, quiet_option
 from foundry.progress import Reporter
 
@@ -21,11 +21,6 @@ jobs_option = click.option(
 
 @click.command(short_help="Read what has changed and publish a new index.")
 @project_argument
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Only report what would be read and embedded, and what it would cost.",
-)
 @jobs_option
 @click.option(
     "--engine",
@@ -37,7 +32,7 @@ jobs_option = click.option(
 @click.option(
     "--ray-address",
     metavar="HOST:PORT",
-    help="The Ray cluster to use.  [default: RAY_ADDRESS, or a cluster started for this build]",
+    help="The Ray cluster to use.  [default: RAY_ADDRESS]",
 )
 @click.option("--fresh", is_flag=True, help="Read every document again, ignoring the cache.")
 @click.option(
@@ -47,16 +42,12 @@ jobs_option = click.option(
 )
 @json_option
 @quiet_option
-def build(project: Path, dry_run: bool, as_json: bool, quiet: bool, **chosen: Any) -> None:
+def build(project: Path, as_json: bool, quiet: bool, **chosen: Any) -> None:
     """Read what has changed in the sources and publish a new version of the index.
 
     The previous version stays in service until the new one is complete.
     """
-    options = BuildOptions(**chosen)
-    if dry_run:
-        _show_plan(pipeline.dry_run(project, Reporter(quiet=quiet), options), as_json=as_json)
-        return
-    result = pipeline.build(project, Reporter(quiet=quiet), options)
+    result = pipeline.build(project, Reporter(quiet=quiet), BuildOptions(**chosen))
     if as_json:
         values = asdict(result)
         report = values.pop("report")
@@ -131,24 +122,3 @@ def _describe(changes: Changes) -> str:
         f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"
         f" {changes.embedded:,} chunks embedded{pages}"
     )
-
-
-def _show_plan(plan: BuildPlan, *, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(plan))
-        return
-    click.echo(f"{plan.documents:,} documents, {plan.chunks:,} chunks; nothing was built")
-    click.echo(f"a build would be: {_describe(plan.changes)}")
-    if plan.embedding is not None:
-        needed = plan.embedding
-        cost = "" if needed.cost is None else f", costs about {needed.cost:,.4f}"
-        click.echo(
-            f"to embed: {needed.to_embed:,} texts of about {needed.tokens:,} tokens{cost};"
-            f" {needed.cached:,} are known from before"
-        )
-    if plan.training_texts:
-        click.echo(f"to train the query encoder: at most {plan.training_texts:,} short texts more")
-    if plan.skipped:
-        click.echo(f"{sum(plan.skipped.values()):,} skipped (not read):")
-    for reason, count in sorted(plan.skipped.items(), key=lambda entry: -entry[1]):
-        click.echo(f"  {count:>6,}  {reason}")

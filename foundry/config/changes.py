@@ -38,7 +38,6 @@ EXEMPT: Mapping[str, str] = {
     "embedding.api_key_env": _REACHING,
     "embedding.concurrency": _REACHING,
     "embedding.retry_seconds": _REACHING,
-    "embedding.price_per_million_tokens": "is for the estimate of a dry run",
     "search.fusion": _RANKING,
     "search.semantic_weight": _RANKING,
     "search.keyword_weight": _RANKING,

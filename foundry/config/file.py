@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, create_model, model_validator
 
-from foundry.config.search import MAX_WEIGHT, SearchSection
+from foundry.config.search import SearchSection
 from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES
@@ -125,7 +125,6 @@ class EmbeddingSection(Table):
         max_tokens: The longest text to embed at once; by default the model's own limit.
         concurrency: Concurrent calls.
         retry_seconds: How long a build keeps retrying a failing service.
-        price_per_million_tokens: For the estimate of `--dry-run`.
         query: What embeds queries: the trained table (`distilled`), the model (`same`), or
             whichever the measured overlap suggests (`auto`).
         distillation_texts: How many texts, besides the chunks, the model may embed for training.
@@ -141,7 +140,6 @@ class EmbeddingSection(Table):
     max_tokens: int | None = Field(default=None, ge=16)
     concurrency: int = Field(default=4, ge=1, le=64)
     retry_seconds: int = Field(default=600, ge=0, le=86_400)
-    price_per_million_tokens: float | None = Field(default=None, ge=0, le=MAX_WEIGHT)
     query: Literal["auto", "same", "distilled"] = "auto"
     distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 

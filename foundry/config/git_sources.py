@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from foundry.config.web_sources import BaseUrl
 from foundry.features.feature import Slug, Strings, Table
 
 VERSION = "version"
@@ -16,6 +17,15 @@ _URL = re.compile(
     r"(?:https?://[^\s/@]+|git://[^\s/@]+|ssh://(?:[\w.-]+@)?[\w.\[\]:-]+)/[^\s]+"
     r"|[\w.-]+@[A-Za-z0-9][\w.-]*:[^\s]+"
 )
+
+
+def _as_ref(written: str) -> str:
+    if not _REF.fullmatch(written):
+        raise ValueError(f"{written!r} is no name of a branch, tag or commit")
+    return written
+
+
+Ref = Annotated[str, AfterValidator(_as_ref)]
 
 
 class GitSource(Table):
@@ -44,11 +54,11 @@ class GitSource(Table):
     type: Literal["git"] = "git"
     name: Slug = ""
     repository: str = Field(min_length=1, max_length=2_000)
-    ref: str = "HEAD"
-    versions: Strings = Field(default=(), max_length=100)
+    ref: Ref = "HEAD"
+    versions: Annotated[tuple[Ref, ...], Field(strict=False)] = Field(default=(), max_length=100)
     include: Strings = ("**/*",)
     exclude: Strings = ()
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     tags: Strings = ()
     metadata: Strings = ()
     history: bool = True
@@ -73,11 +83,6 @@ class GitSource(Table):
         for number, version in enumerate(self.versions):
             if version in self.versions[:number]:
                 problems.append(f"{key}.versions[{number}]: {version!r} is there twice")
-        problems += [
-            f"{key}: {ref!r} is no name of a branch, tag or commit"
-            for ref in self.refs
-            if not _REF.fullmatch(ref)
-        ]
         if not is_repository_url(self.repository):
             if re.search(r"://|^-|^\w+::", self.repository):
                 problems.append(

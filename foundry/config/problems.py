@@ -1,6 +1,7 @@
 """Put what pydantic finds wrong with a foundry.toml into words of its keys."""
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -12,8 +13,19 @@ from foundry.config.sources import SOURCES
 from foundry.features.stores import WHERE_ADDRESSES_ARE
 
 
-def describe(detail: ErrorDetails) -> str:
-    """Return the key path, and what is wrong with its value."""
+def describe(details: Sequence[ErrorDetails]) -> list[str]:
+    """Return the key path of each problem, and what is wrong with its value."""
+    places = [detail["loc"] for detail in details]
+    return [
+        _describe(detail)
+        for detail in details
+        # A list is too short as well where all that is in it is wrong.
+        if detail["type"] != "too_short"
+        or not any(place[: len(detail["loc"])] == detail["loc"] != place for place in places)
+    ]
+
+
+def _describe(detail: ErrorDetails) -> str:
     parts = detail["loc"]
     # The type of a source, which follows its number, is not a key of its own.
     parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
@@ -32,6 +44,9 @@ def describe(detail: ErrorDetails) -> str:
         message = "required, but missing"
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
         key, message = f"{key}.type", "must be 'folder', 'records', 'url', 'sitemap' or 'site'"
+    elif kind == "value_error":
+        # Its own words, which quote of the value what may be shown.
+        message = str(detail["ctx"]["error"])
     elif parts[0] == "store" and "://" in str(detail["input"]):
         # Not quoted: it may hold a password.
         message = f"must be a name; {WHERE_ADDRESSES_ARE}"

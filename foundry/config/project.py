@@ -107,8 +107,7 @@ def load_config(project: Path) -> Config:
     try:
         parsed = ConfigFile.model_validate(written)
     except ValidationError as error:
-        problems = [describe(detail) for detail in error.errors()]
-        raise ConfigError(str(file), problems) from None
+        raise ConfigError(str(file), describe(error.errors())) from None
     problems = _find_contradictions(parsed, project)
     if problems:
         raise ConfigError(str(file), problems)

@@ -10,15 +10,16 @@ from pydantic import BeforeValidator, Field
 
 from foundry.config.git_sources import GitSource, is_repository_url
 from foundry.config.web_sources import (
+    BaseUrl,
     SitemapSource,
     SiteSource,
     UrlSource,
     WebSource,
+    check_base_url,
     suggest_site,
 )
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
-from foundry.urls import UrlError, parse_url
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
@@ -58,7 +59,7 @@ class FolderSource(Table):
     path: Location
     include: Strings = ("**/*",)
     exclude: Strings = ()
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     tags: Strings = ()
     metadata: Strings = ()
     modified: Literal["content", "file"] = "content"
@@ -96,7 +97,7 @@ class RecordsSource(Table):
     tags_column: str | None = "tags"
     metadata: Strings = ()
     text_format: Literal["text", "markdown", "html"] = "text"
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     tags: Strings = ()
 
 
@@ -130,9 +131,7 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
             problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
         if isinstance(source, WebSource):
-            problems += source.find_problems(key)
             continue
-        problems += _find_base_problems(source.base_url, f"{key}.base_url")
         if isinstance(source, GitSource):
             problems += source.find_problems(key, project)
             continue
@@ -146,17 +145,6 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
     return problems
 
 
-def _find_base_problems(base_url: str | None, key: str) -> list[str]:
-    """Return what is wrong with the address under which a source's documents are."""
-    try:
-        if base_url is not None:
-            parse_url(base_url)
-    except UrlError as error:
-        # Without the detail, which quotes what may hold a password.
-        return [f"{key}: {error.reason}; write an address like https://docs.example.com/guide"]
-    return []
-
-
 def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[Source, ...]:
     """Return the sources, each with a name, absolute paths and canonical urls."""
     return tuple(_resolve(source, root, project_name) for source in sources)
@@ -165,7 +153,7 @@ def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[S
 def _resolve(source: Source, root: Path, project_name: str) -> Source:
     name = _name_of(source)
     if isinstance(source, WebSource):
-        return source.resolve(name)
+        return source.model_copy(update={"name": name})
     if isinstance(source, GitSource):
         return source.resolve(name, root)
     path = (root / source.path).resolve()
@@ -232,9 +220,10 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
             "--base-url is for folders, tables and repositories",
             hint="pages of the web have their own urls",
         )
-    if problems := _find_base_problems(base_url, "--base-url"):
-        raise FoundryError(problems[0])
-    return {**settings, "base_url": base_url}
+    try:
+        return {**settings, "base_url": check_base_url(base_url)}
+    except ValueError as error:
+        raise FoundryError(f"--base-url: {error}") from None
 
 
 def suggest_file(source: Path, project: Path) -> dict[str, object]:

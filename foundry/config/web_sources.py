@@ -3,10 +3,9 @@
 import ipaddress
 import re
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 import foundry
 from foundry.errors import FoundryError
@@ -14,6 +13,37 @@ from foundry.features.feature import Slug, Strings, Table
 from foundry.urls import UrlError, parse_host_and_port, parse_url
 
 DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
+
+
+def _as_host(written: str) -> str:
+    parse_host_and_port(written)
+    return written
+
+
+def _as_pattern(written: str) -> str:
+    if not written or re.match(r"(?!https?:)[^/*]", written):
+        raise ValueError(f"must begin with /, * or http, got {written!r}")
+    return written
+
+
+def check_base_url(written: str) -> str:
+    """Return the address under which documents are, if it is one. Raises ValueError."""
+    try:
+        parse_url(written)
+    except UrlError as error:
+        # Without the detail, which quotes what may hold a password.
+        said = f"{error.reason}; write an address like https://docs.example.com/guide"
+        raise ValueError(said) from None
+    return written
+
+
+BaseUrl = Annotated[str, AfterValidator(check_base_url)]
+Url = Annotated[str, AfterValidator(lambda written: str(parse_url(written)))]
+Urls = Annotated[tuple[Url, ...], Field(strict=False)]
+Hosts = Annotated[tuple[Annotated[str, AfterValidator(_as_host)], ...], Field(strict=False)]
+UrlPatterns = Annotated[
+    tuple[Annotated[str, AfterValidator(_as_pattern)], ...], Field(strict=False)
+]
 
 
 class WebSource(Table):
@@ -42,7 +72,7 @@ class WebSource(Table):
     user_agent: str = Field(
         default=DEFAULT_USER_AGENT, max_length=200, pattern=r"^[A-Za-z][!-~]*(?: [!-~]+)*$"
     )
-    allow_private: Strings = ()
+    allow_private: Hosts = ()
 
     @property
     @abstractmethod
@@ -51,22 +81,8 @@ class WebSource(Table):
 
     @property
     def host(self) -> str:
-        """The host of the first url, which names the source; empty for an impossible one."""
-        try:
-            return parse_url(self.start[0]).host
-        except UrlError:
-            return ""
-
-    def find_problems(self, key: str) -> list[str]:
-        """Return what is wrong although all types are right; `key` is the place in the file."""
-        problems = []
-        for number, entry in enumerate(self.allow_private):
-            problems += _check(parse_host_and_port, f"{key}.allow_private[{number}]", entry)
-        return problems
-
-    @abstractmethod
-    def resolve(self, name: str) -> Self:
-        """Return the source under a name, with canonical urls."""
+        """The host of the first url, which names the source."""
+        return parse_url(self.start[0]).host
 
 
 class UrlSource(WebSource):
@@ -77,24 +93,12 @@ class UrlSource(WebSource):
     """
 
     type: Literal["url"] = "url"
-    urls: Strings = Field(min_length=1, max_length=100_000)
+    urls: Urls = Field(min_length=1, max_length=100_000)
 
     @property
     def start(self) -> tuple[str, ...]:
         """All of its urls."""
         return self.urls
-
-    def find_problems(self, key: str) -> list[str]:
-        """Return what is wrong although all types are right."""
-        problems = []
-        for number, url in enumerate(self.urls):
-            problems += _check(parse_url, f"{key}.urls[{number}]", url)
-        return problems + super().find_problems(key)
-
-    def resolve(self, name: str) -> Self:
-        """Return the source under a name, with canonical urls."""
-        urls = tuple(str(parse_url(url)) for url in self.urls)
-        return self.model_copy(update={"name": name, "urls": urls})
 
 
 class ListedSource(WebSource):
@@ -110,33 +114,16 @@ class ListedSource(WebSource):
         depth: How many links away from the first page to go.
     """
 
-    url: str = Field(min_length=1)
-    include: Strings = ("*",)
-    exclude: Strings = ()
-    hosts: Strings = ()
+    url: Url
+    include: UrlPatterns = ("*",)
+    exclude: UrlPatterns = ()
+    hosts: Hosts = ()
     max_pages: int = Field(default=10_000, ge=1, le=1_000_000)
 
     @property
     def start(self) -> tuple[str, ...]:
         """The url from which the others are found."""
         return (self.url,)
-
-    def find_problems(self, key: str) -> list[str]:
-        """Return what is wrong although all types are right."""
-        problems = _check(parse_url, f"{key}.url", self.url) + super().find_problems(key)
-        for number, entry in enumerate(self.hosts):
-            problems += _check(parse_host_and_port, f"{key}.hosts[{number}]", entry)
-        for name, patterns in (("include", self.include), ("exclude", self.exclude)):
-            problems += [
-                f"{key}.{name}[{number}]: must begin with /, * or http, got {pattern!r}"
-                for number, pattern in enumerate(patterns)
-                if not pattern or re.match(r"(?!https?:)[^/*]", pattern)
-            ]
-        return problems
-
-    def resolve(self, name: str) -> Self:
-        """Return the source under a name, with a canonical url."""
-        return self.model_copy(update={"name": name, "url": str(parse_url(self.url))})
 
 
 class SitemapSource(ListedSource):
@@ -175,11 +162,3 @@ def _is_local(host: str) -> bool:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
         return "." not in host or host.endswith((".localhost", ".local", ".internal"))
-
-
-def _check(parse: Callable[[str], object], place: str, written: str) -> list[str]:
-    try:
-        parse(written)
-    except UrlError as error:
-        return [f"{place}: {error}"]
-    return []

@@ -19,13 +19,7 @@ Vectors = NDArray[np.float32]
 class Contract:
     """Which model embeds, and how; an index and its server must agree on all of it.
 
-    Attributes:
-        provider: As in foundry.toml.
-        model: As the provider names it.
-        revision: Of the weights, a hash or a commit; empty where the provider tells none.
-        dimensions: Length of a vector.
-        document_prefix: Put before every document by the embedder.
-        query_prefix: Put before every query.
+    `revision` is a hash of the weights or a commit; empty where the provider tells none.
     """
 
     provider: str
@@ -34,25 +28,6 @@ class Contract:
     dimensions: int
     document_prefix: str = ""
     query_prefix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The work and the cost of embedding some texts.
-
-    Attributes:
-        texts: Different ones that are not blank.
-        cached: Of these, such as need no call.
-        to_embed: The others.
-        tokens: Of what is to be embedded, prefixes included; for a service rather too many.
-        cost: In the currency of `price_per_million_tokens`; None where that is not known.
-    """
-
-    texts: int
-    cached: int
-    to_embed: int
-    tokens: int
-    cost: float | None
 
 
 OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
@@ -77,13 +52,11 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """Embeds queries in the server.
+    """Embeds queries in the server; `figures` say how it was chosen.
 
-    Attributes:
-        figures: How it was chosen, for the manifest.
-        encode: Returns unit vectors (n, dimensions) as the server will make them, or zero rows.
-        write: Writes its files into a new folder, and returns the SHA-256 over them. Where the
-            server asks the model itself there are none: nothing is written, and it returns "".
+    `encode` returns unit vectors (n, dimensions) as the server will make them, or zero rows.
+    `write` writes its files into a new folder and returns the SHA-256 over them; "" where the
+    server asks the model itself, and there are none.
     """
 
     figures: QueryFigures
@@ -94,8 +67,7 @@ class QueryEncoder:
 class Embedder(ABC):
     """A document embedder; one that asks no model needs no more than the abstract methods.
 
-    Attributes:
-        known_items: Figures of its model and the built-in table; None if not measured.
+    `known_items` are figures of its model and the built-in table; None if not measured.
     """
 
     known_items: KnownItemFigures | None = None
@@ -126,15 +98,9 @@ class Embedder(ABC):
     ) -> QueryEncoder:
         """Return the encoder for queries; asked once, when all documents have been embedded.
 
-        Args:
-            chunks: All chunks of the index, in its order; may be called more than once.
-            overlap: Compares an encoder's ranking with the model's own.
+        `chunks` gives all chunks of the index, in its order, as often as it is called; `overlap`
+        compares an encoder's ranking with the model's own.
         """
-
-    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate | None:
-        """Return what embedding these documents would ask of a model; None where none is asked."""
-        del headings, texts
-        return None
 
     def refusals(self) -> list[dict[str, str]]:
         """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
@@ -148,15 +114,3 @@ def hash_encoder(directory: Path) -> str:
     for path in sorted(directory.iterdir()):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
-
-
-def sum_estimates(estimates: Sequence[Estimate]) -> Estimate:
-    """Return all of them together; a text that occurs in two of them counts twice."""
-    costs = [estimate.cost for estimate in estimates if estimate.cost is not None]
-    return Estimate(
-        texts=sum(estimate.texts for estimate in estimates),
-        cached=sum(estimate.cached for estimate in estimates),
-        to_embed=sum(estimate.to_embed for estimate in estimates),
-        tokens=sum(estimate.tokens for estimate in estimates),
-        cost=sum(costs) if costs else None,
-    )

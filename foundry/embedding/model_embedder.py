@@ -14,7 +14,6 @@ from foundry.embedding.distil.query_distillation import (
 from foundry.embedding.embedder import (
     Contract,
     Embedder,
-    Estimate,
     OverlapMeasure,
     QueryEncoder,
     QueryFigures,
@@ -67,10 +66,6 @@ class ModelEmbedder(Embedder):
     def refusals(self) -> list[dict[str, str]]:
         """Return texts so far that have no vector, with the reason."""
         return self._model.refused
-
-    def estimate(self, headings: Sequence[str], texts: Sequence[str]) -> Estimate:
-        """Return what embedding these documents would take; nothing is asked."""
-        return self._model.estimate(_join_all(headings, texts), "document")
 
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]

@@ -25,13 +25,8 @@ def closing_embedder(
     """Provide the embedder that was chosen, closed in the end; None where there are to be no
     vectors.
 
-    Args:
-        options: The choice.
-        language: Of the documents, as in foundry.toml.
-        root: The project's folder, from which the path of a model starts.
-        state: The folder in which a model's vectors are kept from build to build.
-        step: Begins a step of work that is worth showing.
-        place: Decides where a model runs, once it is opened by the options given with it.
+    The path of a model starts from `root`; its vectors are kept in `state` from build to build.
+    `place` decides where a model runs, once it is opened by the options given with it.
     """
     if options.provider == "none":
         yield None
@@ -51,7 +46,6 @@ def closing_embedder(
         place(open_model(options), options),
         VectorCache(state / CACHE_NAME),
         retry_seconds=options.retry_seconds,
-        price_per_million_tokens=options.price_per_million_tokens,
     )
     try:
         yield ModelEmbedder(batched, options, language, step)

@@ -34,15 +34,10 @@ _ASK = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Figures of a server's answers to questions.
+    """Figures of a server's answers to questions, by mode; see `results.Evaluation`.
 
-    Attributes:
-        facts: What the questions and the index are: counts, hashes, kind of questions.
-        values: By mode.
-        sweep: Those of hybrid search, by each semantic weight that was tried.
-        latency_ms: Median and 95th percentile, by mode.
-        degraded: Questions answered by keywords for want of a vector, by mode.
-        questions: Of each question the query, the grades, mode and reason, and the first hits.
+    `facts` are of the questions and the index, `sweep` are the values of hybrid search by each
+    semantic weight that was tried.
     """
 
     facts: Mapping[str, Any]

@@ -17,11 +17,9 @@ from foundry.evaluation.results import CONFIGURED, Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The change of each metric since a baseline.
+    """The change of each metric since a baseline, a sentence for each.
 
-    Attributes:
-        lines: A sentence for each metric.
-        failures: Those of metrics that are worse by more than the tolerance.
+    `failures` are those of metrics that are worse by more than the tolerance.
     """
 
     lines: tuple[str, ...]

@@ -16,16 +16,8 @@ from numpy.typing import NDArray
 from foundry.runtime import evaluation
 from foundry.runtime.evaluation import Grades
 
-METRICS = (
-    "nDCG@10",
-    "recall@5",
-    "recall@10",
-    "recall@100",
-    "MRR@10",
-    "hit@1",
-    "hit@3",
-    "hit@5",
-    "R-precision",
+METRICS = tuple(
+    "nDCG@10 recall@5 recall@10 recall@100 MRR@10 hit@1 hit@3 hit@5 R-precision".split()
 )
 """Names, in the order in which they are shown."""
 

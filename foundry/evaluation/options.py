@@ -14,16 +14,9 @@ SWEEP = tuple(step / 10 for step in range(11))
 class EvaluationOptions:
     """Options of an evaluation.
 
-    Attributes:
-        questions: A file of questions; by default the project's own, else known items are asked.
-        queries: In place of it, queries as in BEIR,
-        judgements: and what is relevant to each.
-        minimums: Limits such as `nDCG@10=0.4`.
-        baseline: What an evaluation printed as JSON before.
-        tolerance: By how much a mean may be below the baseline's.
-        tune: Whether to look for better options.
-        report: Where the report goes; None for the project's state.
-        weights: Semantic weights to try for the report; tuning has more of its own.
+    Asked are `questions`, by default the project's own, or `queries` with `judgements` as in BEIR.
+    `baseline` is what an evaluation printed as JSON before; a mean may be below it by `tolerance`.
+    `weights` are semantic weights to try for the report; tuning has more of its own.
     """
 
     questions: Path | None = None

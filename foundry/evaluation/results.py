@@ -25,13 +25,11 @@ Values = Mapping[str, NDArray[np.float64]]
 class Evaluation:
     """One evaluation; `systems` maps hybrid, linear, rrf, semantic and keyword to their values.
 
-    Attributes:
-        facts: What the server says beside the values: counts, hashes, kind of questions.
-        configured: The options under which `hybrid` was measured.
-        latency_ms: Median and 95th percentile, by system.
-        degraded: Questions answered by keywords for want of a vector, by system.
-        questions: Of each question the query, the grades, mode and reason, and the first hits.
-        sweep: Values of hybrid search by semantic weight, the rest going to keywords.
+    `facts` are counts, hashes and the kind of questions, `configured` the options under which
+    `hybrid` was measured; `latency_ms` is median and 95th percentile by system, `degraded` counts
+    answers by keywords for want of a vector. Of each of the `questions` there are query, grades,
+    mode and reason, and the first hits. `sweep` has values of hybrid search by semantic weight, the
+    rest going to keywords.
     """
 
     facts: Mapping[str, Any]

@@ -39,15 +39,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The outcome.
+    """The outcome: the options that are `best` on all questions, those in use if none are better.
 
-    Attributes:
-        best: The options that are best on all questions; those in use if none are better.
-        apparent: The mean of the metric under them, on the questions that chose them.
-        configured: The mean under the options in use.
-        gain: Of choosing by questions, on questions that took no part in the choice.
-        chosen: The options that each fold's choice fell on.
-        candidates: How many there were.
+    `apparent` is the mean of the metric under them, `configured` that under the options in use;
+    `gain` is that of choosing by questions on questions that took no part in the choice, and
+    `chosen` what each fold's choice fell on.
     """
 
     best: Mapping[str, Any]

@@ -43,12 +43,9 @@ class Generated:
 class Standing:
     """An export as it is found; each list holds sorted relative paths.
 
-    Attributes:
-        generated: What Foundry wrote last, the index aside.
-        index: SHA-256 of the files of the index, as they were written.
-        edited: Generated files and files of the index that are not as they were written.
-        added: Files that Foundry did not write.
-        deleted: Generated files that are gone.
+    `generated` is what Foundry wrote last, the index aside, and `index` the SHA-256 of its files as
+    they were written. `edited` are files that are not as they were written, `added` those that
+    Foundry did not write, `deleted` generated ones that are gone.
     """
 
     generated: Generated

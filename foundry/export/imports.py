@@ -8,13 +8,10 @@ _FROM = re.compile(rb"from\s*([.\w\s]+?)\s+import\b")
 
 
 def follow_imports(text: str, module: str, modules: Mapping[str, str]) -> str:
-    """Let the imports of a module lead to where `modules` are now.
+    """Let the imports of a module lead to where `modules` are now, by whole dotted names.
 
-    Args:
-        text: Of the module. What is no Python is returned as it is.
-        module: Its whole dotted name as it was. If it moved itself, its relative imports are
-            written for its new place.
-        modules: Whole dotted name as it was -> as it is now.
+    `module` is its own name as it was: if it moved itself, its relative imports are written for its
+    new place. What is no Python is returned as it is.
     """
     try:
         tree = ast.parse(text)

@@ -15,11 +15,9 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A text with both sides' changes.
+    """A text with both sides' changes; in `conflicts` places both stand, marked.
 
-    Attributes:
-        conflicts: The number of places where both sides stand, marked.
-        longest: Lines of both sides of the longest conflict.
+    `longest` counts the lines of both sides of the longest conflict.
     """
 
     text: str

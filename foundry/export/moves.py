@@ -20,11 +20,9 @@ GONE: Mapping[str, str] = _TABLES["gone"]
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Modules and names that lie elsewhere after an update.
+    """Modules that lie elsewhere after an update, by whole dotted names before it.
 
-    Attributes:
-        modules: Whole dotted name of a module before the update -> the same after it.
-        gone: Path of a module that none replaces -> why.
+    `gone` are the paths of those that none replaces, and why.
     """
 
     modules: Mapping[str, str]

@@ -55,10 +55,8 @@ class Selection:
 class Resolution:
     """A lock, read.
 
-    Attributes:
-        header: The lock's text above its packages.
-        roots: What the project that was resolved asks for, by the requirement's name.
-        specifiers: Version ranges that were resolved, by name and extra of the project ("": none).
+    `header` is its text above the packages, `roots` what the project that was resolved asks for,
+    `specifiers` the version ranges that were resolved, by extra of the project ("": none) and name.
     """
 
     def __init__(self, text: str) -> None:

@@ -20,13 +20,11 @@ from foundry.files import hash_file, hash_files, set_modes, write_files
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The parts of an export.
+    """The parts of an export: `files` are all but the index and the records of both, by relative
+    path.
 
-    Attributes:
-        files: Relative path -> content of everything but the index and the records of both.
-        index: The folder of the index, and where it goes in the export.
-        index_place: See `index`.
-        left_out: Files of the index that are not copied, because an engine holds what is in them.
+    The folder `index` goes to `index_place`, less the files `left_out`, because an engine holds
+    what is in them.
     """
 
     files: Mapping[str, bytes]

@@ -13,7 +13,6 @@ _SERVICE_KEYS = _LOCAL_KEYS | {
     "dimensions",
     "concurrency",
     "retry_seconds",
-    "price_per_million_tokens",
 }
 
 

@@ -3,7 +3,7 @@
 import random
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from foundry.fetching.exchange import ACCEPTED, Answer, exchange
 from foundry.fetching.failures import FetchError, StoppedError, refused
@@ -50,15 +50,6 @@ class Fetched:
     unchanged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    """The parts of a request that stay the same from hop to hop."""
-
-    max_bytes: int
-    allows: Callable[[Url], None]
-    visited: set[Url] = field(default_factory=set)
-
-
 class Fetcher:
     """Fetches the pages of one source into a cache; for any number of threads."""
 
@@ -82,13 +73,14 @@ class Fetcher:
         and raises FetchError for one that it is not to lead to. Raises FetchError when there is no
         content, or more than `max_bytes`; the cache does not stand in for it.
         """
-        visit = _Visit(max_bytes, allows or (lambda _: None))
+        visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):
-            if url in visit.visited:
+            if url in visited:
                 raise FetchError("redirect loop", str(url))
-            visit.visited.add(url)
+            visited.add(url)
             self._network.policy.check_literal(url)
-            visit.allows(url)
+            if allows is not None:
+                allows(url)
             self.rules_for(url).check(url, self._agent)
             page = self._cache.load(url)
             answer = self._ask(url, self._headers(page), max_bytes)

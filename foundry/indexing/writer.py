@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.embedding.embedder import Embedder, Estimate, sum_estimates
+from foundry.embedding.embedder import Embedder
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.expansion import frequent_words, write_expansion
@@ -131,16 +131,6 @@ class IndexWriter:
         if self._carrying is not None:
             yield from self._carrying.texts_left_out()
 
-    def estimate(self, embedder: Embedder) -> Estimate | None:
-        """Return what `embed` would ask of a model; None where none is asked."""
-        self.close()
-        estimates = [
-            estimate
-            for headings, texts in self._read_texts()
-            if (estimate := embedder.estimate(headings, texts)) is not None
-        ]
-        return sum_estimates(estimates) if estimates else None
-
     def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
         """Embed all chunks, when all have been added; `progress` is told how many more are done."""
         self.close()
@@ -186,14 +176,8 @@ class IndexWriter:
         ours = int(has_vector[1 : len(samples)].sum())
         chunks, cosines = self._written.nearest(asked)
         measured = self._written.measure(asked[:ours], chunks[:ours])
-        contract = embedder.contract
         self._dense = DenseManifest(
-            provider=contract.provider,
-            model=contract.model,
-            revision=contract.revision,
-            dimensions=contract.dimensions,
-            document_prefix=contract.document_prefix,
-            query_prefix=contract.query_prefix,
+            **asdict(embedder.contract),
             query=asdict(encoder.figures),
             encoder_sha256=encoder.write(self._layout.encoder),
             candidates=measured.candidates,

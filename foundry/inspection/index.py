@@ -32,13 +32,8 @@ MAX_CANDIDATES = 5
 class Selection:
     """The part of an index to show: all of it, unless one of these is given.
 
-    Attributes:
-        documents: All documents, or those that `source` and `path` let through.
-        source: Name of a source.
-        path: A pattern of paths, in which `*` also stands for slashes.
-        document: Id or path of one document.
-        chunk: Id of one chunk.
-        synonyms: What is searched for by other forms, too.
+    `source` and `path`, in which `*` also stands for slashes, let documents through; `document` is
+    the id or path of one, `chunk` an id.
     """
 
     documents: bool = False

@@ -9,6 +9,8 @@ code page makes them the letters of one language.
 # ruff: noqa: RUF001 (signs that look like others are meant)
 import codecs
 import re
+import tomllib
+from pathlib import Path
 
 from charset_normalizer import from_bytes
 
@@ -23,17 +25,10 @@ _GUESSES = [
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 ]
 _ALPHABETS = {
-    _WESTERN: [
-        *("áéíñóúüªº", "àáâãçéêíòóôõúüªº", "àâæçéèêëîïôœùûüÿ", "äöüßéàè", "àáèéìíîòóùúªº"),
-        *("àáäåéöü", "åæøäéèêóòôöü", "áæéíðóöúýþ", "áæíðóøúý", "àçéèíïñòóúüªº", "äçéëöüà"),
-        *("áâäçèéêëíîïñóôöúûü", "äõöüšž", "áàâäåçèéêëíïñóôöüæœ"),
-    ],
-    "cp1250": [
-        *("ąćęłńóśźż", "áčďéěíňóřšťúůýžöü", "áäčďéíĺľňóôŕšťúýžěř", "áéíóöőúüűä"),
-        *("ćčđšž", "ăâîşţ"),
-    ],
-    "cp1254": ["çğıöşüâîû"],
-    "cp1257": ["ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"],
+    charset: written.split()
+    for charset, written in tomllib.loads(
+        Path(__file__).with_name("alphabets.toml").read_text(encoding="utf-8")
+    ).items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
 # Kana, Hangul, Han: the first and last character, and their least share of the characters.

@@ -6,11 +6,11 @@ from pathlib import Path
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.config.web_sources import WebSource
+from foundry.errors import SourceError
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped, Unchanged
 from foundry.sources import folder, git, records
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
-from foundry.sources.ignoring import Selection
 from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known
 
 _BLOCK_BYTES = 1 << 20
@@ -85,7 +85,8 @@ def estimate(source: Source | ReadySource) -> int:
     """About how many documents `iterate` will deliver; 0 if the source cannot be read."""
     try:
         if isinstance(source, FolderSource):
-            return sum(1 for _ in _Counter(source, Selection(source)).walk())
+            # Of what is said to be known, nothing is opened.
+            return sum(1 for _ in folder.iterate(source, lambda _key, _stamp: True))
         if isinstance(source, WebSource | GitSource):
             return 0
         if isinstance(source, FetchedSource):
@@ -94,12 +95,5 @@ def estimate(source: Source | ReadySource) -> int:
             return len(source.files)
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK_BYTES), b""))
-    except OSError:
+    except (OSError, SourceError):
         return 0
-
-
-class _Counter(folder.Walk):
-    def _read_file(
-        self, folder: int, path: bytes, name: bytes  # noqa: ARG002
-    ) -> RawDocument | Skipped:
-        return self._skip(path, "counted")

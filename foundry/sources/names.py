@@ -9,27 +9,9 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _SECRET_NAMES = (
-    ".env",
-    ".env.*",
-    "*.env",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".htpasswd",
-    ".git-credentials",
-    "credentials.json",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "*.pem",
-    "*.key",
-    "*.pfx",
-    "*.p12",
-    "*.ppk",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
+    *(".env", ".env.*", "*.env", ".netrc", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials"),
+    *("credentials.json", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.pfx"),
+    *("*.p12", "*.ppk", "*.jks", "*.keystore", "*.kdbx"),
 )
 _SECRET_NAME = re.compile("|".join(map(translate, _SECRET_NAMES)))
 

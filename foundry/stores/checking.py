@@ -24,12 +24,9 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Differences of an engine from the index.
+    """Differences of an engine from the index: the largest of a score, and the `recall`.
 
-    Attributes:
-        recall: The share of the nearest 100 chunks that the engine finds, over all questions; 1
-            for an exact one.
-        difference: The largest difference of a score.
+    That is the share of the nearest 100 chunks that it finds, over all questions; 1 if it is exact.
     """
 
     recall: float

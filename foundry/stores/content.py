@@ -18,16 +18,9 @@ from foundry.runtime.retrieval.keyword_lane import KeywordLane
 class Content:
     """The lanes of one version: n chunks, d dimensions, v terms, p postings.
 
-    Attributes:
-        version: That of the manifest.
-        vectors: int8 (n, d); see `IndexLayout`, as for the other arrays.
-        scales: float32 (n,).
-        offsets: uint64 (v + 1,).
-        chunks: uint32 (p,).
-        impacts: float32 (p,).
-        vocabulary: The terms, by their numbers.
-        dense_lane: An exact search over the same vectors.
-        keyword_lane: A search over the same postings.
+    Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
+    uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,). The lanes search exactly over the
+    same.
     """
 
     version: str

@@ -9,10 +9,9 @@ GRACE_SECONDS = 3600.0
 class PublishOptions:
     """Options of publishing into an engine.
 
-    Attributes:
-        again: Load this version anew although the engine has it.
-        grace: Seconds for which a version stays after another took its place.
-        stale: Publish the index although foundry.toml asks for another one.
+    With `again`, this version is loaded anew although the engine has it; with `stale`, although
+    foundry.toml asks for another one. A version stays for `grace` seconds after another took its
+    place.
     """
 
     again: bool = False
@@ -22,18 +21,12 @@ class PublishOptions:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A version of an index in an engine.
+    """A version of an index in an engine: `name` is that of its schema or alias, `dropped` are
+    older ones.
 
-    Attributes:
-        engine: Its name in foundry.toml.
-        name: Of the schema or alias.
-        version: That of the index.
-        chunks: How many the engine holds, as counted.
-        postings: The same.
-        recall: Of the dense lane at 100 against an exact search, on a sample; 1 if it is exact.
-        difference: The largest difference of a score on that sample.
-        loaded: Whether it had to be loaded; False where the engine had this version already.
-        dropped: Older versions that were dropped.
+    `chunks` and `postings` are as the engine counts them. On a sample, `recall` is that of the
+    dense lane at 100 against an exact search, and `difference` the largest of a score. `loaded` is
+    False where the engine had this version already.
     """
 
     engine: str

@@ -52,7 +52,6 @@ def batched(
         open_model(options),
         VectorCache(folder / "cache.sqlite"),
         retry_seconds=retry_seconds,
-        price_per_million_tokens=options.price_per_million_tokens,
     )
     try:
         yield model
@@ -434,22 +433,6 @@ def test_calls_run_side_by_side(tmp_path: Path) -> None:
         with batched(service, tmp_path, concurrency=3) as model:
             model.embed(texts_about(300), "document")
     assert most == 3
-
-
-def test_estimate_asks_nothing(tmp_path: Path) -> None:
-    with fake_service("openai") as service:
-        with batched(service, tmp_path, price_per_million_tokens=2.0) as model:
-            before = model.estimate([*TEXTS, TEXTS[0], " "], "document")
-            assert service.calls == []
-            model.embed(TEXTS[:60], "document")
-            after = model.estimate(TEXTS, "document")
-        with batched(service, tmp_path) as model:
-            assert model.estimate(TEXTS, "document").cost is None
-    assert (before.texts, before.cached, before.to_embed) == (100, 0, 100)
-    assert before.tokens >= sum(len(text.split()) for text in TEXTS)
-    assert before.cost == before.tokens * 2 / 1e6
-    assert (after.texts, after.cached, after.to_embed) == (100, 60, 40)
-    assert after.tokens < before.tokens
 
 
 def test_no_texts(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from distillation_corpora import CHINESE, ENGLISH, make_chunk, make_corpus
 
-from foundry.embedding.distil.known_items import QUESTIONS, compare_with_table, make_questions
+from foundry.embedding.distil.known_items import EACH, compare_with_table, make_questions
 from foundry.embedding.embedder import Vectors
 from foundry.records import KnownItemFigures
 from foundry.runtime.index.records import ChunkRecord
@@ -80,4 +80,4 @@ def test_questions_have_one_answer() -> None:
         make_chunk(1, "common word", document="b", title="b"),
     ]
     assert ("zebra common word", "a") in make_questions(rare)
-    assert len(make_questions(make_corpus(CHINESE, 500))) <= QUESTIONS
+    assert len(make_questions(make_corpus(CHINESE, 500))) <= 2 * EACH

@@ -12,7 +12,6 @@ from distillation_corpora import ENGLISH, RUSSIAN
 from embedding_services import FakeService, fake_service
 
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.distil.known_items import QUESTIONS
 from foundry.embedding.embedder import QueryEncoder
 from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
 from foundry.embedding.providers.batching import BatchedModel
@@ -215,24 +214,6 @@ def test_model_that_changed_under_its_name_stops_the_build(
     assert result.exit_code == 1
     assert "is another model than it was" in result.stderr
     assert project.index == version
-
-
-def test_dry_run_tells_what_would_be_paid_and_asks_nothing(
-    make_project: MakeProject, service: FakeService
-) -> None:
-    project = project_of(make_project, service, "price_per_million_tokens = 0.02")
-    plan = json.loads(project.succeed("build", "--dry-run", "--quiet", "--json").stdout)
-    assert not service.calls
-    assert not (project.root / ".foundry" / "index" / "CURRENT").exists()
-    assert plan["chunks"] == plan["embedding"]["to_embed"] + plan["embedding"]["cached"]
-    assert plan["embedding"]["cost"] == pytest.approx(plan["embedding"]["tokens"] * 0.02 / 1e6)
-    assert plan["training_texts"] == 500 + QUESTIONS
-    shown = project.succeed("build", "--dry-run", "--quiet").stdout
-    assert "nothing was built" in shown
-    assert "costs about" in shown
-    project.succeed("build", "--quiet")
-    plan = json.loads(project.succeed("build", "--dry-run", "--quiet", "--json").stdout)
-    assert plan["embedding"]["to_embed"] == 0
 
 
 def test_failing_service_keeps_the_index_and_what_was_paid(

@@ -45,8 +45,8 @@ def add_documents(
     config: Config,
     embedder: StaticEmbedder | None,
     progress: Progress,
-    previous: Previous | None = None,
-    left: Path | None = None,
+    previous: Previous | None,
+    left: Path,
 ) -> dict[str, Any]:
     """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
@@ -55,8 +55,7 @@ def add_documents(
     """
     assembler = _Assembler(inputs, cache, writer, config, previous)
     assembler.add_all(embedder, progress)
-    if left is not None:
-        assembler.leave(left, embedder)
+    assembler.leave(left, embedder)
     told = assembler.report.to_json()
     if not writer.chunk_count:
         raise EmptyBuildError(
@@ -207,11 +206,8 @@ class _Assembler:
 class _Decisions:
     """What is decided about documents, by their numbers in the sources' order.
 
-    Attributes:
-        repeated: Documents whose id an earlier one has.
-        originals: The document that stands for each copy.
-        copies: The copies that a document stands for, ascending.
-        boilerplate: The keys of the blocks that are to be cut off the chunks of a document.
+    `repeated` are those whose id an earlier one has; `boilerplate` has the keys of the blocks to
+    cut off their chunks.
     """
 
     repeated: frozenset[int]

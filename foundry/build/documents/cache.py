@@ -34,12 +34,9 @@ _PUBLISHED = b"published"
 class Entry(NamedTuple):
     """What a document was prepared from: a recipe, the options of its source, and a content.
 
-    Attributes:
-        recipe: Key of the recipe; empty for a result that is not to be used again.
-        origin: Key of the source's options.
-        content: SHA-256 of what the source delivered.
-        stamp: Of its file, where that tells whether it has changed.
-        number: Of the result in the cache; 0 where it has none yet.
+    `recipe` is empty for a result that is not to be used again, `content` the SHA-256 of what the
+    source delivered, `stamp` tells whether its file has changed, and `number` is that of the result
+    in the cache, 0 where it has none yet.
     """
 
     recipe: str
@@ -61,18 +58,17 @@ class KnownTable(NamedTuple):
 class DocumentCache:
     """One file of prepared documents; for one thread.
 
-    With `keeps_nothing` all changes are gone in the end. Raises BuildError when the file cannot be
-    used, and CacheDamagedError when it is damaged: the build begins again.
+    Raises BuildError when the file cannot be used, and CacheDamagedError when it is damaged: the
+    build begins again.
     """
 
-    def __init__(self, path: Path, *, keeps_nothing: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self._file = KeyValueFile(
             path,
             what="the cache of documents",
             loss="documents are prepared anew",
             is_strict=True,
         )
-        self._keeps_nothing = keeps_nothing
         self._committed = time.monotonic()
         self._last: int | None = None
 
@@ -88,8 +84,7 @@ class DocumentCache:
 
     def commit(self) -> None:
         """Make what was stored survive the process from here on."""
-        if not self._keeps_nothing:
-            self._file.commit()
+        self._file.commit()
         self._committed = time.monotonic()
 
     def find(self, source: str, key: str) -> Entry | None:
@@ -181,7 +176,7 @@ class DocumentCache:
             raise CacheDamagedError from None
 
     def _commit_now_and_then(self) -> None:
-        if not self._keeps_nothing and time.monotonic() - self._committed >= COMMIT_SECONDS:
+        if time.monotonic() - self._committed >= COMMIT_SECONDS:
             self.commit()
 
 

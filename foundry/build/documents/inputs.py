@@ -32,14 +32,9 @@ FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
 class Inputs:
     """The documents of all sources, in their order, and the counts of a build's work on them.
 
-    Attributes:
-        read: Documents that were prepared.
-        reused: Documents that were in the cache.
-        embedded: Chunks of prepared documents that were embedded with them.
-        digest: See `survey`.
-        seconds: Wall time that each source took.
-        coverage: What became of the urls of web sources, by name.
-        traffic: How many of their pages were fetched and how many had not changed, by name.
+    `embedded` counts the chunks embedded with them, `digest` is as in `survey`. By name of a
+    source, `seconds` is the wall time that it took, `coverage` what became of its urls, `traffic`
+    how many pages were fetched and how many had not changed.
     """
 
     read: int = 0

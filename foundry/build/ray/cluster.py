@@ -1,34 +1,20 @@
-"""A Ray cluster: one that is joined, or one that is started for a build and ends with it.
-
-Whoever reaches a Ray cluster runs programs on it. So one that a build starts listens on loopback
-alone, asks for a token that only its own processes know, has no dashboard, and keeps its sockets
-in a folder of this user's. A cluster that is joined is as its operator has set it up.
-"""
+"""A Ray cluster that a build joins. It is as its operator has set it up."""
 
 import os
-import secrets
-import shutil
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from typing import Any
 
-from foundry.build.documents.workers import available_cores
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.errors import BuildError
+from foundry.errors import BuildError, RequestError
 
 Reference = Any
 """To a result that may still be under way, on whatever node."""
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
-LOCAL = "local"
-LOOPBACK = "127.0.0.1"
-
-STORE_BYTES = 400_000_000
-"""Of a cluster that is started here; what does not fit is written to disk."""
 
 RETRIES = 5
 """How often a task is begun anew after the node that ran it has died."""
@@ -50,17 +36,19 @@ _JOIN = (
 
 
 class Cluster:
-    """Started or joined when it is first needed.
+    """Joined when it is first needed.
 
-    Args:
-        address: HOST:PORT of a cluster, `auto` for one that this machine belongs to, `local` for
-            one of its own; None for what RAY_ADDRESS says, or else one of its own.
-        jobs: How many processors of this machine to use, of a cluster joined how many tasks to run
-            at a time; None for all.
+    `address` is HOST:PORT, or `auto` for the cluster that this machine belongs to; None for what
+    RAY_ADDRESS says. `jobs` is how many tasks to run at a time, None for all that it can.
     """
 
     def __init__(self, address: str | None, jobs: int | None) -> None:
-        self.address = address or os.environ.get(ADDRESS_VARIABLE, "").strip() or LOCAL
+        self.address = address or os.environ.get(ADDRESS_VARIABLE, "").strip()
+        if not self.address:
+            raise RequestError(
+                "--engine ray: no cluster is named",
+                hint=f"give HOST:PORT of its head node in --ray-address or {ADDRESS_VARIABLE}",
+            )
         self._jobs = jobs
         self._held = ExitStack()
         self._ray: Any = None
@@ -137,7 +125,7 @@ class Cluster:
         return min(self._all_processors(), default=1)
 
     def close(self) -> None:
-        """Leave the cluster, or end it if it was started here; tasks under way end with that."""
+        """Leave the cluster; tasks under way end with that."""
         self._held.close()
         self._ray = None
 
@@ -155,39 +143,8 @@ class Cluster:
             # And it tells of nodes that die where results for programs are to be printed.
             self._held.enter_context(redirect_stdout(sys.stderr))
             with chdir(MODEL_FOLDER):
-                self._ray = self._start() if self.address == LOCAL else self._join()
+                self._ray = self._join()
         return self._ray
-
-    def _start(self) -> Any:
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        # Ray's own switch for systems where it is to stay on loopback; read when it is imported.
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        import ray
-
-        # Ray's sockets are in it, whose paths must be short.
-        folder = tempfile.mkdtemp(prefix="foundry-ray-", dir="/tmp")
-        self._held.callback(shutil.rmtree, folder, ignore_errors=True)
-        self._held.callback(ray.shutdown)
-        with _explaining(ray):
-            ray.init(
-                LOCAL,
-                num_cpus=self._jobs or available_cores(),
-                num_gpus=0,
-                object_store_memory=STORE_BYTES,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="error",
-                _temp_dir=folder,
-            )
-            addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
-        if addresses != {LOOPBACK}:
-            raise BuildError(
-                f"Ray would listen on {', '.join(sorted(addresses))}, where others reach it",
-                hint="Ray was imported before: build in a process of its own",
-            )
-        return ray
 
     def _join(self) -> Any:
         if "://" in self.address:

@@ -63,15 +63,10 @@ def embed_batch(
     texts: Sequence[str],
     side: Side,
 ) -> NDArray[np.float32] | Refusal | Mismatch:
-    """Unit vectors (n, d) of texts by a model that this process keeps open.
+    """Unit vectors (n, d) of texts, prefixes included, by a model that this process keeps open.
 
-    Args:
-        program: `program_hash` where the build is.
-        options: Fields of the `EmbeddingSection` that name the model.
-        revision: Of the model, as the build has it.
-        files: Of a model that is a folder, by name and all together; None for a published one.
-        texts: Prefixes included.
-        side: What they are.
+    `program` is `program_hash` where the build is; `files` are those of a model that is a folder,
+    by name and all together, None for a published one.
     """
     if program != program_hash():
         return installation()

@@ -79,12 +79,9 @@ def embedded_text(heading: str, text: str) -> str:
 def draw_chunks(
     chunks: Callable[[], Iterable[ChunkRecord]], count: int, *, seed: int
 ) -> list[ChunkRecord]:
-    """At most `count` chunks, in their order.
+    """Draw at most `count` chunks, in their order; `seed` decides which.
 
-    Args:
-        chunks: All chunks, those of a document in a row; called twice.
-        count: How many to draw.
-        seed: Decides which.
+    `chunks` gives all of them, those of a document in a row; it is called twice.
     """
     sample = PrioritySample(count, seed, "chunk")
     for _, document in itertools.groupby(chunks(), key=lambda chunk: chunk.document_id):
@@ -98,14 +95,10 @@ def draw_chunks(
 def draw_texts(
     chunks: Iterable[ChunkRecord], budget: int, *, seed: int, language: str, common_words: Words
 ) -> list[str]:
-    """At most `budget` texts like queries, each once, in an order that mixes all kinds.
+    """Draw at most `budget` texts like queries, each once, in an order that mixes all kinds.
 
-    Args:
-        chunks: Where to draw from, those of a document in a row.
-        budget: How many texts to draw.
-        seed: Decides which.
-        language: As in foundry.toml; questions are framed in it.
-        common_words: Case folded words that do not belong to key phrases.
+    The chunks of a document come in a row. Questions are framed in `language`; `common_words`, case
+    folded, do not belong to key phrases.
     """
     samples = {kind: PrioritySample(budget, seed, kind) for kind in KINDS}
     tokenizer = Tokenizer("none")

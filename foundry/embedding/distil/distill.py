@@ -38,13 +38,9 @@ ROWS_AT_ONCE = 4096
 class Options:
     """Options of training.
 
-    Attributes:
-        seed: Decides the held-out texts and the order of the batches.
-        epochs: At most this many passes over the texts.
-        batch: Texts a step.
-        learning_rate: Adam's step at the start; it falls to zero along a half cosine.
-        held_out: Share of the texts that only measure when to stop.
-        patience: Epochs without a better held-out cosine before stopping.
+    `batch` is the texts of a step, `learning_rate` Adam's step at the start, which falls to zero
+    along a half cosine. The share `held_out` of the texts only measures when to stop: after
+    `patience` epochs without a better cosine.
     """
 
     seed: int = 0
@@ -65,11 +61,9 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """A trained table.
+    """A trained table: `rows` float32 (V, d), each piece's weight included.
 
-    Attributes:
-        rows: float32 (V, d), each piece's weight included.
-        history: One entry an epoch, the untrained table first.
+    `history` has an entry for each epoch, the untrained table first.
     """
 
     rows: Matrix
@@ -147,19 +141,13 @@ def train(
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
 ) -> Student:
-    """Train `rows` so that each text's sum of rows points where its target does.
+    """Train `rows` (V, d), their weights included, so that each text's sum of rows points to its
+    target.
 
-    Args:
-        counts: float32 (n, V), the pieces of texts, which should look like what will be encoded.
-        targets: float32 (n, d), the teacher's unit vectors.
-        rows: float32 (V, d) to start from, their weights included; not changed.
-        options: How to train.
-        repeats: (n,), how often each text is seen in an epoch; once if not given.
-        progress: Called after each epoch.
-        held_out: Numbers of the texts that only measure when to stop; drawn if not given.
-
-    Returns:
-        The rows of the epoch with the best held-out cosine; the untrained ones if none was better.
+    `counts` float32 (n, V) are the pieces of texts that look like what will be encoded, `targets`
+    (n, d) the teacher's unit vectors. In an epoch a text is seen `repeats` (n,) times, once if not
+    given. The texts with the numbers `held_out`, drawn if not given, only measure when to stop: the
+    rows of the epoch with their best cosine are returned, the untrained ones if none was better.
     """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))

@@ -30,7 +30,6 @@ CHUNKS = 4000
 EACH = 100
 """Questions of each kind, at most."""
 
-QUESTIONS = 2 * EACH
 MINIMUM_QUESTIONS = 10
 RARE_WORDS = 3
 LEAST_LETTERS = 4

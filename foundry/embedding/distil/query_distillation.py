@@ -43,15 +43,11 @@ Teach = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class DistillationOptions:
-    """Options of distillation.
+    """Options of distillation: how many `texts` like queries the model may embed, and how many
+    `chunks` they are drawn from.
 
-    Attributes:
-        texts: How many texts like queries the model may embed.
-        chunks: How many chunks the texts are drawn from. Where the model's vectors of them are
-            known the encoder learns from them too.
-        language: As in foundry.toml.
-        seed: Decides every draw.
-        epochs: At most this many passes over the texts.
+    Where the model's vectors of the chunks are known the encoder learns from them too. `seed`
+    decides every draw.
     """
 
     texts: int = 16_000
@@ -77,10 +73,8 @@ class HeldOut:
 class DistilledQueries:
     """The trained encoder.
 
-    Attributes:
-        held_out: What it is judged by.
-        agreement: Mean cosine between model and encoder over the held-out texts.
-        taught: How many texts the model embedded for it.
+    `agreement` is the mean cosine between model and encoder over the held-out texts, `taught`
+    counts the texts that the model embedded for it.
     """
 
     held_out: HeldOut
@@ -118,16 +112,11 @@ def distil_queries(
 ) -> DistilledQueries:
     """Train an encoder for queries after a model.
 
-    Args:
-        chunks: All chunks, those of a document in a row; called a few times.
-        teach: The model's vectors of texts as queries.
-        teach_chunks: The model's vectors of chunks (see `corpus_texts.chunk_text`), already known;
-            None where it embeds queries in another way than documents.
-        options: How.
-        progress: Called after each pass over the texts.
+    `chunks` gives all chunks, those of a document in a row; it is called a few times. `teach` gives
+    the model's vectors of texts as queries, `teach_chunks` those of chunks, already known (see
+    `corpus_texts.chunk_text`); None where it embeds queries in another way than documents.
 
-    Returns:
-        The encoder. The same chunks, vectors and options give the same files on any x86-64 machine.
+    The same chunks, vectors and options give the same files on any x86-64 machine.
     """
     options = options or DistillationOptions()
     words = WordCounts(chunks())

@@ -31,7 +31,7 @@ def general_pieces() -> list[str]:
 def starting_rows(
     general: Sequence[str], own: Sequence[str], counts: "sparse.csr_matrix", targets: Matrix
 ) -> Matrix:
-    """float32 (V, d), the rows of `general` and `own` pieces.
+    """Return float32 (V, d), the rows of `general` and `own` pieces, to start from.
 
     A general piece's row is the built-in encoder's, by the linear map that brings its vectors of
     the texts nearest to the targets; an own piece begins as the sum of the general pieces in it.
@@ -39,11 +39,8 @@ def starting_rows(
     that of all texts, weighed by rarity. General pieces that no text has stay zero if the texts are
     mostly made of others: nothing is known about them then.
 
-    Args:
-        general: As in `general_pieces`.
-        own: Pieces of the corpus.
-        counts: float32 (n, V), of the pieces in the texts.
-        targets: float32 (n, d), the model's unit vectors of the texts.
+    `counts` float32 (n, V) are of the pieces in the texts, `targets` (n, d) their unit vectors by
+    the model.
     """
     table = np.load(EncoderLayout(MODEL_FOLDER).table, allow_pickle=False)
     weights = np.load(EncoderLayout(MODEL_FOLDER).weights, allow_pickle=False)
@@ -82,12 +79,11 @@ ROWS_AT_ONCE = 4096
 
 
 def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np.float64]:
-    """Return the matrix (s, d) by which `sources` come nearest to `targets` in squared distance.
+    """Return the matrix (s, d) by which `sources` (n, s) come nearest to `targets` (n, d) in
+    squared distance.
 
-    Args:
-        sources: float32 (n, s), of length at most 1.
-        targets: float32 (n, d), of length at most 1.
-        ridge: Added to the moments, which keeps the map small where there are few texts.
+    No row is longer than 1. `ridge` is added to the moments, which keeps the map small where there
+    are few texts.
     """
     size = sources.shape[1]
     moments = np.zeros((size, size + targets.shape[1]))

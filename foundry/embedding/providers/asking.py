@@ -68,17 +68,10 @@ class Answer:
 class Asker:
     """Asks one model; any number of threads may share it.
 
-    Every method raises BuildError when no vectors can be had, and StoppedError when the run was
-    stopped.
-
-    Args:
-        model: The model.
-        retry_seconds: How long a service may go on failing.
-        stop: Set when the run is to end.
-
-    Attributes:
-        answered: Number of texts that were given a vector, the probe aside.
-        dimensions: Width of the vectors; None until it is known.
+    A service may go on failing for `retry_seconds`; `stop` ends the run. Every method raises
+    BuildError when no vectors can be had, and StoppedError when the run was stopped. `answered`
+    counts texts that were given a vector, the probe aside; `dimensions` is None until the width is
+    known.
     """
 
     def __init__(self, model: EmbeddingModel, retry_seconds: float, stop: threading.Event) -> None:

@@ -18,7 +18,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.embedding.embedder import Estimate
 from foundry.embedding.providers.asking import Answer, Asker, StoppedError
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.splitting import average, make_batches, split_text
@@ -39,16 +38,8 @@ REMEMBERED_COUNTS = 4096
 class BatchedModel:
     """A model behind the cache; for one thread, whatever threads it uses itself.
 
-    Args:
-        model: The model.
-        cache: Where vectors are kept.
-        retry_seconds: How long a service may go on failing.
-        price_per_million_tokens: For estimates; None where it is not known.
-
-    Attributes:
-        model: As given.
-        refused: Texts so far that the model would not embed: `text` (its beginning), `sha256` of
-            all of it, and `reason`.
+    A service may go on failing for `retry_seconds`. `refused` are the texts so far that the model
+    would not embed: `text` (its beginning), `sha256` of all of it, and `reason`.
     """
 
     def __init__(
@@ -57,12 +48,10 @@ class BatchedModel:
         cache: VectorCache,
         *,
         retry_seconds: float = 600,
-        price_per_million_tokens: float | None = None,
     ) -> None:
         self.model = model
         self.refused: list[dict[str, str]] = []
         self._cache = cache
-        self._price = price_per_million_tokens
         self._stop = threading.Event()
         self._asker = Asker(model, retry_seconds, self._stop)
         self._probe: Vectors | None = None
@@ -89,14 +78,9 @@ class BatchedModel:
     ) -> Vectors:
         """Return unit vectors (n, d); zeros for a blank text, and for one that is refused.
 
-        Args:
-            texts: Of any length, without prefixes.
-            side: What they are.
-            progress: Told how many more of the texts are done.
-
-        Raises:
-            BuildError: When the model gives no vectors, or the cache cannot be written. What was
-                embedded until then is kept.
+        Texts may be of any length, and have no prefixes; `progress` is told how many more of them
+        are done. Raises BuildError when the model gives no vectors, or the cache cannot be written;
+        what was embedded until then is kept.
         """
         space = self._space(side)
         parts = {text: self._split(text, side) for text in dict.fromkeys(texts)}
@@ -121,20 +105,6 @@ class BatchedModel:
         return np.array([rows[text] for text in texts], dtype=np.float32).reshape(
             len(texts), self.dimensions
         )
-
-    def estimate(self, texts: Sequence[str], side: Side) -> Estimate:
-        """Return what embedding these texts would take; asks the cache and no model."""
-        space = self._space(side)
-        parts = {text: self._split(text, side) for text in dict.fromkeys(texts) if text.strip()}
-        wanted = [*dict.fromkeys(part for found in parts.values() for part in found)]
-        missing = {
-            part for part, vector in zip(wanted, space.find(wanted), strict=True) if vector is None
-        }
-        to_embed = sum(not missing.isdisjoint(found) for found in parts.values())
-        prefix = self.model.prefixes.of(side)
-        tokens = sum(self._count(prefix + part) for part in missing)
-        cost = None if self._price is None else tokens * self._price / 1e6
-        return Estimate(len(parts), len(parts) - to_embed, to_embed, tokens, cost)
 
     def close(self) -> None:
         """Let go of the model and the cache."""

@@ -19,12 +19,9 @@ Side = Literal["document", "query"]
 class ModelLimits:
     """Limits of one call of a model.
 
-    Attributes:
-        tokens: Of one text; a longer one is split by the batching layer.
-        batch_tokens: Of all texts of a call; on this machine, where shorter texts are filled up to
-            the longest, the filling included.
-        batch_texts: Texts of a call.
-        calls: At the same time.
+    `tokens` are those of one text; a longer one is split by the batching layer. `batch_tokens` are
+    those of all texts of a call; on this machine, where shorter texts are filled up to the longest,
+    the filling included.
     """
 
     tokens: int
@@ -49,20 +46,12 @@ class Prefixes:
 class EmbeddingModel:
     """A model, opened.
 
-    Attributes:
-        provider: As in foundry.toml.
-        model: As the provider names it.
-        revision: A hash of the weights or a commit; empty where the provider tells none.
-        service: The address of the service that is asked; empty for a model on this machine.
-        dimensions: The width that the service is asked for; None for the model's own.
-        sides_differ: Whether the same text gives another vector as a query than as a document,
-            prefixes aside.
-        prefixes: See `Prefixes`.
-        limits: See `ModelLimits`.
-        count_tokens: Counts a text: exactly on this machine, for a service rather too many.
-        embed: Makes one call: unit vectors (n, d) of texts that have their prefix. Raises
-            EmbeddingFailure.
-        close: Lets go of connections or memory.
+    `revision` is a hash of the weights or a commit, empty where the provider tells none; `service`
+    the address that is asked, empty for a model on this machine; `dimensions` the width that a
+    service is asked for, None for the model's own. Where `sides_differ`, the same text gives
+    another vector as a query than as a document, prefixes aside. `count_tokens` is exact on this
+    machine, and for a service rather too high. `embed` makes one call: unit vectors (n, d) of texts
+    that have their prefix; it raises EmbeddingFailure.
     """
 
     provider: str

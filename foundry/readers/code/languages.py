@@ -17,18 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Where a grammar is, and its node types that matter.
+    """The Python `module` of a grammar, the `function` there that gives it, and its types of nodes.
 
-    Attributes:
-        module: The Python module of its wheel.
-        function: What gives the language there.
-        scopes: Definitions in which others may stand: classes, namespaces, implementations.
-        callables: Functions and methods; a declaration without a body is none.
-        values: Nodes that give a name to a function, and the fields of the name and the function.
-        wrappers: What may stand around a definition and belongs to it.
-        attached: Beside comments, what may stand before a definition and belongs to it.
-        bodies: Scopes that are definitions only where they have a body.
-        fallback: The grammar to try where this one finds errors.
+    `scopes` are definitions in which others may stand (classes, namespaces, implementations);
+    `callables` define functions, where they have a body; `values` give a name to a function.
+    `wrappers` stand around a definition and `attached`, beside comments, before one, and belong to
+    it. Scopes among `bodies` are definitions only where they have a body. `fallback` names the
+    grammar to try where this one finds errors.
     """
 
     module: str

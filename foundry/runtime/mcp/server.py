@@ -186,14 +186,12 @@ async def _search(search: AsyncSearch, arguments: Mapping[str, Any]) -> FoundPas
     response = await search(
         request.query, request.top_k, mode=request.mode, filters=request.filters
     )
-    hits = tuple(
-        FoundPassage(**{**_values(hit), "url": document_url(hit)}) for hit in response.hits
-    )
-    return FoundPassages(**{**_values(response), "hits": hits})
+    hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
+    return FoundPassages(**_values(response, hits=hits))
 
 
-def _values(record: Hit | SearchResponse) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)} | changed
 
 
 async def _fetch(find_passage: FindPassage | None, arguments: Mapping[str, Any]) -> FetchedText:

@@ -1,8 +1,8 @@
 """Every refusal and failure as a problem document (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from http import HTTPStatus
 from typing import Any, Literal
@@ -39,19 +39,14 @@ class ProblemDocument(Record):
 
     @classmethod
     def of(
-        cls,
-        status: int,
-        detail: str,
-        errors: tuple[dict[str, str], ...] = (),
-        headers: Mapping[str, str] | None = None,
+        cls, status: int, detail: str, headers: Mapping[str, str] | None = None
     ) -> "ProblemDocument":
         """Return the document of a status, and the headers to send with it."""
-        return cls("about:blank", HTTPStatus(status).phrase, status, detail, errors, headers or {})
+        return cls("about:blank", HTTPStatus(status).phrase, status, detail, headers=headers or {})
 
     def response(self) -> Response:
         """Return the document as a response."""
-        body = to_json(self.to_json())
-        return Response(body, self.status, self.headers, PROBLEM_MEDIA_TYPE)
+        return Response(to_json(self.to_json()), self.status, self.headers, PROBLEM_MEDIA_TYPE)
 
 
 _SCHEMA = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
@@ -85,16 +80,17 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
         case HTTPException():
             return ProblemDocument.of(error.status_code, error.detail, headers=error.headers or {})
         case RequestValidationError():
-            return _unprocessable([_describe_field(found) for found in error.errors()])
+            return _unprocessable(*map(_describe_field, error.errors()))
         case InvalidRequestError():
             # A query string has the filters next to the query, a body has them in an object.
             prefix = "filters." if request.method == "GET" else ""
-            return _unprocessable([(error.field.removeprefix(prefix), error.message)])
+            name = error.field.removeprefix(prefix)
+            return _unprocessable({"field": name, "message": error.message})
         case ServerError():
             # The message names files or machines, which is for the owner alone.
             _logger.error("%s (%s)", error.message, error.hint)
             headers = {"Retry-After": "5"} if error.http_status == 503 else {}
-            return ProblemDocument.of(error.http_status, error.reason, headers=headers)
+            return ProblemDocument.of(error.http_status, error.reason, headers)
     _logger.error("%s %a failed", request.method, request.scope["path"], exc_info=error)
     return ProblemDocument.of(500, "The server failed.")
 
@@ -110,13 +106,12 @@ def _allowed_methods(request: Request) -> str:
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
-def _unprocessable(errors: Sequence[tuple[str, str]]) -> ProblemDocument:
-    detail = "; ".join(f"{name}: {message}" for name, message in errors)
-    return ProblemDocument.of(
-        422, detail, tuple({"field": name, "message": text} for name, text in errors)
-    )
+def _unprocessable(*errors: dict[str, str]) -> ProblemDocument:
+    detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
+    return replace(ProblemDocument.of(422, detail), errors=errors)
 
 
-def _describe_field(error: Mapping[str, Any]) -> tuple[str, str]:
+def _describe_field(error: Mapping[str, Any]) -> dict[str, str]:
     place, *path = error["loc"]
-    return ".".join(map(str, path)) or place, error["msg"][:1].lower() + error["msg"][1:]
+    message = error["msg"][:1].lower() + error["msg"][1:]
+    return {"field": ".".join(map(str, path)) or place, "message": message}
