@@ -140,6 +140,15 @@ PROBLEMS = {
             "server.page: needs documents = true",
         ],
     ),
+    "stages and columns without filters": (
+        CONFIG + "[server]\nmcp = false\nchat = false\npage = false\ncommand_line = false\n"
+        'filters = false\n[search]\nfilterable = ["team"]\n[search.operators]\n',
+        [
+            "server.hooks: needs filters = true; leave filters in, or remove hooks",
+            "search.filterable: does nothing with server.filters = false",
+            "search.operators: needs server.filters = true",
+        ],
+    ),
     "target that needs tokens": (
         CONFIG + "[server]\nmcp = false\nchat = false\ncallers = false\n"
         '[export]\ntargets = ["systemd", "docker"]\n',
