@@ -15,7 +15,7 @@ from test_verify import restamp
 
 from foundry.build.lock import hold_lock
 from foundry.config.project import load_config
-from foundry.rendering.encoders import encode_toml
+from foundry.rendering.environment import encode_toml
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 ATTACK = (

@@ -22,8 +22,10 @@ from servers import get, in_checkout, serving
 
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
-from foundry.rendering.encoders import (
+from foundry.rendering.environment import (
     ENCODERS,
+    _environment,
+    _require_encoded,
     encode_json,
     encode_markdown,
     encode_number,
@@ -32,7 +34,6 @@ from foundry.rendering.encoders import (
     encode_toml,
     encode_variable,
 )
-from foundry.rendering.environment import _environment, _require_encoded
 from foundry.rendering.formatting import parse_back
 
 # fmt: off

@@ -9,7 +9,7 @@ import click
 
 from foundry import pipeline
 from foundry.build.request import BuildOptions, BuildResult, Changes
-from foundry.cli.options import json_option, print_json, project_argument, quiet_option
+from foundry.cli.options import flag, json_option, print_json, project_argument, quiet_option
 from foundry.progress import Reporter
 
 jobs_option = click.option(
@@ -34,12 +34,8 @@ jobs_option = click.option(
     metavar="HOST:PORT",
     help="The Ray cluster to use.  [default: RAY_ADDRESS]",
 )
-@click.option("--fresh", is_flag=True, help="Read every document again, ignoring the cache.")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Publish nothing if anything was skipped or looks like a secret.",
-)
+@flag("--fresh", "Read every document again, ignoring the cache.")
+@flag("--strict", "Publish nothing if anything was skipped or looks like a secret.")
 @json_option
 @quiet_option
 def build(project: Path, as_json: bool, quiet: bool, **chosen: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.cli.options import json_option, print_json, project_argument, quiet_option, warn
+from foundry.cli.options import flag, json_option, print_json, project_argument, quiet_option, warn
 from foundry.errors import FoundryError
 from foundry.evaluation.options import TOLERANCE, EvaluationOptions
 from foundry.progress import Reporter
@@ -39,7 +39,7 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="How much worse than the baseline is acceptable.",
 )
-@click.option("--tune", is_flag=True, help="Search for better options, with cross-validation.")
+@flag("--tune", "Search for better options, with cross-validation.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -9,6 +9,7 @@ import click
 
 from foundry import pipeline
 from foundry.cli.options import (
+    flag,
     json_option,
     print_json,
     printable,
@@ -22,11 +23,7 @@ from foundry.stores.request import GRACE_SECONDS, PublishOptions
 UNSETTLED = 3
 """Exit code of an update that leaves something for the owner to decide."""
 
-_trust = click.option(
-    "--trust",
-    is_flag=True,
-    help="Run the project's own templates ([export] templates), which are code.",
-)
+_trust = flag("--trust", "Run the project's own templates ([export] templates), which are code.")
 
 _SAID = {
     "conflicts": "conflict, marked in the file",
@@ -57,21 +54,9 @@ _COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other f
     type=click.Path(path_type=Path),
     help="Where to write.  [default: PROJECT_DIR/dist/NAME]",
 )
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Overwrite edited files (kept as .orig); files that you added stay.",
-)
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Write nothing; fail with a diff if the export is out of date.",
-)
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Write nothing; say why each file is part of the export.",
-)
+@flag("--force", "Overwrite edited files (kept as .orig); files that you added stay.")
+@flag("--check", "Write nothing; fail with a diff if the export is out of date.")
+@flag("--explain", "Write nothing; say why each file is part of the export.")
 @stale_option
 @_trust
 @json_option
@@ -127,10 +112,8 @@ def _check(differences: str, *, as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="The project that the export came from.  [default: the nearest one above DIR]",
 )
-@click.option("--dry-run", is_flag=True, help="Only report what would happen to each file.")
-@click.option(
-    "--force", is_flag=True, help="Update although conflicts of an earlier update remain."
-)
+@flag("--dry-run", "Only report what would happen to each file.")
+@flag("--force", "Update although conflicts of an earlier update remain.")
 @stale_option
 @_trust
 @json_option
@@ -167,11 +150,7 @@ def update(
 
 @click.command(short_help="Check an export, or a project's index.")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Fail, without running any code, if any file differs from what was written.",
-)
+@flag("--strict", "Fail, without running any code, if any file differs from what was written.")
 @json_option
 def verify(folder: Path, strict: bool, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
@@ -203,7 +182,7 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
 
 @click.command(short_help="Load the index into a search engine.")
 @project_argument
-@click.option("--again", is_flag=True, help="Load this version even if the engine has it already.")
+@flag("--again", "Load this version even if the engine has it already.")
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),

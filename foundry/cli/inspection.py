@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.cli.options import json_option, print_json, project_argument
+from foundry.cli.options import flag, json_option, print_json, project_argument
 
 
 @click.command(short_help="Show what the index contains.")
 @project_argument
-@click.option("--documents", is_flag=True, help="List all documents.")
+@flag("--documents", "List all documents.")
 @click.option("--source", help="List the documents of this source.")
 @click.option(
     "--path",
@@ -22,7 +22,7 @@ from foundry.cli.options import json_option, print_json, project_argument
 )
 @click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
 @click.option("--chunk", metavar="ID", help="Show one chunk with its tokens and index terms.")
-@click.option("--synonyms", is_flag=True, help="List synonyms and acronyms.")
+@flag("--synonyms", "List synonyms and acronyms.")
 @json_option
 def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
     """Show what the built index contains: its statistics, documents or chunks."""

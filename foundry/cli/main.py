@@ -16,7 +16,7 @@ from foundry.cli.building import build, watch
 from foundry.cli.evaluation import evaluate
 from foundry.cli.exports import export, publish, update, verify
 from foundry.cli.inspection import doctor, inspect
-from foundry.cli.options import printable, warn
+from foundry.cli.options import flag, printable, warn
 from foundry.cli.serving import serve
 from foundry.errors import FoundryError
 from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
@@ -113,8 +113,8 @@ def main() -> None:
     metavar="FIELD=VALUE",
     help="Only results with this path, media_type or metadata value; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the response of POST /search.")
-@click.option("--explain", is_flag=True, help="Explain the mode and each score.")
+@flag("--json", "Print the response of POST /search.", "as_json")
+@flag("--explain", "Explain the mode and each score.")
 def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -> None:
     """Ask the built index a question, through the server that an export would be."""
     if as_json and explain:

@@ -1,15 +1,25 @@
 """Options that commands share, and how results for programs are printed."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from foundry.progress import silenced_libraries
 
+Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
+
+
+def flag(name: str, said: str, *names: str) -> Callable[[Decorated], Decorated]:
+    """Return an option that is given or not; `names` are further ones, of its parameter."""
+    return click.option(name, *names, is_flag=True, help=said)
+
+
 project_argument = click.argument(
     "project", metavar="[PROJECT_DIR]", default=".", type=click.Path(path_type=Path)
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+json_option = flag("--json", "Print the result as JSON.", "as_json")
 
 
 def _silence(context: click.Context, _: click.Parameter, quiet: bool) -> bool:
@@ -25,10 +35,8 @@ quiet_option = click.option(
     help="Hide progress and the log messages of libraries.",
 )
 
-stale_option = click.option(
-    "--stale",
-    is_flag=True,
-    help="Use the index although foundry.toml has changed since it was built.",
+stale_option = flag(
+    "--stale", "Use the index although foundry.toml has changed since it was built."
 )
 
 

@@ -10,7 +10,7 @@ import click
 from foundry import pipeline
 from foundry.build.request import BuildResult
 from foundry.cli.building import describe_outcome, show_result
-from foundry.cli.options import printable
+from foundry.cli.options import flag, printable
 from foundry.progress import Reporter
 from foundry.serving.request import Adopted, Listening, ServeOptions
 
@@ -23,12 +23,10 @@ from foundry.serving.request import Adopted, Listening, ServeOptions
     type=click.IntRange(0, 65535),
     help="The port; 0 for any free one.  [default: that of foundry.toml, or 8000]",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
-@click.option("--no-watch", is_flag=True, help="Build once; ignore later changes.")
-@click.option(
-    "--insecure-no-auth",
-    is_flag=True,
-    help="Listen on an address that other machines can reach, without API_TOKENS.",
+@flag("--open", "Open the page in a browser.", "opens")
+@flag("--no-watch", "Build once; ignore later changes.")
+@flag(
+    "--insecure-no-auth", "Listen on an address that other machines can reach, without API_TOKENS."
 )
 def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     """Build an index and serve it, with every interface of an export, until Ctrl-C.

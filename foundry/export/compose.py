@@ -1,7 +1,9 @@
 """From an index to the export of its server: what it consists of, written, checked or updated."""
 
 import ast
+import difflib
 import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import foundry
@@ -13,13 +15,13 @@ from foundry.evaluation.asking import record_figures
 from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.evaluation.run import own_questions
 from foundry.export.bills import CORPUS, SBOM, format_corpus, format_sbom
-from foundry.export.check import diff_folder
-from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners
+from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
+from foundry.export.existing import GENERATED
 from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
 from foundry.export.resolution import Resolution, normalise
 from foundry.export.write import Export
 from foundry.features.stores import StoreSection
-from foundry.files import hash_files, templates_folder
+from foundry.files import hash_file, hash_files, templates_folder
 from foundry.indexing.versions import (
     built_index,
     check_index,
@@ -162,3 +164,56 @@ def _version(module: bytes) -> str:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__":
             return str(ast.literal_eval(node.value))
     raise RenderError("the package's __init__.py states no __version__")
+
+
+_DERIVED = frozenset({CHECKSUMS, GENERATED})
+"""Files that differ whenever any other does; they are named, and that is enough."""
+
+
+def diff_folder(
+    folder: Path,
+    files: Mapping[str, bytes],
+    digests: Mapping[str, str],
+    *,
+    ignored: Callable[[str], bool],
+) -> str:
+    """Return how a folder differs from what was regenerated; "" if it does not.
+
+    `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
+    `ignored` may be there or not.
+    """
+    present = {name for name in list_files(folder) if not ignored(name)}
+    expected = files.keys() | digests.keys()
+    parts = []
+    for name in sorted(present | expected):
+        if name not in expected:
+            parts.append(f"not part of the export: {name}\n")
+        elif name not in present:
+            parts.append(f"missing: {name}\n")
+        elif (folder / name).is_symlink():
+            parts.append(f"a link: {name}\n")
+        elif name in digests:
+            if hash_file(folder / name) != digests[name]:
+                parts.append(f"contents differ: {name}\n")
+        else:
+            parts += _diff_file(name, (folder / name).read_bytes(), files[name])
+    return "".join(parts)
+
+
+def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
+    if found == expected:
+        return
+    try:
+        if name in _DERIVED:
+            raise ValueError
+        old, new = found.decode().split("\n"), expected.decode().split("\n")
+    except ValueError:
+        yield f"contents differ: {name}\n"
+        return
+    for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
+        yield f"{_printable(line)}\n"
+
+
+def _printable(line: str) -> str:
+    # A file that was tampered with must not steer the terminal that shows how.
+    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)

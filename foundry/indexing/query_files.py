@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.correction import (
@@ -19,7 +20,9 @@ from foundry.indexing.files import write_array, write_stretches
 from foundry.indexing.synonyms import write_synonyms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
+from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
 from foundry.runtime.retrieval.stages.suggestions import FOLDER as SUGGESTIONS
 from foundry.runtime.retrieval.stages.suggestions import SuggestionsLayout, fold
 from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
@@ -101,3 +104,45 @@ def _write_headings(layout: SuggestionsLayout, headings: list[str]) -> None:
     places.sort()
     table = [[number for _, number, _ in places], [start for *_, start in places]]
     write_array(layout.places, np.array(table, dtype=np.uint32).reshape(2, -1))
+
+
+MIN_WORD_LENGTH = 3
+MIN_CHUNKS = 2
+"""A word of one chunk alone says more about that chunk than about the corpus."""
+
+
+def write_expansion(
+    layout: IndexLayout,
+    words: Sequence[str],
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
+) -> None:
+    """Embed the words as queries and write the files."""
+    files = ExpansionLayout(layout.expansion)
+    files.root.mkdir()
+    rows, scales = quantise(encode(words))
+    files.words.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")
+    write_array(files.vectors, rows)
+    write_array(files.scales, scales)
+
+
+def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
+    """Return the `count` words that occur in most texts, the most frequent first.
+
+    Of the forms of one stem the most frequent stands for all; identifiers, numbers and runs of
+    scripts without spaces are no words.
+    """
+    forms: Counter[tuple[str, str]] = Counter()
+    for text in texts:
+        forms.update(
+            {
+                (token.terms[0], token.text.casefold())
+                for token in tokenizer.tokenize(text)
+                if len(token.terms) == 1
+                and not token.is_identifier
+                and len(token.text) >= MIN_WORD_LENGTH
+                and token.text.isalpha()
+            }
+        )
+    stems, best = count_words((stem, form, often) for (stem, form), often in forms.items())
+    common = sorted((-frequency, stem) for stem, frequency in stems.items())
+    return [best[stem] for frequency, stem in common if -frequency >= MIN_CHUNKS][:count]

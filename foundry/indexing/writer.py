@@ -16,12 +16,11 @@ from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
-from foundry.indexing.expansion import frequent_words, write_expansion
 from foundry.indexing.files import RecordFile, encode_json, hash_files, open_stored
 from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
-from foundry.indexing.query_files import write_query_files
+from foundry.indexing.query_files import frequent_words, write_expansion, write_query_files
 from foundry.indexing.terms import MAX_CHUNK_PLACES
 from foundry.indexing.vectors import (
     BACKGROUND_QUESTIONS,

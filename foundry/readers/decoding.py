@@ -6,8 +6,7 @@ import unicodedata
 from itertools import pairwise
 
 from foundry.readers.charsets import SAMPLE_BYTES, guess_charset
-from foundry.readers.hidden import remove_hidden
-from foundry.readers.notes import note_guess
+from foundry.readers.notes import note_guess, note_hidden
 
 NORMALISATION_SLICE_CHARS = 2_000
 _BOMS = (
@@ -117,3 +116,33 @@ def _known_charset(declared: str | None) -> str | None:
     if name in {"iso8859-1", "ascii"}:
         return "cp1252"
     return None if name.startswith(("utf-7", "unicode", "raw", "idna", "punycode")) else name
+
+
+_SUSPECT = re.compile("[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+# Whatever a pattern captures only looks like a find, and stays.
+_PATTERNS = {
+    # Joiners and breaks without width are spelling in many scripts, but not in Latin.
+    "zero-width characters": re.compile(
+        "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]\u200b)"
+        "|(?<=[\\0-\u024f])[\u200b-\u200d]+|[\u180e\u200b\u2060-\u2064\ufeff]+"
+    ),
+    "bidirectional controls": re.compile("()[\u202a-\u202e\u2066-\u2069]+"),
+    # The flags of England, Scotland and Wales are a black flag with tag characters.
+    "tag characters": re.compile(
+        "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)"
+        "|[\U000e0000-\U000e007f]+"
+    ),
+}
+
+
+def remove_hidden(text: str) -> str:
+    """Return the text without hidden characters, which are noted."""
+    if text.isascii() or not _SUSPECT.search(text):
+        return text
+    for kind, pattern in _PATTERNS.items():
+        found = [match for match in pattern.finditer(text) if not match.group(1)]
+        if found:
+            line = text.count("\n", 0, found[0].start()) + 1
+            note_hidden(kind, sum(len(match.group()) for match in found), line)
+            text = pattern.sub(lambda match: match.group(1) or "", text)
+    return text

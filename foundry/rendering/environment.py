@@ -1,14 +1,20 @@
 """Render templates, Foundry's and a project's own; undefined names and unencoded values fail."""
 
-from collections.abc import Mapping
+import json
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from string import Formatter
+from typing import cast
 
 import jinja2
 
 from foundry.errors import RenderError
+from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
-from foundry.rendering.encoders import ENCODERS, Encoded
 
 SUFFIX = ".jinja"
 
@@ -85,3 +91,142 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
         except (OSError, ValueError) as error:
             raise RenderError(f"{path}: cannot be read: {error}") from None
     return found
+
+
+_SLUG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
+_MARKDOWN_OPENING = re.compile(r"^([-+=]|[0-9]+(?=[.)]))")
+
+
+class Encoded(str):
+    """Text that is safe to print into the syntax that its encoder names."""
+
+
+def encode_slug(value: object) -> Encoded:
+    """Encode a name of lower-case ASCII words: an identifier, a path, safe in any of our files."""
+    text = str(value)
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"not a slug: {text!r}")
+    return Encoded(text)
+
+
+def encode_variable(value: object) -> Encoded:
+    """Return the name of an environment variable."""
+    text = str(value)
+    if not _VARIABLE.fullmatch(text):
+        raise ValueError(f"not the name of a variable: {text!r}")
+    return Encoded(text)
+
+
+def encode_number(value: object) -> Encoded:
+    """Encode a finite number, written the same in Python, TOML and JSON."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"not a number: {value!r}")
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"not a finite number: {value!r}")
+    return Encoded(repr(value))
+
+
+def encode_python(value: object) -> Encoded:
+    """Encode a string literal of Python in ASCII."""
+    return Encoded(ascii(str(value)))
+
+
+def encode_toml(value: object) -> Encoded:
+    """Encode a basic string of TOML; what is not a printable character is escaped."""
+    return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
+
+
+def encode_json(value: object) -> Encoded:
+    """Encode a string of JSON in ASCII; surrogates without a partner are replaced."""
+    return Encoded(
+        json.dumps(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    )
+
+
+def encode_markdown(value: object) -> Encoded:
+    """Plain text for a line of Markdown: no markup, no HTML, no line break, no list item."""
+    text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
+    text = _MARKDOWN_SPECIAL.sub(r"\\\1", text)
+    return Encoded(_MARKDOWN_OPENING.sub(_escape_opening, text))
+
+
+def encode_literal(value: object) -> Encoded:
+    """Numbers, booleans and names, and lists and tuples of them, as Python writes them."""
+    if isinstance(value, bool):
+        return Encoded(value)
+    if isinstance(value, list):
+        return Encoded(f"[{', '.join(map(encode_literal, value))}]")
+    if isinstance(value, tuple):
+        return Encoded(f"({', '.join(map(encode_literal, value))})")
+    if isinstance(value, str):
+        return encode_variable(value) if _VARIABLE.fullmatch(value) else encode_slug(value)
+    return encode_number(value)
+
+
+def encode_snippet(value: object) -> Encoded:
+    """Encode a feature's own text, with those values filled in that it asks for."""
+    if not isinstance(value, Snippet):
+        raise ValueError(f"not a snippet: {value!r}")
+    wanted = {key for _, key, _, _ in Formatter().parse(value.text) if key}
+    return Encoded(value.text.format(**{key: encode_literal(value.values[key]) for key in wanted}))
+
+
+def encode_lines(value: object, depth: int = 4) -> Encoded:
+    """Encode a snippet of Python in a function, indented by `depth` spaces."""
+    return Encoded(textwrap.indent(encode_snippet(value), " " * depth))
+
+
+def encode_entry(value: object) -> Encoded:
+    """Encode a snippet as an entry of a Markdown list."""
+    text = encode_snippet(value)
+    return Encoded(textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  "))
+
+
+def encode_import(value: object) -> Encoded:
+    """Encode an import: a module of the package, with the names that are imported from it."""
+    module, names = cast(tuple[str, tuple[str, ...]], value)
+    if not all(part.isidentifier() for part in (*module.split("."), *names)):
+        raise ValueError(f"not an import: {value!r}")
+    return Encoded(f"from .{module} import {', '.join(names)}")
+
+
+ENCODERS: dict[str, Callable[..., Encoded]] = {
+    "slug": encode_slug,
+    "variable": encode_variable,
+    "number": encode_number,
+    "python": encode_python,
+    "toml": encode_toml,
+    "json": encode_json,
+    "markdown": encode_markdown,
+    "snippet": encode_snippet,
+    "lines": encode_lines,
+    "entry": encode_entry,
+    "import": encode_import,
+}
+"""By syntax. A template may print nothing that has not passed through one of these filters: what
+comes out of them is `Encoded`, and the environment refuses everything else."""
+
+
+def _escape_opening(match: re.Match[str]) -> str:
+    opening = match[1]
+    return f"{opening}\\" if opening.isdigit() else f"\\{opening}"
+
+
+def _toml_character(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if _is_visible(character):
+        return character
+    if character == " ":
+        return character
+    code = ord(character)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\\ufffd"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _is_visible(character: str) -> bool:
+    # Controls, formats (bidirectional overrides among them), surrogates, separators.
+    return unicodedata.category(character)[0] not in "CZ"

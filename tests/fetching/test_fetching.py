@@ -11,9 +11,8 @@ from web_sites import Reply, Request, Site, page, redirect, serving, text
 
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError
-from foundry.fetching.fetcher import Fetched, Fetcher, Manners
+from foundry.fetching.fetcher import Fetched, Fetcher, Manners, Pacer
 from foundry.fetching.network import Network
-from foundry.fetching.pacing import Pacer
 from foundry.fetching.page_cache import PageCache
 from foundry.urls import parse_url
 

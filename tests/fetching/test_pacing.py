@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from foundry.fetching import pacing
+from foundry.fetching import fetcher as pacing
 from foundry.fetching.failures import StoppedError
-from foundry.fetching.pacing import Pacer
+from foundry.fetching.fetcher import Pacer
 
 
 class Clock(threading.Event):

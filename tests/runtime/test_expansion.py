@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from foundry.indexing.expansion import frequent_words, write_expansion
+from foundry.indexing.query_files import frequent_words, write_expansion
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.results import Journal
