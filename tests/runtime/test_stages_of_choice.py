@@ -62,7 +62,9 @@ def candidates(scores: Sequence[float]) -> Candidates:
 def index_of(records: Sequence[ChunkRecord]) -> Any:
     """An index of these chunks, without vectors."""
     return SimpleNamespace(
-        read_chunk=lambda number, make, *more: make(asdict(records[number]), *more),
+        chunk_lines=SimpleNamespace(
+            read=lambda number, make, *more: make(asdict(records[number]), *more)
+        ),
         manifest=SimpleNamespace(dense=None),
     )
 

@@ -106,10 +106,8 @@ class Documents:
         """Return the number of a document's chunks before this one; None if it is in another."""
         for number in self._chunks.numbers(chunk_id):
             place = number - document.chunk_start
-            if (
-                0 <= place < document.chunks
-                and next(self.chunks_of(document, place)).id == chunk_id
-            ):
+            found = self.chunks_of(document, place, 1) if place >= 0 else ()
+            if any(chunk.id == chunk_id for chunk in found):
                 return place
         return None
 

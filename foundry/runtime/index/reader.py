@@ -12,7 +12,7 @@ from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
 from .layout import IndexFiles
-from .records import ChunkRecord, Made, RecordLines
+from .records import ChunkRecord, RecordLines
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
@@ -70,11 +70,7 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
-        return self.read_chunk(number, ChunkRecord.from_json)
-
-    def read_chunk(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
-        """Return what `make` makes of the stored values of a chunk, and `more`."""
-        return self.chunk_lines.read(number, make, *more)
+        return self.chunk_lines.read(number, ChunkRecord.from_json)
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""

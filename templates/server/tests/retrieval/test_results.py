@@ -45,7 +45,7 @@ def stored(number: int) -> dict[str, Any]:
 
 
 INDEX: Any = SimpleNamespace(
-    read_chunk=lambda number, make, *more: make(stored(number), *more),
+    chunk_lines=SimpleNamespace(read=lambda number, make, *more: make(stored(number), *more)),
     manifest=SimpleNamespace(dense={"background": 0.5}),
 )
 WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))
