@@ -33,10 +33,12 @@ def foundry(
     )
 
 
-def start(*arguments: str | Path, prefix: Sequence[str | Path] = ()) -> "subprocess.Popen[str]":
+def start(
+    *arguments: str | Path, prefix: Sequence[str | Path] = (), begin: Sequence[str] = FOUNDRY
+) -> "subprocess.Popen[str]":
     """Begin a command."""
     return subprocess.Popen(
-        [*prefix, *FOUNDRY, *arguments],
+        [*prefix, *begin, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",

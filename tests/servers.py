@@ -118,21 +118,20 @@ def check_format(export: Path) -> None:
     run_tool(export, "black", "--check", *own)
 
 
-def run_tests(export: Path, *, copied: bool = False, **variables: str) -> None:
+def run_tests(
+    export: Path, names: str = "test_*.py", *, copied: bool = False, **variables: str
+) -> None:
     """Run the tests that were rendered for an export, without the plugins that are here by chance.
 
     Those that were copied are run too if `copied` says so: they run on the same modules in
     templates/server/tests, whatever a server is configured to do.
     """
-    tests = [export / "tests"] if copied else sorted((export / "tests").glob("test_*.py"))
+    tests = [export / "tests"] if copied else sorted((export / "tests").glob(names))
     assert tests
-    run_tool(
+    begin = "import sys, pytest; sys.path.insert(0, ''); sys.exit(pytest.console_main())"
+    run_in(
         export,
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        *tests,
+        *(*warm_python.command(*LIBRARIES), begin, "-q", "-p", "no:cacheprovider", *tests),
         **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
     )
 
@@ -146,15 +145,20 @@ def check_types(export: Path) -> None:
 
 def run_tool(export: Path, tool: str, *arguments: str | Path, **variables: str) -> None:
     """Run a development tool, which must succeed."""
+    run_in(export, sys.executable, "-m", tool, *arguments, **variables)
+
+
+def run_in(export: Path, *command: str | Path, **variables: str) -> None:
+    """Run a command in the folder of an export; it must succeed."""
     done = subprocess.run(
-        [sys.executable, "-m", tool, *arguments],
+        command,
         cwd=export,
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, (tool, done.stdout, done.stderr)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
 
 
 def get(url: str) -> Any:

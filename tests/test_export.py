@@ -348,7 +348,7 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
     ("options", "copied"),
     [
         ("", True),
-        ('[embedding]\nprovider = "none"\n', True),
+        ('[embedding]\nprovider = "none"\n', False),
         (
             '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'
             "[search.anchors]\n[search.recency]\n[search.links]\n[search.expansion]\n",

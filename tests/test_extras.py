@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import warm_python
 from conftest import CONFIG, MakeProject, Project
 from document_files import docx, paragraph
+from sharing import begin_foundry
 
 from foundry.build.report import BuildReport, Remarks, format_report
 from foundry.config.extras import MODULES, WRITTEN, of_figures, of_server, require
@@ -24,14 +26,16 @@ RERANK = '[search.rerank]\nmodel = "some/model"\n'
 
 HIDING = """
 import sys
+imported = {{name.partition(".")[0] for name in sys.modules}}
+assert imported.isdisjoint({modules!r}), "imported before it is asked for"
 class Hide:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in {modules!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Hide())
-from foundry.__main__ import main
-main()
 """
+RUN = "from foundry.__main__ import main; main()"
+LIGHT = ("foundry.cli.main", "foundry.config.project", "foundry.build.run")
 
 QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
 CASES = [
@@ -54,12 +58,14 @@ def test_every_extra_is_tried() -> None:
 
 
 def run_without(
-    modules: Sequence[str], project: Project, command: list[str]
+    modules: Sequence[str], project: Project, command: list[str], begin: list[str]
 ) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a process that has none of these modules, nor has imported them."""
     arguments = [command[0], str(project.root), *command[1:]]
     arguments += ["seal"] if command[0] == "query" else []
+    *begin, code = begin
     return subprocess.run(
-        [sys.executable, "-c", HIDING.format(modules=tuple(modules)), *arguments],
+        [*begin, HIDING.format(modules=tuple(modules)) + code, *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -82,7 +88,7 @@ def test_missing_extra_is_one_sentence(
     are = "is" if len(missing) == 1 else "are"
     before = everything_in(project.root)
     for command in commands:
-        done = run_without(missing, project, command)
+        done = run_without(missing, project, command, [*warm_python.command(*LIGHT), RUN])
         assert done.returncode == 1
         assert done.stdout == ""
         assert done.stderr == (
@@ -116,7 +122,7 @@ def test_what_foundry_does_not_need_is_not_asked_for(
 ) -> None:
     project = make_project(NOTE, config=CONFIG + options)
     for command in commands:
-        done = run_without([module], project, command)
+        done = run_without([module], project, command, begin_foundry())
         assert (done.returncode, done.stderr) == (0, "")
 
 

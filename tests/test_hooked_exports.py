@@ -29,18 +29,21 @@ HOOKS = Hooks(after_search=after_search)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "score",
+    ("score", "tests"),
     [
-        "hit.score * (10 if hit.path == 'lamps.md' else -1)",
-        "float('inf')",
+        ("hit.score * (10 if hit.path == 'lamps.md' else -1)", "test_*.py"),
+        # What is no number matters where answers are made and where they are written.
+        ("float('inf')", "test_[asm]*.py"),
     ],
 )
-def test_a_hook_that_changes_scores_breaks_no_test(score: str, make_project: MakeProject) -> None:
+def test_a_hook_that_changes_scores_breaks_no_test(
+    score: str, tests: str, make_project: MakeProject
+) -> None:
     project = make_project(NOTES)
     project.succeed("build", "--quiet")
     export = project.export()
     (export / "notes/custom.py").write_text(HOOK.format(score=score))
-    run_tests(export)
+    run_tests(export, tests)
 
 
 SERVED = """

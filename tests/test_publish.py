@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from conftest import MakeProject, Project
 from document_files import Text, pdf
 from faults import EVERY_FAULT, FAULTS, each_fault, run_with_fault
-from processes import FOUNDRY, leftovers, snapshot, start
+from processes import leftovers, snapshot, start
+from sharing import begin_foundry
 
 from foundry.cli.main import main
 
@@ -365,7 +366,7 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
 @pytest.mark.slow
 def test_one_of_several_builds_wins_and_the_others_exit_at_once(corpus: Project) -> None:
     edit(corpus, "contested")
-    processes = [start("build", corpus.root, "--quiet") for _ in range(4)]
+    processes = [start("build", corpus.root, "--quiet", begin=begin_foundry()) for _ in range(4)]
     ended = [process.communicate() for process in processes]
     codes = [process.returncode for process in processes]
     assert 0 in codes
@@ -390,14 +391,15 @@ def test_queries_during_rebuilds_are_answered_from_one_version(built: Project) -
         "        open(path + '.new', 'w').write(f'# Seals\\n\\nReplace the D4{len(name)} seal."
         " Edition {number}.\\n')\n"
         "        import os; os.replace(path + '.new', path)\n"
-        "    subprocess.run([sys.executable, '-m', 'foundry', 'build', sys.argv[1], '--quiet'],"
+        "    subprocess.run([*sys.argv[2:], 'build', sys.argv[1], '--quiet'],"
         " check=True, stdout=subprocess.DEVNULL)\n"
     )
-    writer = subprocess.Popen([sys.executable, "-c", loop, built.root])
+    begin = begin_foundry()
+    writer = subprocess.Popen([sys.executable, "-c", loop, built.root, *begin])
     answers = 0
     while writer.poll() is None:
         done = subprocess.run(
-            [*FOUNDRY, "query", built.root, "seal", "--json", "--mode", "keyword"],
+            [*begin, "query", built.root, "seal", "--json", "--mode", "keyword"],
             capture_output=True,
             text=True,
             check=False,

@@ -74,7 +74,8 @@ def run(*command: Any, **variables: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", **variables},
+        # Threads of torch that wait for each other take a core each.
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -19,6 +19,7 @@ from conftest import CONFIG, Project
 from faults import EVERY_FAULT
 from processes import foundry
 from servers import in_checkout
+from sharing import begin_foundry
 
 from foundry.cli.main import main
 from foundry.export.checksums import hash_file
@@ -610,6 +611,7 @@ def test_project_with_a_name_that_is_no_text(tmp_path: Path) -> None:
     done = foundry("build", project.root)
     assert done.returncode == 0, done.stderr
     assert "\\udce9" in done.stdout
-    assert foundry("query", project.root, "seal", "--json").returncode == 0
-    assert foundry("export", project.root).returncode == 0
-    assert foundry("verify", project.root, "--json").returncode == 0
+    begin = begin_foundry()
+    assert foundry("query", project.root, "seal", "--json", begin=begin).returncode == 0
+    assert foundry("export", project.root, begin=begin).returncode == 0
+    assert foundry("verify", project.root, "--json", begin=begin).returncode == 0

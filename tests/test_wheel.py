@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import MakeProject
+from conftest import Project
 from processes import is_possible, snapshot
 from servers import alone, run_uv
 
@@ -64,33 +64,6 @@ def test_wheel_holds_what_it_needs_and_nothing_else(wheel: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
 
 
-def test_installed_wheel_does_everything(command: Path, tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    note = "# Seals\n\nReplace the D40 seal yearly.\n"
-    (tmp_path / "docs" / "note.md").write_text(note, encoding="utf-8")
-    run([command, "init", "project", "--source", "docs"], tmp_path)
-    run([command, "build", "project"], tmp_path)
-    assert "note.md" in run([command, "query", "project", "seal"], tmp_path)
-    run([command, "export", "project"], tmp_path)
-    assert "ok: " in run([command, "verify", "project"], tmp_path)
-    python = command.with_name("python")
-    where = "from foundry.files import templates_folder as f; print(f())"
-    assert "site-packages/foundry/_templates" in run([python, "-c", where], tmp_path)
-
-
-def test_wheel_exports_the_same_as_the_checkout(
-    command: Path, tmp_path: Path, make_project: MakeProject
-) -> None:
-    project = make_project({"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"})
-    project.succeed("build", "--quiet")
-    exported = snapshot(project.export())
-    shutil.rmtree(project.root / "dist")
-    shutil.rmtree(project.root / ".foundry")
-    for name in ("build", "export"):
-        run([command, name, project.root], tmp_path)
-    assert snapshot(project.root / "dist" / "notes") == exported
-
-
 OFFLINE = """
 import json, re, subprocess, sys, urllib.request
 subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -106,22 +79,33 @@ finally:
 """
 
 
-def test_everything_works_without_a_network(command: Path, tmp_path: Path) -> None:
+def test_installed_wheel_does_everything_without_a_network_as_the_checkout_does(
+    command: Path, tmp_path: Path
+) -> None:
     offline = ["unshare", "--net", "--map-root-user"]
     if not is_possible(*offline, "true"):
-        pytest.skip("unshare --net is not permitted here")
+        offline = []
     (tmp_path / "docs").mkdir()
     note = "# Seals\n\nReplace the D40 seal yearly.\n"
     (tmp_path / "docs" / "note.md").write_text(note, encoding="utf-8")
-    for arguments in (
-        ["init", "project", "--source", "docs"],
-        ["build", "project"],
-        ["query", "project", "seal"],
-        ["export", "project"],
-        ["verify", "project"],
-    ):
-        run([*offline, command, *arguments], tmp_path)
-    if shutil.which("ip") is None:
-        pytest.skip("served queries need ip, to bring up the loopback interface")
-    start = alone(tmp_path / "project" / "dist" / "project")
-    assert run([*offline, sys.executable, "-c", OFFLINE, *start], tmp_path) == "note.md\n"
+    installed = [*offline, command]
+    run([*installed, "init", "project", "--source", "docs"], tmp_path)
+    run([*installed, "build", "project"], tmp_path)
+    assert "note.md" in run([*installed, "query", "project", "seal"], tmp_path)
+    run([*installed, "export", "project"], tmp_path)
+    assert "ok: " in run([*installed, "verify", "project"], tmp_path)
+    python = command.with_name("python")
+    where = "from foundry.files import templates_folder as f; print(f())"
+    assert "site-packages/foundry/_templates" in run([python, "-c", where], tmp_path)
+
+    project = Project(tmp_path / "project")
+    exported = project.root / "dist" / "project"
+    if offline and shutil.which("ip"):
+        start = alone(exported)
+        assert run([*offline, sys.executable, "-c", OFFLINE, *start], tmp_path) == "note.md\n"
+
+    of_wheel = snapshot(exported)
+    shutil.rmtree(project.root / "dist")
+    shutil.rmtree(project.root / ".foundry")
+    project.succeed("build", "--quiet")
+    assert snapshot(project.export()) == of_wheel

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
+from servers import in_checkout
 
 from foundry.evaluation.known_items import make_known_items
 from foundry.evaluation.metrics import METRICS
@@ -84,7 +85,7 @@ def ask_export(
     export: Path, *arguments: str, **variables: str
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "notes", "eval", *arguments],
+        [*in_checkout(export), "eval", *arguments],
         cwd=export,
         capture_output=True,
         text=True,

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from conftest import MakeProject
 from document_files import Text, pdf
-from sharing import interpreting_anew
+from sharing import READERS, interpreting_anew
 
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
@@ -131,13 +132,12 @@ ATTEMPTS = {
 @pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS.keys())
 def test_a_worker_may_not(attempt: str) -> None:
     program = (
-        "import sys; sys.path[:0] = [sys.argv[1]]\nfrom foundry.readers.sandbox import worker\n"
+        "from foundry.readers.sandbox import worker\n"
         f"import socket, subprocess\nworker._refuse()\ntry:\n  {attempt}\n"
         "except PermissionError as error:\n  print('refused', error)\n"
     )
-    root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", program, root], capture_output=True, text=True, check=False
+        [*warm_python.command(*READERS), program], capture_output=True, text=True, check=False
     )
     assert done.stdout.startswith("refused a reader may not"), done.stderr
 
