@@ -2,8 +2,9 @@
 
 import re
 from array import array
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -49,8 +50,10 @@ def count_terms(
     """Return the terms of a document's chunks; `fields` as in `IndexOptions`."""
     headings = chunk_headings(document, chunks)
     paths = {name for name in document_names(document) if name != document.title}
+    # Chunks share most of their titles, headings and tags.
+    field_terms = cache(tokenizer.terms)
     return make_chunk_terms(
-        (_count(document, chunk, tokenizer, fields) for chunk in chunks),
+        (_count(document, chunk, tokenizer, fields, field_terms) for chunk in chunks),
         [_count_headings(own, paths, tokenizer) for own in headings],
         headings,
     )
@@ -62,13 +65,13 @@ def make_chunk_terms(
     headings: Sequence[tuple[str, ...]],
 ) -> ChunkTerms:
     """Return chunks' terms as a matrix, from each chunk's counts and those of its `headings`."""
-    vocabulary: dict[str, int] = {}
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
     offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
     for counted, named in zip(counts, heading_counts, strict=True):
-        added = sorted((term, count) for term, count in named.items() if term not in counted)
-        for term, count in chain(counted.items(), added):
-            numbers.append(vocabulary.setdefault(term, len(vocabulary)))
-            frequencies.append(count)
+        added = dict(sorted((term, count) for term, count in named.items() if term not in counted))
+        numbers.extend([vocabulary[term] for term in chain(counted, added)])
+        frequencies.extend(chain(counted.values(), added.values()))
         offsets.append(len(numbers))
         lengths.append(sum(counted.values()))
     return ChunkTerms(
@@ -163,12 +166,16 @@ def chunk_headings(document: Document, chunks: Sequence[Chunk]) -> list[tuple[st
 
 
 def _count(
-    document: Document, chunk: Chunk, tokenizer: Tokenizer, fields: Mapping[str, int]
+    document: Document,
+    chunk: Chunk,
+    tokenizer: Tokenizer,
+    fields: Mapping[str, int],
+    field_terms: Callable[[str], list[str]],
 ) -> Counter[str]:
     counts = Counter(tokenizer.terms(chunk.text))
     for name, weight in fields.items():
         for text in _field_texts(name, document, chunk) if weight else ():
-            for term in tokenizer.terms(text):
+            for term in field_terms(text):
                 counts[term] += weight
     return counts
 

@@ -1,10 +1,15 @@
 """Markdown: outline, blocks, links, tags and front matter."""
 
 import time
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foundry.readers import read
+from foundry.readers.formats import markdown, markdown_prose
+from foundry.readers.formats.markdown_prose import find_prose
 from foundry.records import Document, RawDocument, Reading
 
 
@@ -232,3 +237,19 @@ def test_hostile_repetition_takes_linear_time(text: str) -> None:
     measure(10)
     # Whatever else runs here slows one measurement and not the other, but not each time.
     assert any(is_linear() for _ in range(3))
+
+
+PARTS = (
+    *("word", "# ", "- ", "1. ", "> ", "    ", "\t", "`", "```", "~~~", "<b>", "<div>", "a | b"),
+    *("\n---|---\n", "---", "===", "[a]: /to", "[a]", "[to](/there)", " ", "\n", "\n", "\n\n"),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=30), st.booleans())
+def test_blocks_that_are_known_are_not_found_differently(parts: list[str], is_mdx: bool) -> None:
+    prose, parsed = find_prose("".join(parts), is_mdx=is_mdx)
+    if parsed is not None:
+        fresh = markdown._read_from(prose, 0, None, indented_code=not is_mdx)
+        assert markdown._read_from(prose, 0, parsed, indented_code=not is_mdx) == fresh
+    with patch.object(markdown_prose, "_SIGNS", ("",)):
+        assert find_prose("".join(parts), is_mdx=is_mdx)[0] == prose

@@ -23,7 +23,7 @@ from foundry.readers.formats.markdown_links import (
     find_tags,
     normalise_label,
 )
-from foundry.readers.formats.markdown_prose import find_prose
+from foundry.readers.formats.markdown_prose import Parsed, find_prose
 from foundry.records import Heading, Reading, Span
 
 MAX_HEADING_CHARS = 1_000
@@ -64,8 +64,8 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
-    text = text[:length] + find_prose(text[length:], is_mdx=is_mdx)
-    reading = _read_from(text, length, indented_code=not is_mdx)
+    prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
+    reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
         return reading
     return replace(
@@ -79,14 +79,18 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
 
 def read_body(text: str) -> Reading:
     """Read Markdown that was made from another format, and so has no front matter and no tags."""
-    return replace(_read_from(_drop_embedded(text), 0, indented_code=True), tags=())
+    return replace(_read_from(_drop_embedded(text), 0, None, indented_code=True), tags=())
 
 
-def _read_from(text: str, body_start: int, *, indented_code: bool) -> Reading:
+def _read_from(
+    text: str, body_start: int, parsed: Parsed | None, *, indented_code: bool
+) -> Reading:
     body = text[body_start:]
-    environment: dict[str, Any] = {}
-    parser = _PARSERS[indented_code, _DEEP_QUOTATION.search(body) is None]
-    tokens = parser.parse(body, environment)
+    if parsed is None:
+        parser = _PARSERS[indented_code, _DEEP_QUOTATION.search(body) is None]
+        environment: dict[str, Any] = {}
+        parsed = Parsed(parser.parse(body, environment), environment)
+    tokens, environment = parsed
     lines = _LineSpans(body, body_start)
     headings = tuple(_find_headings(tokens, lines))
     blocks = _find_blocks(tokens, lines, _WHOLE, with_tables=True)

@@ -54,7 +54,7 @@ class Edits:
         for start, end in sorted(self._hidden):
             if end > position:
                 start = max(start, position)
-                parts += [self.mask[position:start], _NOT_NEWLINE.sub(" ", self.mask[start:end])]
+                parts += [self.mask[position:start], _blank(self.mask[start:end])]
                 position = end
         self.mask = "".join([*parts, self.mask[position:]])
         self._hidden = []
@@ -70,3 +70,7 @@ class Edits:
             made + self.text[end:begin] for (_, end, made), (begin, _, _) in pairwise(outermost)
         ]
         return "".join(parts)
+
+
+def _blank(text: str) -> str:
+    return _NOT_NEWLINE.sub(" ", text) if "\n" in text else " " * len(text)

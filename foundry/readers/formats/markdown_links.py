@@ -12,7 +12,8 @@ from foundry.records import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-CODE_SPAN = re.compile(r"(?<!`)(`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
+# It begins with a backtick, by which a search leaps to where it may match.
+CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
     r"(?<!!)\[("
     r"(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)|[^\[\]\\\n]|\\.|\n(?![ \t]*\n)){0,500}+"

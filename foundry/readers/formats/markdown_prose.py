@@ -4,10 +4,11 @@ import html
 import re
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import html_to_markdown
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from foundry.readers.formats.markdown_directives import open_indented, remove_directives
 from foundry.readers.formats.markdown_edits import Edits
@@ -52,19 +53,33 @@ def _make_parser(*, indented_code: bool) -> MarkdownIt:
     return parser if indented_code else parser.disable("code")
 
 
+# Code and references have one of these; parsing takes a third of the reading time.
+_SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
+# The blocks that `_make_parser` leaves out: HTML and quotations.
+_LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
 _PARSERS = {is_mdx: _make_parser(indented_code=not is_mdx) for is_mdx in (True, False)}
 
 
-def find_prose(text: str, *, is_mdx: bool = False) -> str:
-    """Return a text of Markdown's with prose and code alone.
+class Parsed(NamedTuple):
+    """The blocks of a text, and the links that it defines, as the parser gives them."""
+
+    tokens: list[Token]
+    environment: dict[str, Any]
+
+
+def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
+    """Return a text of Markdown's with prose and code alone, and its blocks if they are known.
 
     It has as many lines as before, but where a table of HTML's, or code outside a fence, needs
     more. Links by reference become inline, and their definitions are left out.
     """
-    text = open_indented(text)
+    original, text = text, open_indented(text)
     edits = Edits(text)
+    parsed = None
     environment: dict[str, Any] = {}
-    tokens = _PARSERS[is_mdx].parse(text, environment)
+    tokens: list[Token] = []
+    if any(sign in text for sign in _SIGNS):
+        parsed = Parsed(tokens := _PARSERS[is_mdx].parse(text, environment), environment)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
     def span(lines: list[int]) -> tuple[int, int]:
@@ -90,7 +105,8 @@ def find_prose(text: str, *, is_mdx: bool = False) -> str:
     _inline_references(edits, environment.get("references", {}), span)
     if "&" in text:
         edits.replace_all(_ENTITY, lambda match: html.unescape(match[0]).replace("\xa0", " "))
-    return edits.finish()
+    prose = edits.finish()
+    return prose, None if prose != original or _LEFT_TO_READING.search(prose) else parsed
 
 
 def _replace_enclosed(

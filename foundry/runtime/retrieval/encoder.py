@@ -177,7 +177,7 @@ class PieceEncoder:
         rows = np.array([*counts], dtype=np.intp)
         times = np.rint(np.sqrt(np.array([*counts.values()], dtype=np.float64)) * COUNT_UNIT)
         factors = self.weights[rows] * times
-        total: NDArray[np.float64] = factors @ self.table[rows].astype(np.float64)
+        total: NDArray[np.float64] = factors @ self.table.take(rows, axis=0).astype(np.float64)
         return _unit(total, self.description.common)
 
 
