@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from foundry.files import hash_file
 from foundry.runtime.index.layout import open_bytes
-from foundry.runtime.index.records import hash_key
+from foundry.runtime.index.reader import hash_key
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:

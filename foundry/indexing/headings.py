@@ -17,7 +17,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
 from foundry.indexing.terms import document_names
 from foundry.records.prepared import PreparedDocument
-from foundry.runtime.index.records import hash_key
+from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 KNOWN_ITEMS = 5

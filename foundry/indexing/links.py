@@ -19,7 +19,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, offsets_of, write_array
 from foundry.records import Document, Place
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.records import hash_key
+from foundry.runtime.index.reader import hash_key
 
 _SUFFIX = re.compile(
     r"\.(?:md|mdx|markdown|html?|xhtml|rst|txt|adoc|asciidoc|ipynb|org|tex)$", re.IGNORECASE

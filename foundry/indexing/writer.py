@@ -31,6 +31,7 @@ from foundry.indexing.vectors import (
 from foundry.records import Chunk, Document
 from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
@@ -225,7 +226,7 @@ class IndexWriter:
     def _read_chunks(self) -> Iterator[ChunkRecord]:
         with self._layout.chunks.open("rb") as file:
             for line in file:
-                yield ChunkRecord.from_json(json.loads(line))
+                yield make_record(ChunkRecord, json.loads(line))
 
     def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
         """Headings and texts of all chunks, some at a time."""
@@ -262,7 +263,7 @@ def _chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
 
 
 def _document_record(document: Document) -> dict[str, object]:
-    """Return a record in the order in which `DocumentRecord.from_json` takes its values in."""
+    """Return a record in the order of the fields of `DocumentRecord`, which are taken by place."""
     return {
         "id": document.id,
         "title": document.title,

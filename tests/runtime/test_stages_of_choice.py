@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import (
@@ -63,7 +64,7 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
     """An index of these chunks, without vectors."""
     return SimpleNamespace(
         chunk_lines=SimpleNamespace(
-            read=lambda number, make, *more: make(asdict(records[number]), *more)
+            read=lambda number, make, *more: make_record(make, asdict(records[number]), *more)
         ),
         manifest=SimpleNamespace(dense=None),
     )

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 import numpy as np
 
 from ..retrieval.settings import IndexUnusableError
 from .layout import open_array
-from .reader import Index
-from .records import ChunkRecord, Place, Record, RecordLines
+from .reader import Index, RecordLines
+from .records import ChunkRecord, Place, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +37,6 @@ class DocumentRecord(DocumentAnswer):
     """A document as the index knows it: its chunks follow each other from `chunk_start` on."""
 
     chunk_start: int = field(metadata={"exclude": True})
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any], start: int, end: int) -> Self:
-        """Make a document of a line of the index, as `ChunkRecord` does, and its chunks' range."""
-        *values, copies = stored.values()
-        values += [[Place(**copy) for copy in copies], end - start, start]
-        return cls(*values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +72,8 @@ class Documents:
 
     def read(self, number: int) -> DocumentRecord:
         """Return the document with a number from 0 on, in the order of the index."""
-        bounds = self.first_chunks[number : number + 2].tolist()
-        return self._lines.read(number, DocumentRecord.from_json, *bounds)
+        start, end = self.first_chunks[number : number + 2].tolist()
+        return self._lines.read(number, DocumentRecord, end - start, start)
 
     def find(self, document_id: str) -> DocumentRecord | None:
         """Return the document with this id or with a copy of this id, if there is one."""
@@ -100,7 +92,7 @@ class Documents:
         """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
         numbers = range(document.chunks)[offset:][:limit]
         read, first = self._chunks.read, document.chunk_start
-        return (read(first + number, ChunkRecord.from_json) for number in numbers)
+        return (read(first + number, ChunkRecord) for number in numbers)
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """Return the number of a document's chunks before this one; None if it is in another."""

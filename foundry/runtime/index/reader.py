@@ -1,5 +1,7 @@
 """An opened index, mapped from disk with the lanes that search it, and the one that is served."""
 
+import hashlib
+import json
 import logging
 import os
 import threading
@@ -8,17 +10,59 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
-from .layout import IndexFiles
-from .records import ChunkRecord, RecordLines
+from .layout import IndexFiles, open_array, open_bytes
+from .records import ChunkRecord, Place
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
+Made = TypeVar("Made")
 Part = TypeVar("Part")
 
 _logger = logging.getLogger(__name__)
+
+
+def hash_key(text: str) -> int:
+    """Return the 64-bit key under which an id is looked up."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+
+
+def make_record(make: Callable[..., Made], stored: dict[str, Any], *more: Any) -> Made:
+    """Return what `make` makes of the values of a line of the index, in their order, and `more`."""
+    *values, copies = stored.values()
+    return make(*values, [Place(**copy) for copy in copies], *more)
+
+
+_decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
+
+
+class RecordLines:
+    """Records as lines of JSON, found by number or by the hash of their id."""
+
+    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
+        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
+        self._path = path
+        self._offsets = open_array(offsets, np.uint64, (count + 1,))
+        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
+        self._bytes = open_bytes(path, int(self._offsets[-1]))
+
+    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+        """Return what `make_record` makes of a record; IndexUnusableError where that fails."""
+        try:
+            start, end = self._offsets[number : number + 2].tolist()
+            return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
+        except (ValueError, LookupError, OverflowError, TypeError) as error:
+            raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
+
+    def numbers(self, identifier: str) -> list[int]:
+        """Return the numbers of the records whose ids have the hash of this one, ascending."""
+        key = np.uint64(hash_key(identifier))
+        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
+        return [*map(int, self._numbers[first:last])]
 
 
 class Index:
@@ -70,7 +114,7 @@ class Index:
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
-        return self.chunk_lines.read(number, ChunkRecord.from_json)
+        return self.chunk_lines.read(number, ChunkRecord)
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""

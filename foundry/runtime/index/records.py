@@ -1,19 +1,8 @@
-"""The records that an index holds and a server answers with, and the files that hold them."""
+"""The records that an index holds and a server answers with."""
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
-
-import numpy as np
-
-from ..retrieval.settings import IndexUnusableError
-from .layout import open_array, open_bytes
-
-Made = TypeVar("Made")
-
+from typing import Any, ClassVar
 
 GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
 
@@ -75,13 +64,6 @@ class ChunkRecord(Record):
     modified: str | None
     also_at: list[Place]
 
-    @classmethod
-    def from_json(cls, stored: dict[str, Any], *more: Any) -> Self:
-        """Make a chunk of a line of the index, which has these fields in order, and `more`."""
-        *values, copies = stored.values()
-        values += [[Place(**copy) for copy in copies], *more]
-        return cls(*values)
-
     def headings(self) -> list[str]:
         """Return the headings above the text: the title, if it tells something, and sections."""
         return [*telling_title(self.title, self.document_id, self.section), *self.section]
@@ -90,36 +72,3 @@ class ChunkRecord(Record):
         """Return the title and the section, to be shown in one line."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
-
-
-def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
-
-
-_decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
-
-
-class RecordLines:
-    """Records as lines of JSON, found by number or by the hash of their id."""
-
-    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
-        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
-        self._path = path
-        self._offsets = open_array(offsets, np.uint64, (count + 1,))
-        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
-        self._bytes = open_bytes(path, int(self._offsets[-1]))
-
-    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
-        """Return what `make` makes of a record and `more`; IndexUnusableError where that fails."""
-        try:
-            start, end = self._offsets[number : number + 2].tolist()
-            return make(_decode(str(self._bytes[start:end], "utf-8"))[0], *more)
-        except (ValueError, LookupError, OverflowError, TypeError) as error:
-            raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
-
-    def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids have the hash of this one, ascending."""
-        key = np.uint64(hash_key(identifier))
-        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
-        return [*map(int, self._numbers[first:last])]

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.documents import DocumentRecord, Documents, SourceSummary
-from ..index.reader import Index
-from ..index.records import Made, RecordLines
+from ..index.reader import Index, Made, RecordLines
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
 from .filters import (
     UNKNOWN_TIME,

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.results import (
     Hit,
@@ -30,8 +31,8 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-HIT = Hit.from_json(
-    CHUNK.to_json(), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2}
+HIT = make_record(
+    Hit, CHUNK.to_json(), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2}
 )
 RESPONSE = SearchResponse(
     "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)

@@ -1,5 +1,6 @@
 """The cap per document."""
 
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
@@ -22,7 +23,7 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         also_at=[],
     )
     lanes = LaneScores(None, None), LaneRanks(None, None)
-    return Hit.from_json(chunk.to_json(), 0.9 - number / 100, *lanes, {})
+    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, {})
 
 
 def test_cap() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
@@ -33,7 +34,7 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         also_at=[],
     )
     lanes = LaneScores(None, None), LaneRanks(None, None)
-    return Hit.from_json(chunk.to_json(), 0.9 - number / 100, *lanes, {})
+    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, {})
 
 
 def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:
