@@ -35,7 +35,6 @@ _CODE_SUFFIXES = frozenset(
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
-_WORD = re.compile(rf"(?<![^\W_])(?:{WORD.pattern})")
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
 _LINE = re.compile(
     r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
@@ -118,7 +117,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
                 end = start + len(needle)
                 if not is_beginning:
                     found.append((start, -end))
-                elif (word := _WORD.match(text, start)) and is_wanted(word[0]):
+                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
                     end = word.end()
                     found.append((start, -end))
                 start = lower.find(needle, end)
