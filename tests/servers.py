@@ -52,12 +52,15 @@ def wheelhouse(export: Path) -> Path:
 
 
 def install(export: Path, environment: Path) -> Path:
-    """Install an export from its lock, and nothing else; returns its command."""
-    run_uv("venv", environment)
+    """Install an export from its lock, and nothing else; returns its command.
+
+    An environment that is there loses what another export needed and this one does not.
+    """
+    if not environment.exists():
+        run_uv("venv", environment)
     here = ["--python", environment]
     places = ["--offline", "--no-index", "--find-links", wheelhouse(export)]
-    locked = ["--require-hashes", "-r", export / "requirements.txt"]
-    run_uv("pip", "install", *here, *places, *locked)
+    run_uv("pip", "sync", *here, *places, "--require-hashes", export / "requirements.txt")
     run_uv("pip", "install", *here, *places, "--no-deps", export)
     # What the package asks for is what the lock has brought.
     run_uv("pip", "check", *here)

@@ -126,16 +126,22 @@ def needed_by(case: str) -> str:
     return next(line for line in sums.splitlines() if line.endswith("  requirements.txt"))
 
 
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where one export is installed after the other, so that libraries are compiled once."""
+    return tmp_path_factory.mktemp("installed") / "environment"
+
+
 @pytest.mark.slow
-def test_export_answers_in_a_clean_environment(case: str, export: Path, tmp_path: Path) -> None:
+def test_export_answers_in_a_clean_environment(case: str, export: Path, environment: Path) -> None:
     """One is installed of those that need the same; the others are served beside these tests."""
     from servers import get, in_checkout, install, installed_packages, serving
 
     command = in_checkout(export)
     if case == next(other for other in CASES if needed_by(other) == needed_by(case)):
-        command = [install(export, tmp_path / "environment")]
+        command = [install(export, environment)]
         bill = json.loads((export / "sbom.cdx.json").read_bytes())
-        assert installed_packages(tmp_path / "environment") == packages_here(bill)
+        assert installed_packages(environment) == packages_here(bill)
     lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     with engine_of(export.parents[1]) as variables, serving(command, **variables) as address:
         for line in lines:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from conftest import CONFIG, MakeProject, Project
 from faults import EVERY_FAULT, FAULTS, each_fault
 from processes import leftovers, snapshot
-from servers import check_types, run_tests
+from servers import check_types, in_checkout, run_tests
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -74,10 +74,8 @@ def updated(folder: Path, *arguments: str) -> str:
     return result.output
 
 
-def run_in(export: Path, *command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *command], cwd=export, capture_output=True, text=True, check=False
-    )
+def run_in(export: Path, *command: str | Path) -> str:
+    done = subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -146,7 +144,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
         assert f"{line}\n" in said
     run_tests(older)
     for tool in (["ruff", "check", "--no-cache", "."], ["black", "--check", "-q", "."]):
-        run_in(older, "-m", *tool)
+        run_in(older, sys.executable, "-m", *tool)
     # Its tests start servers, which compile what they import.
     for compiled in older.rglob("__pycache__"):
         shutil.rmtree(compiled)
@@ -163,7 +161,7 @@ def test_own_module_goes_through_every_door_and_is_left_alone(project: Project) 
     assert "notes/custom.py: kept as you edited it" in updated(older)
     assert custom.read_text(encoding="utf-8") == HOOKS.lstrip("\n")
     assert "edited by its owner: notes/custom.py" in verified(older)
-    answer = json.loads(run_in(older, "-B", "-m", "notes", "search", "gasket", "--json"))
+    answer = json.loads(run_in(older, *in_checkout(older), "search", "gasket", "--json"))
     assert (answer["query"], len(answer["results"])) == ("seal", 1)
     doors = """
 from starlette.testclient import TestClient
@@ -180,7 +178,7 @@ with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
     assert client.get("/healthz", headers={"X-Team": "sales"}).status_code == 200
     assert client.get("/hello", headers={"Host": "evil.example"}).status_code == 421
 """
-    run_in(older, "-B", "-c", doors)
+    run_in(older, sys.executable, "-B", "-c", doors)
 
 
 @pytest.mark.slow
@@ -208,7 +206,7 @@ def test_own_module_is_typed_and_asked_by_mcp_too(make_project: MakeProject) -> 
     }
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     done = subprocess.run(
-        [sys.executable, "-B", "-m", "notes", "mcp"],
+        [*in_checkout(exported), "mcp"],
         cwd=exported,
         input="".join(json.dumps(message) + "\n" for message in (hello, ready, call)),
         capture_output=True,
@@ -225,7 +223,7 @@ def test_own_module_is_typed_and_asked_by_mcp_too(make_project: MakeProject) -> 
 def test_search_without_hooks_is_the_search_itself(project: Project) -> None:
     exported = project.export()
     same = "import notes, notes.search as s; assert notes.search_hybrid is s.search_hybrid"
-    run_in(exported, "-B", "-c", same)
+    run_in(exported, sys.executable, "-B", "-c", same)
 
 
 def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
@@ -325,7 +323,7 @@ def test_new_configuration_and_index_come_with_an_update(older: Path, project: P
     project.succeed("build", "--quiet")
     updated(older)
     assert json.loads((older / "notes" / "settings.json").read_bytes())["port"] == 8123
-    answer = json.loads(run_in(older, "-B", "-m", "notes", "search", "valve", "--json"))
+    answer = json.loads(run_in(older, *in_checkout(older), "search", "valve", "--json"))
     assert answer["results"][0]["path"] == "new.md"
 
 

@@ -184,7 +184,7 @@ def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     def chunks() -> Iterator[ChunkRecord]:
         return (
             make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler ' * 500}")
-            for number in range(5_000)
+            for number in range(3_000)
         )
 
     options = DistillationOptions(texts=100, chunks=100, epochs=1)
@@ -192,7 +192,7 @@ def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     distil_queries(chunks, teach, teach, options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # The corpus is 16 MB of text; the built-in table and what is made of it takes the most.
+    # The corpus is 10 MB of text; the built-in table and what is made of it takes the most.
     small = [make_chunk(number, f"oil {number}") for number in range(100)]
     tracemalloc.start()
     distil_queries(lambda: iter(small), teach, teach, options)
