@@ -3,16 +3,27 @@
 A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
 default configuration and asked its own questions and those of every other, 200 of each at most, in
 each mode. A row says how many of them had no strong match: few of a collection's own should, and
-most of the others'.
+most of the others'. Then the harder case, of one subject: every second question's documents are
+taken out of the corpus, and a row says how many of those questions have no strong match, and how
+many of the questions whose documents are all still there.
 """
 
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from common import Search, build, load_server, machine, make_project, read_collection, row
+from common import (
+    Collection,
+    Search,
+    build,
+    load_server,
+    machine,
+    make_project,
+    read_collection,
+    row,
+)
 
 MODES = ("hybrid", "keyword", "semantic")
 QUESTIONS = 200
@@ -24,8 +35,51 @@ def share_without_match(search: Search, questions: Sequence[str], mode: str) -> 
     return len([one for one in found if one.match != "strong"]) / len(found)
 
 
+def open_search(root: Path, corpus: Path) -> Search:
+    """Build a corpus of records with the default configuration and open its server."""
+    project = make_project(
+        root, f'type = "records"\npath = {json.dumps(str(corpus))}\nid = "_id"\n'
+    )
+    build(project)
+    search: Search = load_server(project, "unanswerable").search_hybrid
+    return search
+
+
+def take_out(collection: Collection, corpus: Path) -> tuple[list[str], list[str]]:
+    """Write a corpus without the documents of every second question.
+
+    Returns:
+        The questions whose documents were all taken out, and those whose were not touched.
+    """
+    gone = {name for key in [*collection.queries][::2] for name in collection.relevant[key]}
+    lines = collection.corpus.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if json.loads(line)["_id"] not in gone]
+    corpus.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+    answers = {key: set(collection.relevant[key]) for key in collection.queries}
+    return (
+        [text for key, text in collection.queries.items() if answers[key] <= gone],
+        [text for key, text in collection.queries.items() if not answers[key] & gone],
+    )
+
+
+def print_harder(collections: Iterable[Collection], scratch: Path) -> None:
+    """Print a row a collection for questions of its subject that are no longer answered."""
+    print("\nshare without a strong match where the answering documents were taken out\n")
+    row("collection", "questions", "answers", *MODES)
+    row(*["---"] * (3 + len(MODES)))
+    for collection in collections:
+        corpus = scratch / f"{collection.name}.jsonl"
+        lists = take_out(collection, corpus)
+        search = open_search(scratch / f"{collection.name}-harder", corpus)
+        for texts, answers in zip(lists, ("taken out", "there"), strict=True):
+            if texts:
+                shares = [share_without_match(search, texts, mode) for mode in MODES]
+                cells = [f"{share:.3f}" for share in shares]
+                row(collection.name, len(texts), answers, *cells)
+
+
 def main() -> None:
-    """Print a table of all pairs of collections."""
+    """Print a table of all pairs of collections, and one of the harder case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     folders = parser.parse_args().folders
@@ -40,18 +94,18 @@ def main() -> None:
     others: dict[str, list[float]] = {mode: [] for mode in MODES}
     with tempfile.TemporaryDirectory() as scratch:
         for name, collection in collections.items():
-            source = f'type = "records"\npath = {json.dumps(str(collection.corpus))}\nid = "_id"\n'
-            project = make_project(Path(scratch, name), source)
-            build(project)
-            search = load_server(project, "unanswerable").search_hybrid
+            search = open_search(Path(scratch, name), collection.corpus)
             for asked, texts in questions.items():
                 shares = {mode: share_without_match(search, texts, mode) for mode in MODES}
                 row(name, asked, *(f"{share:.3f}" for share in shares.values()))
                 if asked != name:
                     for mode, share in shares.items():
                         others[mode].append(share)
-    row("all", "others, mean", *(f"{sum(found) / len(found):.3f}" for found in others.values()))
-    row("all", "others, least", *(f"{min(found):.3f}" for found in others.values()))
+        if len(folders) > 1:
+            each = [*others.values()]
+            row("all", "others, mean", *(f"{sum(found) / len(found):.3f}" for found in each))
+            row("all", "others, least", *(f"{min(found):.3f}" for found in each))
+        print_harder(collections.values(), Path(scratch))
 
 
 if __name__ == "__main__":
