@@ -8,6 +8,12 @@ the model's weighed as the row says. Linear fusion (0.7, 0.3) over all chunks, n
 and beside the static table the 95 % interval of the difference from a paired bootstrap. Then the
 same of some pairs of rows, and last what leaving one collection out chooses among all rows, for
 that collection.
+
+Rows "by ranking" have a query table that has learned to rank as well. Texts are drawn from each
+chunk (sentences, spans, headings, questions framed around phrases) and have to find their chunk
+among the nearest of both lanes, fused as in a search: the table moves by the gradient of the cross
+entropy to a target, which is that chunk, or half that and half the model's own fused ranking.
+Without `--base-url` only the static table is compared.
 """
 
 import argparse
@@ -18,31 +24,36 @@ from pathlib import Path
 import numpy as np
 from common import Collection, build, machine, make_project, read_collection, row
 from languages import interval
+from lessons import KEYWORD, SEMANTIC, Lessons, draw_lessons, keyword_scores, learn_ranking
 from numpy.typing import NDArray
 
 from foundry.config.project import load_config
 from foundry.embedding.distil.corpus_texts import chunk_text
+from foundry.embedding.distil.distill import unit_rows
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.encoder_files import encode_all
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.providers.splitting import split_text
+from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.evaluation.metrics import measure
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.identifiers import is_identifier_query
-from foundry.runtime.retrieval.tokens import query_terms
 
 MODEL = "universal-sentence-encoder-lite"
-SEMANTIC, KEYWORD = 0.7, 0.3
 SHARES = (0.25, 0.5, 0.75)
 PAIRS = (
     ("model, best part", "model, mean"),
     ("distilled, best part", "distilled, mean"),
     ("distilled, mean", "model, mean"),
     ("distilled, best part", "model, best part"),
+    ("distilled by the model's ranking, mean", "distilled, mean"),
+    ("distilled by the model's ranking, best part", "distilled, best part"),
+    ("distilled by that and its own chunk, mean", "distilled, mean"),
+    ("distilled by that and its own chunk, best part", "distilled, best part"),
 )
 DEPTH = 100
 
@@ -60,61 +71,89 @@ def embed_parts(model: BatchedModel, texts: list[str]) -> tuple[Vectors, NDArray
 
 
 def by_queries(
-    folder: Path, base_url: str, tokens: int, work: Path
+    folder: Path, base_url: str | None, tokens: int, work: Path
 ) -> Mapping[str, NDArray[np.float64]]:
     """nDCG@10 of each query under each way to embed, for one collection."""
     collection = read_collection(folder)
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
     static = make_project(work / f"{folder.name}-static", source)
     build(static)
-    service = (
-        f'provider = "openai"\nmodel = "{MODEL}"\nbase_url = "{base_url}"\nmax_tokens = {tokens}'
-    )
-    taught = make_project(
-        work / folder.name, source, f'[embedding]\n{service}\nquery = "distilled"\n'
-    )
-    build(taught)
     index = open_index(static / ".foundry" / "index", vectors=True)
-    distilled = open_index(taught / ".foundry" / "index", vectors=True).encoder
-    assert isinstance(index.encoder, PieceEncoder) and isinstance(distilled, PieceEncoder)
-    opened = open_model(load_config(taught).embedding)
-    model = BatchedModel(opened, VectorCache(taught / ".foundry" / "cache.sqlite"))
-    texts = [chunk_text(index.chunk(number)) for number in range(index.chunk_count)]
+    assert isinstance(index.encoder, PieceEncoder)
     queries = [*collection.queries.values()]
-    parts, owners = embed_parts(model, texts)
-    mean = model.embed(texts, "document")
     every = np.arange(index.chunk_count)
     table = np.array(
         [index.dense_lane.scores(v, every) for v in encode_all(index.encoder, queries)]
     )
-    found = {"keywords": np.zeros_like(table), "static table": table}
-    for name, encoded in (
-        ("model", model.embed(queries, "query")),
-        ("distilled", encode_all(distilled, queries)),
-    ):
+    chunks = [index.chunk(number) for number in every.tolist()]
+    headings, texts = ["\n".join(one.headings()) for one in chunks], [one.text for one in chunks]
+    documents = unit_rows(StaticEmbedder().embed_documents(headings, texts, int))
+    lessons = draw_lessons(index, documents)
+    target = np.eye(1, lessons.chunks.shape[1]).repeat(len(lessons.texts), axis=0)
+    place = index.layout.encoder
+    ranked = learn_ranking(index.encoder, place, lessons, target, documents, queries)
+    found = {
+        "keywords": np.zeros_like(table),
+        "static table": table,
+        "static table, by ranking": (ranked @ documents.T).astype(np.float64),
+    }
+    if base_url:
+        service = (
+            f'provider = "openai"\nmodel = "{MODEL}"\nbase_url = "{base_url}"'
+            f"\nmax_tokens = {tokens}"
+        )
+        taught = make_project(
+            work / folder.name, source, f'[embedding]\n{service}\nquery = "distilled"\n'
+        )
+        build(taught)
+        found |= by_model(taught, index, queries, table, lessons)
+    print(f"{folder.name}: {len(chunks):,} chunks, {len(lessons.texts):,} texts", flush=True)
+    return {name: score(collection, index, cosines) for name, cosines in found.items()}
+
+
+def by_model(
+    project: Path, index: Index, queries: list[str], table: Cosines, lessons: Lessons
+) -> dict[str, Cosines]:
+    """Cosines (q, n) of queries under each way that has a model, built in a project of its own."""
+    taught = open_index(project / ".foundry" / "index", vectors=True)
+    distilled = taught.encoder
+    assert isinstance(distilled, PieceEncoder)
+    opened = open_model(load_config(project).embedding)
+    model = BatchedModel(opened, VectorCache(project / ".foundry" / "cache.sqlite"))
+    texts = [chunk_text(index.chunk(number)) for number in range(index.chunk_count)]
+    parts, owners = embed_parts(model, texts)
+    mean = model.embed(texts, "document")
+    encoders = {"model": model.embed(queries, "query"), "distilled": encode_all(distilled, queries)}
+    every = np.arange(len(lessons.texts))
+    asked = model.embed(lessons.texts, "query")
+    ranking = lessons.distribution(np.einsum("nd,nkd->nk", asked, mean[lessons.chunks]), every)
+    for name, own in (("by the model's ranking", 0.0), ("by that and its own chunk", 0.5)):
+        target = (1 - own) * ranking
+        target[:, 0] += own
+        encoders[f"distilled {name}"] = learn_ranking(
+            distilled, taught.layout.encoder, lessons, target, mean, queries
+        )
+    found: dict[str, Cosines] = {}
+    for name, encoded in encoders.items():
         found[f"{name}, mean"] = (encoded @ mean.T).astype(np.float64)
         best = np.full((len(texts), len(queries)), -1.0)
         np.maximum.at(best, owners, (parts @ encoded.T).astype(np.float64))
         found[f"{name}, best part"] = best.T
-        for share in SHARES:
+        for share in SHARES if name in ("model", "distilled") else ():
             for kind in ("mean", "best part"):
                 joined = share * found[f"{name}, {kind}"] + (1 - share) * table
                 found[f"{share} {name}, {kind} + {1 - share} table"] = joined
     opened.close()
-    print(f"{folder.name}: {len(texts):,} chunks, {len(parts):,} parts", flush=True)
-    return {name: score(collection, index, cosines) for name, cosines in found.items()}
+    return found
 
 
 def score(collection: Collection, index: Index, cosines: Cosines) -> NDArray[np.float64]:
     """nDCG@10 of each query by linear fusion with cosines (q, n)."""
     values = []
     for (key, query), semantic in zip(collection.queries.items(), cosines, strict=True):
-        tokens = index.tokenizer.tokenize(query)
-        hits = index.keyword_lane.search(query_terms(tokens), 1)
-        keyword = np.zeros(len(semantic)) if hits.every_score is None else hits.every_score
-        keyword = keyword / hits.full_score
-        is_identifier = len(hits) and is_identifier_query(query, tokens)
-        weight = 0.0 if is_identifier else SEMANTIC
+        keyword = keyword_scores(index, query)
+        is_identifier = is_identifier_query(query, index.tokenizer.tokenize(query))
+        weight = 0.0 if is_identifier and keyword.any() else SEMANTIC
         scores = weight * np.maximum(semantic, 0) + KEYWORD * keyword
         ranked = [index.chunk(n).document_id for n in np.argsort(-scores, kind="stable")[:DEPTH]]
         values.append(measure([*dict.fromkeys(ranked)], collection.relevant[key])["nDCG@10"])
@@ -155,7 +194,7 @@ def main() -> None:
     """Print the table, and what leaving one collection out chooses."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--base-url", required=True, help="of a service like OpenAI's")
+    parser.add_argument("--base-url", help="of a service like OpenAI's; only the table without")
     parser.add_argument("--max-tokens", type=int, default=128, help="of a text, for the model")
     parser.add_argument("--work", type=Path, help="keep projects and their caches here")
     chosen = parser.parse_args()
@@ -172,7 +211,7 @@ def main() -> None:
     row(*["---"] * (len(found) + 3))
     for cells in table_rows(found):
         row(*cells)
-    for name, other in PAIRS:
+    for name, other in PAIRS if chosen.base_url else ():
         print(f"{name} to {other}: {gain(found, name, other)}")
     means = {name: [float(values[name].mean()) for values in found] for name in found[0]}
     for place, folder in enumerate(chosen.folders):

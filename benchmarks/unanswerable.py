@@ -3,9 +3,9 @@
 A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
 default configuration and asked its own questions and those of every other, 200 of each at most, in
 each mode. A row says how many of them had no strong match: few of a collection's own should, and
-most of the others'. Then the harder case, of one subject: every second question's documents are
-taken out of the corpus, and a row says how many of those questions have no strong match, and how
-many of the questions whose documents are all still there.
+most of the others'. Then the harder case, of one subject: up to half of the documents that answer
+questions are taken out, and a row says how many of the questions that lost all of theirs have no
+strong match, and how many of those that lost none.
 """
 
 import argparse
@@ -46,12 +46,15 @@ def open_search(root: Path, corpus: Path) -> Search:
 
 
 def take_out(collection: Collection, corpus: Path) -> tuple[list[str], list[str]]:
-    """Write a corpus without the documents of every second question.
+    """Write a corpus without the documents of every second question, until half of them are gone.
 
     Returns:
-        The questions whose documents were all taken out, and those whose were not touched.
+        The questions whose documents were all taken out, and those that lost none.
     """
-    gone = {name for key in [*collection.queries][::2] for name in collection.relevant[key]}
+    gone: set[str] = set()
+    most = len({name for names in collection.relevant.values() for name in names}) // 2
+    for key in [*collection.queries][::2]:
+        gone |= collection.relevant[key].keys() if len(gone) < most else set()
     lines = collection.corpus.read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if json.loads(line)["_id"] not in gone]
     corpus.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
