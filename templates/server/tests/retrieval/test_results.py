@@ -152,6 +152,8 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         True,
         False,
     ]
+    chunks[3].document_id = "d9"
+    assert not response(document_cap={}).covers(chunks[3])
 
 
 @pytest.mark.parametrize(
