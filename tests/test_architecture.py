@@ -179,7 +179,7 @@ ROOMS = {
     "language_model": {"index", "retrieval"},
     "store": {"index", "retrieval"},
     "evaluation": {"index", "retrieval", "cli"},
-    "web": {"index", "retrieval", "store"},
+    "web": {"index", "retrieval"},
     "chat": {"index", "retrieval", "language_model", "web"},
     "mcp": {"index", "retrieval", "web"},
     "cli": {"index", "retrieval"},

@@ -143,7 +143,8 @@ def test_other_query_encoders_go_with_an_engine(
     embedder = b", embedder=describe_embedder" if encoder == "openai" else b""
     asked = b"engine=describe_engine" + embedder
     assert b"health_routes(" + asked + b")" in files["notes/app.py"]
-    assert ("notes/web/embedder.py" in files) == (encoder == "openai")
+    reached = b"retrieval.embedding.live import describe_embedder" in files["notes/app.py"]
+    assert reached == (encoder == "openai")
 
 
 def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:

@@ -215,6 +215,19 @@ def open_stored(
     )
 
 
+def describe_engine(index: Index) -> dict[str, Any]:
+    """Return for /readyz that the engine holds this index, and go on looking at it.
+
+    Raises StoreError while searches cannot be answered.
+    """
+    assert isinstance(index.dense_lane, StoredDenseLane)
+    store = index.dense_lane.store
+    store.watch()
+    if (problem := store.problem) is not None:
+        raise type(problem)(problem.message, hint=problem.hint)
+    return {"status": "ok"}
+
+
 def _quantise_one(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
     integers, scales = quantise(vector[np.newaxis, :])
     return integers[0], float(scales[0])

@@ -15,12 +15,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles, IndexLayout
+from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import stage
 from ..settings import ADDRESS, SETTINGS_FILE, ConfigurationError, IndexUnusableError, reading
@@ -188,6 +189,16 @@ class LiveQueryEncoder:
             _logger.warning(
                 "queries cannot be embedded, keywords are searched: %s%s", failure.message, hint
             )
+
+
+def describe_embedder(index: Index) -> dict[str, Any]:
+    """Return for /readyz how the last call found the service: `ok`, `unavailable` or `mismatch`.
+
+    `detail` says what that means: searches are answered by keywords alone while it is not ok.
+    """
+    assert isinstance(index.encoder, LiveQueryEncoder)
+    state = index.encoder.state
+    return {"status": state.status, "detail": state.detail}
 
 
 def ask_service(
