@@ -17,7 +17,7 @@ from conftest import CONFIG, MakeProject
 
 from foundry.cli.main import main
 from foundry.errors import ExportError
-from foundry.export.replacing import replace_folder
+from foundry.export.write import replace_folder
 from foundry.indexing import versions as published
 from foundry.progress import Lines, Progress, Reporter
 

@@ -22,8 +22,7 @@ def closing_embedder(
     step: StartStep,
     place: Callable[[EmbeddingModel, EmbeddingSection], EmbeddingModel],
 ) -> Iterator[Embedder | None]:
-    """Provide the embedder that was chosen, closed in the end; None where there are to be no
-    vectors.
+    """Provide the embedder that was chosen, closed in the end; None for no vectors.
 
     The path of a model starts from `root`; its vectors are kept in `state` from build to build.
     `place` decides where a model runs, once it is opened by the options given with it.

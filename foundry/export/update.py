@@ -13,8 +13,14 @@ from foundry.export.checksums import (
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Standing, encode_generated
 from foundry.export.package_files import find_unresolved, find_unsettled
-from foundry.export.replacing import replace_folder, settle, take_over
-from foundry.export.write import Export, fill_folder, find_standing
+from foundry.export.write import (
+    Export,
+    fill_folder,
+    find_standing,
+    replace_folder,
+    settle,
+    take_over,
+)
 from foundry.files import FILE_MODE, hash_file, set_modes
 
 

@@ -2,29 +2,27 @@
 
 What stands at the target is replaced only if Foundry wrote it. Files that its owner edited or added
 stop the export; with `force` edited files are kept beside the new ones as `.orig`, added ones stay.
-An update (`exporting.update`) merges instead.
+An update (`export.update`) merges instead.
 """
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import CHECKSUMS, format_checksums
+from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
 from foundry.export.existing import GENERATED, Standing, encode_generated, examine
-from foundry.export.replacing import keep_aside, replace_folder, settle, take_over
-from foundry.files import hash_file, hash_files, set_modes, write_files
+from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The parts of an export: `files` are all but the index and the records of both, by relative
-    path.
+    """The parts of an export, by relative path.
 
-    The folder `index` goes to `index_place`, less the files `left_out`, because an engine holds
-    what is in them.
+    `files` are all but the index and the records of both. The folder `index` goes to
+    `index_place`, less the files `left_out`, because an engine holds what is in them.
     """
 
     files: Mapping[str, bytes]
@@ -131,3 +129,126 @@ def check_target(target: Path, project: Path) -> Path:
             hint="choose another folder with --output",
         )
     return absolute
+
+
+def settle(target: Path) -> None:
+    """Refuse a target that is reached through a link; undo what was stopped midway.
+
+    First of all, because a stopped command may have left the owner's files under another name.
+    Raises ExportError.
+    """
+    for link in [path for path in (target, *target.parents) if path.is_symlink()]:
+        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
+    _recover(target)
+
+
+def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write a new folder beside `target`, then put it in its place.
+
+    Whatever goes wrong, the old folder stands. Raises ExportError for what the disk refuses.
+    """
+    staging, retired = _beside(target, "new"), _beside(target, "old")
+    try:
+        staging.mkdir(parents=True)
+        fill(staging)
+        sync_tree(staging)
+        if target.exists():
+            target.rename(retired)
+        staging.rename(target)
+    except BaseException as error:
+        _recover(target)
+        if not isinstance(error, OSError):
+            raise
+        raise ExportError(
+            f"{target}: cannot be written: {_reason(error)}; nothing was changed",
+            hint="check the free space and the permissions of the folder above it",
+        ) from None
+    try:
+        sync_folder(target.parent)
+    except OSError as error:
+        raise ExportError(
+            f"{target}: was written, but the disk does not confirm it: {error.strerror}",
+            hint="check the disk, then export again",
+        ) from None
+    shutil.rmtree(retired, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    """Return what the disk said; of a tree that could not be copied, what it said of the first
+    file."""
+    if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
+        source, _, reason = error.args[0][0]
+        return f"{Path(source).name}: {reason.partition(': ')[0]}"
+    return error.strerror or str(error)
+
+
+def _recover(target: Path) -> None:
+    staging, retired = _beside(target, "new"), _beside(target, "old")
+    if retired.exists() and not target.exists():
+        retired.rename(target)
+    for leftover in (staging, retired):
+        if leftover.exists():
+            shutil.rmtree(leftover)
+
+
+def _beside(target: Path, role: str) -> Path:
+    return target.with_name(f".{target.name}.foundry-{role}")
+
+
+def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
+    """Bring every file that is not Foundry's from `old` into `new`.
+
+    One whose name is taken there is kept beside it, as .orig.
+    """
+    folders = {
+        parent.as_posix()
+        for path in old.rglob("*")
+        if is_foundrys(name := path.relative_to(old).as_posix())
+        for parent in Path(name).parents
+    }
+    _take_over(old, new, "", is_foundrys, folders)
+
+
+def keep_aside(old: Path, path: Path) -> None:
+    """Keep a file of the old export beside the new one at `path`, as .orig."""
+    link_or_copy(old, free_name(path))
+
+
+def free_name(path: Path) -> Path:
+    """Return the path itself, or with .orig, .orig2 ... after it where something stands."""
+    free, number = path, 1
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")
+        number += 1
+    return free
+
+
+def link_or_copy(old: str | Path, new: str | Path) -> None:
+    """Give a file a second name, or copy it where that cannot be done."""
+    Path(new).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(old, new, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(old, new, follow_symlinks=False)
+
+
+def _take_over(
+    old: Path, new: Path, prefix: str, is_foundrys: Callable[[str], bool], folders: set[str]
+) -> None:
+    for path in sorted(old.iterdir()):
+        name = prefix + path.name
+        if path.name in BY_PRODUCTS:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            if name in folders:
+                _take_over(path, new / path.name, f"{name}/", is_foundrys, folders)
+            else:
+                shutil.copytree(
+                    path,
+                    free_name(new / path.name) if (new / path.name).is_file() else new / path.name,
+                    symlinks=True,
+                    copy_function=link_or_copy,
+                    dirs_exist_ok=True,
+                )
+        elif not is_foundrys(name):
+            link_or_copy(path, free_name(new / path.name))

@@ -69,23 +69,19 @@ def summarise(findings: Sequence[Finding]) -> list[Finding]:
 
 def examine(project: Path) -> list[Finding]:
     """Look at the installation, and at the project if there is one."""
-    findings = [*_installation(), *_encoder()]
-    if not (project / CONFIG_NAME).exists():
-        said = Finding("project", f"none: {project} has no {CONFIG_NAME}")
-        return [*findings, said, *_extras(()), *_environment(()), _space(project)]
-    try:
-        config = load_config(project)
-    except FoundryError as error:
-        problem = Finding("project", error.message, is_problem=True, hint=error.hint)
-        return [*findings, problem, *_extras(()), *_environment(()), _space(project)]
-    key = config.embedding.api_key_env
-    return [
-        *findings,
-        *_project(config),
-        *_extras(_used_extras(config)),
-        *_environment([key] if key else []),
-        _space(project),
-    ]
+    used: Collection[str] = ()
+    keys: list[str] = []
+    own = [Finding("project", f"none: {project} has no {CONFIG_NAME}")]
+    if (project / CONFIG_NAME).exists():
+        try:
+            config = load_config(project)
+        except FoundryError as error:
+            own = [Finding("project", error.message, is_problem=True, hint=error.hint)]
+        else:
+            own, used = [*_project(config)], _used_extras(config)
+            keys = [config.embedding.api_key_env] if config.embedding.api_key_env else []
+    machine = [*_installation(), *_encoder()]
+    return [*machine, *own, *_extras(used), *_environment(keys), _space(project)]
 
 
 def _installation() -> Iterator[Finding]:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.readers import read
-from foundry.readers.titles import MAX_TITLE_CHARS, derive_title
+from foundry.readers import MAX_TITLE_CHARS, derive_title, read
 from foundry.records import Document, RawDocument, Reading
 from foundry.runtime.index.records import telling_title
 

@@ -141,8 +141,7 @@ def train(
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
 ) -> Student:
-    """Train `rows` (V, d), their weights included, so that each text's sum of rows points to its
-    target.
+    """Train `rows` (V, d), weights included, so that a text's sum of rows points to its target.
 
     `counts` float32 (n, V) are the pieces of texts that look like what will be encoded, `targets`
     (n, d) the teacher's unit vectors. In an epoch a text is seen `repeats` (n,) times, once if not

@@ -43,11 +43,10 @@ Teach = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class DistillationOptions:
-    """Options of distillation: how many `texts` like queries the model may embed, and how many
-    `chunks` they are drawn from.
+    """Options of distillation; `seed` decides every draw.
 
-    Where the model's vectors of the chunks are known the encoder learns from them too. `seed`
-    decides every draw.
+    The model may embed so many `texts` like queries, drawn from so many `chunks`. Where its vectors
+    of the chunks are known the encoder learns from them too.
     """
 
     texts: int = 16_000

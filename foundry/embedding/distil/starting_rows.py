@@ -79,11 +79,10 @@ ROWS_AT_ONCE = 4096
 
 
 def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np.float64]:
-    """Return the matrix (s, d) by which `sources` (n, s) come nearest to `targets` (n, d) in
-    squared distance.
+    """Return the matrix (s, d) by which `sources` (n, s) come nearest to `targets` (n, d).
 
-    No row is longer than 1. `ridge` is added to the moments, which keeps the map small where there
-    are few texts.
+    That is by squared distance, and no row is longer than 1. `ridge` is added to the moments, which
+    keeps the map small where there are few texts.
     """
     size = sources.shape[1]
     moments = np.zeros((size, size + targets.shape[1]))
