@@ -95,6 +95,28 @@ def test_what_leads_nowhere_is_named_with_its_line(
     assert found.startswith(f"{name}: {expected}")
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "if x:",
+        "for x in y:",
+        "while x:",
+        "with x:",
+        "class X:",
+        "async def f():",
+        "match x:\n  case 1:",
+        "try: pass\nfinally:",
+        "try: pass\nexcept ValueError:",
+        "try: pass\nexcept* ValueError:",
+        "if x: pass\nelse:",
+    ],
+)
+def test_imports_are_found_in_every_block(block: str) -> None:
+    content = f"{block}\n    from .gone import x\n".encode()
+    (found,) = find_unresolved({**WHOLE, "p/app.py": content}, "p")
+    assert found.endswith("imports .gone, which is not there")
+
+
 def test_what_is_no_python_is_named() -> None:
     files = {
         **WHOLE,
