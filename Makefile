@@ -34,7 +34,7 @@ lint: .venv/installed
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 golden: .venv/installed
-	$(BIN)/python -m pytest tests/test_golden.py -m "not slow" --update-golden
+	$(BIN)/python -m pytest tests/test_golden.py -k golden_one --update-golden
 
 docs: .venv/installed
 	$(BIN)/python tools/write_references.py

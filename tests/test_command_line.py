@@ -62,6 +62,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quiet", [True, False])
 def test_quiet_silences_libraries_too(make_project: MakeProject, quiet: bool) -> None:
     project = make_project(NOTE)

@@ -219,6 +219,7 @@ def test_any_number_of_values_selects_what_each_passage_says(
     )
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> None:
     several = [
         Note(f"Note {n}", ("text",), tags=("a", "b"), metadata={"team": "x"}) for n in range(8_000)

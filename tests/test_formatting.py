@@ -111,6 +111,7 @@ def test_earlier_export_stays_as_it_was(built: Project) -> None:
     built.export()
 
 
+@pytest.mark.slow
 def test_package_cannot_stand_in_for_the_formatter(
     make_project: MakeProject, formatted_each_time: None
 ) -> None:

@@ -55,7 +55,12 @@ def export_case(case: str, folder: Path) -> Path:
     return next((project / "dist").iterdir())
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(
+    scope="module",
+    params=[
+        case if case == WHOLE else pytest.param(case, marks=pytest.mark.slow) for case in CASES
+    ],
+)
 def case(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

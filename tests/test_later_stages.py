@@ -78,6 +78,7 @@ def server(
         yield importlib.import_module(f"all_{request.param}")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=20,
     deadline=None,

@@ -72,6 +72,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project.export()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "command"),
     [

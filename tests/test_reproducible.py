@@ -153,6 +153,7 @@ def test_export_without_state_is_the_same(make_project: MakeProject) -> None:
     assert snapshot(project.export()) == exported
 
 
+@pytest.mark.slow
 def test_query_prints_utf_8_in_every_locale(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")

@@ -493,6 +493,7 @@ class Askers:
             thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_stopping_under_load_drops_nothing(start: Start, export: Path, workers: int) -> None:
     command = [*alone(export), "serve", "--port", "0", "--workers", str(workers)]
@@ -651,6 +652,7 @@ def until_it_listens(port: int) -> None:
     wait_until(listens)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", ["/dev/full", "closed", "reader gone"])
 def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:

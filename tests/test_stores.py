@@ -95,7 +95,12 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=KINDS)
+# Qdrant's client, on a folder, needs no server.
+@pytest.fixture(
+    params=[
+        kind if kind == "qdrant" else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS
+    ]
+)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "qdrant":
         return Place("qdrant", own_name(), qdrant_address(tmp_path / "qdrant"))

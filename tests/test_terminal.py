@@ -64,6 +64,7 @@ def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
     return said.decode()
 
 
+@pytest.mark.slow
 def test_colours_are_for_terminals_that_want_them(make_project: MakeProject) -> None:
     project = make_project({"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"})
     assert COLOUR.search(on_a_terminal("build", project.root, "--fresh"))

@@ -322,6 +322,7 @@ def plant_bytecode(source: Path, text: str, mode: str) -> Path:
     return planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["time and size", "hash", "no check"])
 def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
@@ -339,6 +340,7 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
     assert ran.exists()
 
 
+@pytest.mark.slow
 def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     for options in ([], ["-OO"]):

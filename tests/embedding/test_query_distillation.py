@@ -136,6 +136,7 @@ def test_any_query_gives_a_unit_vector_or_none(english: DistilledQueries, query:
     assert length == 0 or length == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(query=st.text(max_size=300))
 def test_random_queries_too(english: DistilledQueries, query: str) -> None:
@@ -169,6 +170,7 @@ def test_corpora_with_next_to_nothing(chunks: list[ChunkRecord], tmp_path: Path)
     assert PieceEncoder.open(tmp_path / "encoder").description.dimensions == DIMENSIONS
 
 
+@pytest.mark.slow
 def test_a_wide_space() -> None:
     def wide(texts: Sequence[str]) -> Vectors:
         narrow = teach(texts)

@@ -132,6 +132,7 @@ def test_weights_of_the_callers_environment_are_not_measured(
     assert evaluate(prepared)["metrics"] == report["metrics"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_left_out_and_counted(make_project: MakeProject) -> None:
     queries = ["How is a seal replaced?", "seal " * 401, " "]
     lines = [json.dumps({"query": query, "relevant": ["seals.md"]}) for query in queries]

@@ -115,6 +115,7 @@ CODE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", ["", "[search.fields]\ntitle = 0\nheadings = 0\n"], ids=["counted", "not-counted"]
 )

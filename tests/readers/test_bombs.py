@@ -79,6 +79,7 @@ def canary() -> Iterator[list[str]]:
     assert len(notes) == 1
 
 
+@pytest.mark.slow
 def test_streams_that_unpack_without_end(sandbox: Sandbox) -> None:
     packed = zlib.compress(zeros(1 << 30), 9)
     content = (
@@ -142,6 +143,7 @@ def test_an_archive_that_lies_about_sizes(sandbox: Sandbox) -> None:
     assert reason(lying, "a.docx", sandbox) == "damaged"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hides_number", [False, True])
 def test_an_archive_of_very_many_members(hides_number: bool, sandbox: Sandbox) -> None:
     content = pack({"word/document.xml": "", **{f"word/{n}": "" for n in range(50_000)}})
@@ -268,6 +270,7 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
     assert isinstance(try_file(content.encode(), path, sandbox), Document | Skipped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "path"),
     [

@@ -191,6 +191,7 @@ def test_embedded_images_are_not_text() -> None:
 _SIZE = 30_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -208,6 +208,7 @@ _REPEATED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".md", ".mdx"])
 @pytest.mark.parametrize("piece", _REPEATED)
 def test_time_is_linear(piece: str, suffix: str) -> None:
