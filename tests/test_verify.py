@@ -205,13 +205,13 @@ def test_edit_that_the_list_agrees_with_is_named_all_the_same(
 
 def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
-    path, sums = copy / "notes" / "web" / "json.py", copy / "SHA256SUMS"
+    path, sums = copy / "notes" / "web" / "problems.py", copy / "SHA256SUMS"
     old = hash_file(path)
     path.write_bytes(path.read_bytes() + b"import not_installed_here\n")
     sums.write_text(sums.read_text().replace(old, hash_file(path)))
     result = CliRunner().invoke(main, ["verify", str(copy)])
     assert result.exit_code == 0, result.output
-    assert "edited by its owner: notes/web/json.py\n" in result.output
+    assert "edited by its owner: notes/web/problems.py\n" in result.output
     assert "not started, because not installed here: not_installed_here\n" in result.output
 
 
@@ -526,6 +526,7 @@ from pathlib import Path
 package, root, seed, most = sys.argv[1:5]
 server = __import__(package)
 from importlib import import_module
+Documents = import_module(package + ".index.documents").Documents
 ServerError = import_module(package + ".retrieval.settings").ServerError
 # Nothing is hashed, so that searches meet the damage.
 import_module(package + ".index.layout").HASHED_AT_ONCE_BYTES = -1
