@@ -1,15 +1,16 @@
 """How far a query encoder's ranking is that of the model it was trained after."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import LaneHits, TermLane, VectorLane, candidate_count
+from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
-from foundry.runtime.retrieval.hybrid import complete_lanes, fuse_linear
+from foundry.runtime.retrieval.hybrid import fuse_linear, join_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
@@ -31,9 +32,9 @@ class RankingOverlap:
         chunks, dimensions = shape
         self._chunks = chunks
         self._tokenizer = tokenizer
-        self.keyword_lane: TermLane = KeywordLane.map(layout, chunks, terms, postings)
+        self.keyword_lane = KeywordLane.map(layout, chunks, terms, postings)
         # As many candidates as there are chunks: every vector is compared.
-        self.dense_lane: VectorLane = DenseLane.map(layout, chunks, dimensions, chunks)
+        self.dense_lane = DenseLane.map(layout, chunks, dimensions, chunks)
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
@@ -64,7 +65,9 @@ class RankingOverlap:
         if not vector.any():
             return set(keyword.chunks[:DEPTH].tolist())
         semantic = self.dense_lane.search(vector, candidate_count(DEPTH))
-        candidates = complete_lanes(self, terms, vector, keyword, semantic)
+        score_terms = partial(self.keyword_lane.scores, terms)
+        score_vector = partial(self.dense_lane.scores, vector)
+        candidates = join_lanes(keyword, semantic, score_terms, score_vector)
         scores = fuse_linear(candidates, SEMANTIC_WEIGHT, KEYWORD_WEIGHT).scores
         order = np.lexsort((candidates.chunks, -scores))[:DEPTH]
         return set(candidates.chunks[order].tolist())

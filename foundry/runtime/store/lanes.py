@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
 from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
-from ..retrieval.hybrid import complete_lanes
+from ..retrieval.hybrid import complete_lanes, join_lanes
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
@@ -187,15 +186,11 @@ class StoredSearch:
 
     def complete(self, vector: NDArray[np.float32], semantic: LaneHits) -> Candidates:
         """Join the hits of both lanes; see `complete_lanes`."""
-        lanes: Any = self._index
-        if self._ask_rest is not None:
-            cosines, sums = self._ask_rest()
-            # Asked for exactly what is missing.
-            lanes = SimpleNamespace(
-                keyword_lane=SimpleNamespace(scores=lambda _terms, _chunks: sums),
-                dense_lane=SimpleNamespace(scores=lambda _vector, _chunks: cosines),
-            )
-        return complete_lanes(lanes, self._terms, vector, self.keyword, semantic)
+        if self._ask_rest is None:
+            return complete_lanes(self._index, self._terms, vector, self.keyword, semantic)
+        cosines, sums = self._ask_rest()
+        # They are of exactly the chunks that each lane has not delivered.
+        return join_lanes(self.keyword, semantic, lambda _chunks: sums, lambda _chunks: cosines)
 
     def _compared(self, hits: LaneHits) -> LaneHits:
         return compare_with_terms(hits, self._index, self._terms, self._unknown)
