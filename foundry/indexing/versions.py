@@ -18,12 +18,10 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.files import replace_file, set_modes, sync_folder, sync_tree
 from foundry.indexing.files import hash_files
-from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
-from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.settings import ServerError
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
@@ -92,11 +90,7 @@ def open_index(directory: Path, *, vectors: bool = False) -> Index:
     Raises IndexUnusableError of the runtime.
     """
     lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
-    index = Index.open(directory, *lanes)
-    # A server opens them when they are first read.
-    index.part(Documents)
-    index.part(FilterColumns)
-    return index
+    return Index.open(directory, *lanes)
 
 
 def intact_manifest(config: Config) -> Manifest | None:

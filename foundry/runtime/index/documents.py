@@ -8,7 +8,7 @@ import numpy as np
 
 from ..retrieval.settings import IndexUnusableError
 from .layout import open_array
-from .reader import Index, RecordLines
+from .reader import Index, RecordLines, opened_with_index
 from .records import ChunkRecord, Place, Record
 
 
@@ -55,6 +55,7 @@ class SourceList(Record):
     sources: list[SourceSummary]
 
 
+@opened_with_index
 class Documents:
     """The documents of one index."""
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class RecordLines:
 class Index:
     """One published version of an index. Immutable, and safe to share between threads."""
 
+    kinds: ClassVar[list[Callable[["Index"], object]]] = []  # See `opened_with_index`.
     # Only of an index that was opened with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
@@ -94,6 +95,8 @@ class Index:
         paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
         self.chunk_lines = RecordLines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}
+        for kind in self.kinds:
+            self.part(kind)
 
     @classmethod
     def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
@@ -102,7 +105,7 @@ class Index:
         return cls(files, *(open_part(files) for open_part in parts))
 
     def part(self, kind: Callable[["Index"], Part]) -> Part:
-        """Return a part that not every server reads, such as its filters, opened only once."""
+        """Return a part that not every server has, such as its filters."""
         if kind not in self._parts:
             self._parts[kind] = kind(self)
         part: Part = self._parts[kind]
@@ -120,6 +123,12 @@ class Index:
         """Return the chunk with this id, if there is one."""
         chunks = map(self.chunk, self.chunk_lines.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
+
+
+def opened_with_index(kind: type[Part]) -> type[Part]:
+    """Open such a part with every index, so that it can be read when the files are removed."""
+    Index.kinds.append(kind)
+    return kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexLayout, Vocabulary, open_array
-from ..index.reader import Index
+from ..index.reader import Index, opened_with_index
 from .settings import InvalidRequestError
 
 Filters: TypeAlias = Mapping[str, object]
@@ -43,6 +43,7 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     return parsed
 
 
+@opened_with_index
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.
 
