@@ -10,10 +10,11 @@ from .retrieval.settings import settings
 from .retrieval.snippets import ShownResponse, with_snippets
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.json import FAILURES, answer_failure
+from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
+from .web.problems import FAILURES, answer_failure
 from .web.routes import health_routes, in_event_loop, search_routes
 
 
@@ -38,7 +39,9 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(
+        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
+    )
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

@@ -6,18 +6,20 @@ import pytest
 from starlette.testclient import TestClient
 
 from lighthouse import load
+from lighthouse.index.documents import Documents
 
 INDEX = load()
-CHUNK = INDEX.chunks_of(INDEX.documents(limit=1)[0])[0]
+DOCUMENTS = INDEX.part(Documents)
+CHUNK = INDEX.chunk(0)
 
 
 def test_contents_can_be_read(client: TestClient) -> None:
     assert client.get(f"/chunks/{quote(CHUNK.id, safe='')}").json() == CHUNK.to_json()
     assert client.get("/sources").json() == {
-        "sources": [source.to_json() for source in INDEX.sources()]
+        "sources": [source.to_json() for source in DOCUMENTS.sources()]
     }
-    assert sum(source.chunks for source in INDEX.sources()) == INDEX.chunk_count
-    documents = INDEX.documents(limit=100)
+    assert sum(source.chunks for source in DOCUMENTS.sources()) == INDEX.chunk_count
+    documents = DOCUMENTS.page(limit=100)
     assert client.get("/documents").json() == {
         "total": INDEX.document_count,
         "offset": 0,
@@ -26,7 +28,7 @@ def test_contents_can_be_read(client: TestClient) -> None:
     for document in documents[:5]:
         contents = [
             {"id": chunk.id, "section": chunk.section, "position": chunk.position}
-            for chunk in INDEX.chunks_of(document, limit=100)
+            for chunk in DOCUMENTS.chunks_of(document, limit=100)
         ]
         place = f"/documents/{quote(document.id, safe='')}"
         assert client.get(place).json() == {**document.to_json(), "contents": contents}

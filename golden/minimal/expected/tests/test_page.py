@@ -10,13 +10,15 @@ from starlette.testclient import TestClient
 
 from workshop import load
 from workshop.app import create_app
-from workshop.index.reader import read_document
+from workshop.index.documents import Documents, join_chunks
+from workshop.retrieval.filters import FilterColumns
 from workshop.retrieval.settings import settings
 
 INDEX = load()
-DOCUMENTS = INDEX.documents(limit=5)
+CONTENTS = INDEX.part(Documents)
+DOCUMENTS = CONTENTS.page(limit=5)
 DOCUMENT = DOCUMENTS[0]
-CHUNKS = INDEX.chunks_of(DOCUMENT)
+CHUNKS = [*CONTENTS.chunks_of(DOCUMENT)]
 PLACE = f"/d/{quote(DOCUMENT.id, safe='')}"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 PAGES = ["/", "/chat", "/docs", PLACE]
@@ -46,7 +48,7 @@ def test_document_is_the_text_of_its_chunks(client: TestClient) -> None:
 
 def test_passages_of_a_document(client: TestClient) -> None:
     for document in DOCUMENTS:
-        chunks = [chunk.to_json() for chunk in INDEX.chunks_of(document, limit=100)]
+        chunks = [chunk.to_json() for chunk in CONTENTS.chunks_of(document, limit=100)]
         whole = client.get("/chunks", params={"document": document.id}).json()
         assert whole == {"document": document.to_json(), "offset": 0, "chunks": chunks}
         for place, chunk in enumerate(chunks):
@@ -77,7 +79,7 @@ def test_only_browsers_get_pages_of_documents(
 
 
 def test_about(client: TestClient) -> None:
-    manifest, filters, chosen = INDEX.manifest, INDEX.filters, settings()
+    manifest, filters, chosen = INDEX.manifest, INDEX.part(FilterColumns), settings()
     about, endpoints = client.get("/about").json(), client.get("/openapi.json").json()["paths"]
     assert about["suggestions"] == ("/suggest" in endpoints)
     assert (
@@ -121,7 +123,7 @@ def test_lists_for_agents(client: TestClient, monkeypatch: pytest.MonkeyPatch) -
     for document in DOCUMENTS:
         url = f"Url: {plain(document.url)}\n" if document.url else ""
         head = f"{plain(document.title)}\nPath: {plain(document.path)}\n{url}\n"
-        assert head + "".join(read_document(INDEX, document)) in everything
+        assert head + "".join(join_chunks(CONTENTS.chunks_of(document))) in everything
 
 
 def plain(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import Index, current_index
+from .retrieval.filters import FilterColumns
 from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
 from .retrieval.settings import ConfigurationError, reading
 
@@ -26,34 +27,21 @@ Grades = Mapping[str, float]
 _HINT = 'name a file with --questions; its lines are like {"query": "...", "relevant": ["path"]}'
 
 
-def ndcg(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return the discounted gain of the first `depth` documents, divided by the best possible."""
-
-    def gain(values: Iterable[float]) -> float:
-        return sum(max(0.0, grade) / math.log2(rank + 1) for rank, grade in enumerate(values, 1))
-
-    best = gain(sorted(grades.values(), reverse=True)[:depth])
-    return gain(grades.get(name, 0.0) for name in ranked[:depth]) / best if best else 0.0
-
-
-def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return the share of the relevant documents that is among the first `depth`."""
-    relevant = {name for name, grade in grades.items() if grade > 0}
-    return len(relevant.intersection(ranked[:depth])) / len(relevant) if relevant else 0.0
-
-
-def reciprocal_rank(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return 1 / the rank of the first relevant document; 0 if that is beyond `depth`."""
-    ranks = (rank for rank, name in enumerate(ranked[:depth], 1) if grades.get(name, 0) > 0)
-    return 1 / next(ranks, math.inf)
-
-
 def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
     """Return every metric, 0 to 1, of names of documents, best first and each once."""
-    first = reciprocal_rank(ranked, grades, 10)
-    hits = {f"hit@{depth}": float(first >= 1 / depth) for depth in (1, 3)}
-    found = {"nDCG@10": ndcg(ranked, grades, 10), "recall@10": recall(ranked, grades, 10)}
-    return {**found, "MRR@10": first, **hits}
+    best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
+    gains = [max(0.0, grades.get(name, 0.0)) for name in ranked[:10]]
+    first = next((1 / rank for rank, gain in enumerate(gains, 1) if gain), 0.0)
+    return {
+        "nDCG@10": _discount(gains) / (_discount(best[:10]) or 1),
+        "recall@10": sum(gain > 0 for gain in gains) / (len(best) or 1),
+        "MRR@10": first,
+        **{f"hit@{depth}": float(first >= 1 / depth) for depth in (1, 3)},
+    }
+
+
+def _discount(gains: Iterable[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
 def read_questions(file: Path) -> list[tuple[str, Grades]]:
@@ -133,7 +121,7 @@ def add_eval(commands: Any) -> None:
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index, questions = current_index(), read_questions(chosen.questions)
-    if newest := index.filters.newest_date():
+    if newest := index.part(FilterColumns).newest_date():
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     metrics = {}

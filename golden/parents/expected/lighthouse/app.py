@@ -15,9 +15,10 @@ from .retrieval.stages.cross_encoder import warm_if_wanted
 from .retrieval.stages.parents import find_passage
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.json import FAILURES, answer_failure
+from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.problems import FAILURES, answer_failure
 from .web.routes import health_routes, search_routes
 
 
@@ -44,7 +45,9 @@ def create_app() -> FastAPI:
     warm_if_wanted()
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))
-    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(
+        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
+    )
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

@@ -10,13 +10,14 @@ from starlette.testclient import TestClient
 
 from lighthouse import __version__, load, search_hybrid
 from lighthouse.app import create_app
+from lighthouse.index.documents import Documents
 from lighthouse.mcp.server import create_server
 from lighthouse.retrieval.stages.parents import find_passage
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = INDEX.documents(limit=1)[0]
-CHUNK = INDEX.chunks_of(DOCUMENT)[0]
+DOCUMENT = INDEX.part(Documents).read(0)
+CHUNK = INDEX.chunk(0)
 
 
 def connect(mode: str = "legacy") -> Client:

@@ -4,7 +4,7 @@ from .index.reader import Index, current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
-from .retrieval.filters import Filters
+from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
 from .retrieval.hybrid import by_meaning, complete_lanes, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
@@ -42,7 +42,7 @@ def search_hybrid(
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
-    allowed = index.filters.select(filters)
+    allowed = index.part(FilterColumns).select(filters)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns)
 
     depth = candidate_count(top_k)

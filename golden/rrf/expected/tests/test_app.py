@@ -12,7 +12,7 @@ from plant_cards.retrieval.snippets import with_snippets
 
 ADDRESS = "http://127.0.0.1:8100"
 INDEX = load()
-DOCUMENT = INDEX.documents(limit=1)[0]
+DOCUMENT = INDEX.chunk(0)
 
 
 def test_every_endpoint_finds_the_same(client: TestClient) -> None:

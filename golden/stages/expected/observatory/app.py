@@ -13,10 +13,11 @@ from .retrieval.settings import settings
 from .retrieval.snippets import ShownResponse, with_snippets
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.json import FAILURES
+from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
+from .web.problems import FAILURES
 from .web.routes import health_routes, in_event_loop, search_routes
 from .web.suggest import suggest_routes
 
@@ -42,7 +43,9 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_openai_failure),
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(
+        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
+    )
     app.include_router(suggest_routes)
     chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat))

@@ -4,7 +4,7 @@ from .index.reader import Index, current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
-from .retrieval.filters import Filters
+from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.keyword_lane import KeywordLane
@@ -50,7 +50,7 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
-    allowed = index.filters.select(filters)
+    allowed = index.part(FilterColumns).select(filters)
     allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(index, plain, tokens, patterns)
 
@@ -88,7 +88,7 @@ def search_hybrid(
 
     candidates = boost_anchors(candidates, index.keyword_lane, tokens, patterns, factor=1.1)
     candidates = boost_by_tiers(
-        candidates, index.filters.modified, today(), tiers=[(14, 1.2), (60, 1.05)]
+        candidates, index.part(FilterColumns).modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)
     candidates = require_lane_score(candidates, journal, semantic=0.1)

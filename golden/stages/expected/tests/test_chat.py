@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from observatory import load, search_hybrid
 from observatory.app import create_app
 
-QUESTION = load().documents(limit=1)[0].title
+QUESTION = load().chunk(0).title
 MESSAGES = [{"role": "user", "content": QUESTION}]
 KEY = "a-key-that-nobody-else-may-see"
 

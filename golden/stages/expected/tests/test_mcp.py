@@ -10,12 +10,13 @@ from starlette.testclient import TestClient
 
 from observatory import __version__, load, search_hybrid
 from observatory.app import create_app
+from observatory.index.documents import Documents
 from observatory.mcp.server import create_server
 from observatory.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = INDEX.documents(limit=1)[0]
-CHUNK = INDEX.chunks_of(DOCUMENT)[0]
+DOCUMENT = INDEX.part(Documents).read(0)
+CHUNK = INDEX.chunk(0)
 
 
 def connect(mode: str = "legacy") -> Client:

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from observatory import load
 
 PATH = "/v1/chat/completions"
-MESSAGES = [{"role": "user", "content": load().documents(limit=1)[0].title}]
+MESSAGES = [{"role": "user", "content": load().chunk(0).title}]
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .retrieval.snippets import ShownResponse, with_snippets
+from .store.lanes import describe_engine
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.json import FAILURES, answer_failure
+from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.problems import FAILURES, answer_failure
 from .web.routes import health_routes, search_routes
-from .web.store import describe_engine
 
 
 def create_app() -> FastAPI:
@@ -41,7 +42,9 @@ def create_app() -> FastAPI:
     )
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))
-    app.include_router(search_routes(search, with_snippets, ShownResponse))
+    app.include_router(
+        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
+    )
     app.include_router(document_routes)
     app.include_router(health_routes(engine=describe_engine))
     app.include_router(metrics_routes)

@@ -5,21 +5,13 @@ from functools import partial
 from .index.reader import current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
-from .retrieval.filters import Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
-from .retrieval.results import (
-    Journal,
-    Mode,
-    SearchResponse,
-    compare_with_terms,
-    merge_equal_texts,
-    rank_hits,
-    respond,
-)
+from .retrieval.filters import FilterColumns, Filters
+from .retrieval.hybrid import by_meaning, fuse_linear, weights
+from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.results import Journal, Mode, SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
-from .store.lanes import open_stored
+from .store.lanes import StoredSearch, open_stored
 from .store.pgvector import open_engine
 
 
@@ -40,24 +32,27 @@ def search_hybrid(
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
-    allowed = index.filters.select(filters)
+    allowed = index.part(FilterColumns).select(filters)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns)
 
     depth = candidate_count(top_k)
-    keyword = index.keyword_lane.search(terms, depth, allowed)
-    keyword = compare_with_terms(keyword, index, terms, unknown)
+    lanes = StoredSearch(index, terms, depth, allowed, unknown)
     if mode == "keyword":
-        candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
-    elif mode == "hybrid" and finds_identifier(keyword, index, query, tokens, patterns):
-        candidates, journal.reason = Candidates.by_keyword(keyword), "identifier"
+        candidates, journal.reason = Candidates.by_keyword(lanes.keyword), "requested"
+    elif (
+        mode == "hybrid"
+        and is_identifier_query(query, tokens, patterns)
+        and finds_identifier(lanes.keyword, index, query, tokens, patterns)
+    ):
+        candidates, journal.reason = Candidates.by_keyword(lanes.keyword), "identifier"
     elif (vector := index.encoder.encode(searched)) is None:
-        candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
+        candidates, journal.reason = Candidates.by_keyword(lanes.keyword), "no_vectors"
     else:
-        semantic = index.dense_lane.search(vector, depth, allowed)
+        semantic = lanes.search_both(vector)
         if mode == "semantic":
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
-            candidates = complete_lanes(index, terms, vector, keyword, semantic)
+            candidates = lanes.complete(vector, semantic)
             candidates = fuse_linear(candidates, *weights())
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)

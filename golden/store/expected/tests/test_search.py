@@ -12,8 +12,8 @@ import pytest
 from harbour import load, search_hybrid
 from harbour.custom import HOOKS
 from harbour.evaluation import QUESTIONS as FILE
+from harbour.index.documents import DocumentRecord, Documents
 from harbour.index.layout import KnownItem
-from harbour.index.records import DocumentRecord
 from harbour.retrieval.hybrid import weights
 from harbour.retrieval.results import (
     MAX_QUERY_LENGTH,
@@ -26,7 +26,8 @@ from harbour.retrieval.snippets import with_snippets
 from harbour.search import search_hybrid as search_without_hooks
 
 INDEX = load()
-DOCUMENTS = INDEX.documents(limit=20)
+CONTENTS = INDEX.part(Documents)
+DOCUMENTS = CONTENTS.page(limit=20)
 MODES: list[Mode] = ["hybrid", "semantic", "keyword"]
 UNKNOWN = "QZX-98765-UNSEEN"
 QUESTIONS = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
@@ -63,7 +64,7 @@ def test_fewer_results_are_the_best_of_more(mode: Mode) -> None:
 
 
 def records(ids: set[str]) -> list[DocumentRecord]:
-    return [record for record in map(INDEX.find_document, ids) if record]
+    return [record for record in map(CONTENTS.find, ids) if record]
 
 
 def has(document: DocumentRecord, name: str, value: str) -> bool:
@@ -172,7 +173,7 @@ def test_lanes_say_the_same_of_a_passage_in_every_mode() -> None:
 
 
 def test_passage_is_near_to_its_own_words() -> None:
-    chunks = [INDEX.chunks_of(document)[0] for document in DOCUMENTS]
+    chunks = [next(CONTENTS.chunks_of(document)) for document in DOCUMENTS]
     responses = [
         search_hybrid(chunk.text[:MAX_QUERY_LENGTH], 3, mode="semantic") for chunk in chunks
     ]
@@ -201,7 +202,8 @@ def test_quantity_in_a_sentence_is_no_identifier() -> None:
 
 
 def test_identifier_is_looked_up_as_it_is_written() -> None:
-    chunks = [chunk for document in DOCUMENTS for chunk in INDEX.chunks_of(document, limit=20)]
+    listed = (CONTENTS.chunks_of(document, limit=20) for document in DOCUMENTS)
+    chunks = [chunk for chunks in listed for chunk in chunks]
     names = {
         token.text: chunk
         for chunk in chunks

@@ -11,13 +11,16 @@ from workshop.retrieval.dense_lane import (
     DenseLane,
     exact_type,
     pack_signs,
-    quantise,
 )
 
 
 def dense_lane(vectors: Sequence[Sequence[float]], candidates: int = 10) -> DenseLane:
     """Return a lane of unit vectors, given in any length."""
-    rows, scales = quantise(np.array(vectors, dtype=np.float32))
+    given = np.array(vectors, dtype=np.float32)
+    largest = np.abs(given).max(axis=1, keepdims=True)
+    rows = np.rint(127 * given / np.maximum(largest, 1e-9)).astype(np.int8)
+    lengths = np.sqrt((rows.astype(np.float64) ** 2).sum(axis=1))
+    scales = np.where(lengths > 0, 1 / np.maximum(lengths, 1), 0).astype(np.float32)
     centre = np.zeros(rows.shape[1], dtype=np.float32)
     sketch = pack_signs(rows.astype(np.float32), centre)
     return DenseLane(rows, scales, centre, sketch, candidates)

@@ -18,7 +18,7 @@ from workshop.retrieval.filters import (
 )
 from workshop.retrieval.settings import InvalidRequestError
 
-LENGTHS = np.array([2, 1, 1])
+LENGTHS = [2, 1, 1]
 """The chunks of each document; all numbers below are those of chunks, from 0 to 3."""
 
 VALUES = {
@@ -60,7 +60,9 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> FilterColumns:
     write_lists(layout.filter_document_offsets, layout.filter_documents, documents)
     named = {"sources": ["docs", "wiki"], "tags": [*TAGS], "filterable": ["team"]}
     manifest: Any = SimpleNamespace(chunks=4, documents=3, **named)
-    return FilterColumns(layout, manifest, LENGTHS)
+    write(layout.document_chunks, np.uint64, [0, *np.cumsum(LENGTHS)])
+    index: Any = SimpleNamespace(layout=layout, manifest=manifest)
+    return FilterColumns(index)
 
 
 @pytest.mark.parametrize(

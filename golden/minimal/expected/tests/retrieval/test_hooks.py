@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from workshop.index.reader import make_record
 from workshop.index.records import ChunkRecord
 from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
@@ -12,7 +13,7 @@ from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchRespons
 
 def hit(name: str, score: Any) -> Hit:
     chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    return Hit.from_json(chunk.to_json(), score, LaneScores(0.5, None), LaneRanks(1, None), {})
+    return make_record(Hit, chunk.to_json(), score, LaneScores(0.5, None), LaneRanks(1, None), {})
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:

@@ -1,36 +1,22 @@
 """Hits of the lanes made candidates, by numbers worked out by hand."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from workshop.retrieval.candidates import (
-    Candidates,
-    LaneHits,
-)
-from workshop.retrieval.hybrid import by_meaning, complete_lanes
+from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.retrieval.hybrid import by_meaning, join_lanes
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])
 IMPACTS = np.array([0.0, 3.0, 1.0, 6.0])
-VECTOR = np.zeros(2, dtype=np.float32)
-
-
-def lane(values: Any) -> Any:
-    """A lane that knows the score of each chunk."""
-    return SimpleNamespace(scores=lambda _, chunks: values[chunks])
-
-
-LANES: Any = SimpleNamespace(keyword_lane=lane(IMPACTS), dense_lane=lane(COSINES))
 
 
 def test_every_candidate_has_both_scores() -> None:
-    found = complete_lanes(
-        LANES,
-        ["term"],
-        VECTOR,
+    found = join_lanes(
         LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), missing_score=2.0),
         LaneHits(np.array([2, 3, 0]), np.array([1.0, 0.75, 0.5])),
+        IMPACTS.__getitem__,
+        COSINES.__getitem__,
     )
     assert found.chunks.tolist() == [0, 1, 2, 3]
     assert found.semantic is not None and found.keyword is not None
@@ -43,13 +29,14 @@ def test_every_candidate_has_both_scores() -> None:
 
 
 def test_what_a_search_has_computed_is_not_computed_again() -> None:
-    searched: Any = SimpleNamespace(keyword_lane=lane(None), dense_lane=lane(COSINES))
-    found = complete_lanes(
-        searched,
-        ["term"],
-        VECTOR,
+    def fail(chunks: Any) -> Any:
+        raise AssertionError(chunks)
+
+    found = join_lanes(
         LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), every_score=IMPACTS),
         LaneHits(np.array([2]), np.array([1.0])),
+        fail,
+        COSINES.__getitem__,
     )
     assert found.chunks.tolist() == [1, 2, 3]
     assert found.semantic is not None and found.keyword is not None

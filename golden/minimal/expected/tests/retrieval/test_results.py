@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.index.reader import make_record
 from workshop.index.records import ChunkRecord
 from workshop.retrieval.candidates import Candidates, LaneHits
 from workshop.retrieval.results import (
@@ -45,7 +46,9 @@ def stored(number: int) -> dict[str, Any]:
 
 
 INDEX: Any = SimpleNamespace(
-    read_chunk=lambda number, make, *more: make(stored(number), *more),
+    chunk_lines=SimpleNamespace(
+        read=lambda number, make, *more: make_record(make, stored(number), *more)
+    ),
     manifest=SimpleNamespace(dense={"background": 0.5}),
 )
 WORDS_ONLY: Any = SimpleNamespace(manifest=SimpleNamespace(dense=None))
@@ -114,7 +117,7 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
         scores, ranks = LaneScores(0.5, None), LaneRanks(1, None)
-        yield Hit.from_json(values, 1 - number / 100, scores, ranks, {})
+        yield make_record(Hit, values, 1 - number / 100, scores, ranks, {})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         hits = tuple(merge_equal_texts(hits_of(*"aab"), count=3))
         return SearchResponse("q", "hybrid", "default", False, "weak", (), 1.0, stages, hits)
 
-    chunks = [ChunkRecord.from_json(stored(number)) for number in range(4)]
+    chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
     chunks[3].document_id = "d2"
     # A stage that chooses among the chunks of a document may have left this one out.
@@ -149,6 +152,8 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         True,
         False,
     ]
+    chunks[3].document_id = "d9"
+    assert not response(document_cap={}).covers(chunks[3])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from workshop.index.records import ChunkRecord, DocumentRecord
+from workshop.index.documents import DocumentRecord
+from workshop.index.records import ChunkRecord
 from workshop.retrieval.settings import ConfigurationError
 from workshop.web.citations import announce, document_url, public_url, record_path
 

@@ -9,9 +9,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
-from workshop.index.records import SourceList, SourceSummary
+from workshop.index.records import Place
 from workshop.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
-from workshop.web.json import FAILURES, JsonResponse, JsonRoute, answer_failure
+from workshop.web.problems import FAILURES, answer_failure
+from workshop.web.routes import JsonResponse, JsonRoute
 
 
 class TeapotError(ServerError):
@@ -46,7 +47,7 @@ def make_client() -> TestClient:
 
     @routes.get("/body")
     async def show(number: Annotated[int, Query(ge=1)]) -> JsonResponse:
-        return JsonResponse(SourceList([SourceSummary("docs", number, 1)]))
+        return JsonResponse(Place("d1", "docs", str(number), None, "Pump"))
 
     @routes.api_route("/fail/{name}", methods=["GET", "PATCH"])
     async def fail(name: str) -> None:
@@ -96,7 +97,9 @@ def test_a_body_is_strict_json(content: bytes, media_type: str, status: int) -> 
 
 def test_a_record_is_written_as_its_json() -> None:
     answer = CLIENT.get("/body", params={"number": 2})
-    assert answer.content == b'{"sources":[{"name":"docs","documents":2,"chunks":1}]}'
+    assert answer.content == (
+        b'{"document_id":"d1","source":"docs","path":"2","url":null,"title":"Pump"}'
+    )
 
 
 @pytest.mark.parametrize(

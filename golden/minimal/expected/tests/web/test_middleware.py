@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workshop.retrieval.settings import Limits
-from workshop.web.json import describe_failure
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
+from workshop.web.problems import describe_failure
 
 LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
 Headers = list[tuple[bytes, bytes]]

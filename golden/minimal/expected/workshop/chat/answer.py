@@ -20,8 +20,9 @@ from ..index.records import Record
 from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError, ModelSettings
 from ..retrieval.filters import Filters
 from ..retrieval.results import Match, Mode, Reason
-from ..web.json import PROBLEM_RESPONSES, JsonRoute
+from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import AsyncSearch
+from ..web.routes import JsonRoute
 from .conversation import ENGLISH, ChatRequest, LanguageWords, Turn, is_readable, kind_of, query_of
 from .prompt import (
     CitedPassage,
@@ -251,28 +252,27 @@ class EventStream(StreamingResponse):
 
     async def stream_response(self, send: Send) -> None:
         """Send the events until they end; Starlette cancels this when the client is gone."""
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+
+        async def send_piece(piece: bytes, *, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+        async def keep_alive() -> None:
+            while True:
+                await asyncio.sleep(KEEP_ALIVE_SECONDS)
+                await send_piece(KEEPALIVE_COMMENT)
+
         async with aclosing(self._events) as events:
             first = await anext(events)
+            start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
             await send(start)
-            keep_alive = asyncio.create_task(_keep_alive(send))
+            keeping = asyncio.create_task(keep_alive())
             try:
-                await _send_piece(send, first)
+                await send_piece(first)
                 async for event in events:
-                    await _send_piece(send, event)
+                    await send_piece(event)
             finally:
-                keep_alive.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _keep_alive(send: Send) -> None:
-    while True:
-        await asyncio.sleep(KEEP_ALIVE_SECONDS)
-        await _send_piece(send, KEEPALIVE_COMMENT)
-
-
-async def _send_piece(send: Send, piece: bytes) -> None:
-    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                keeping.cancel()
+        await send_piece(b"", more=False)
 
 
 def chat_routes(chat: Chat) -> APIRouter:

@@ -17,7 +17,8 @@ from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
-from ..web.requests import WHOLE, FilterValues, RequestModel
+from ..web.filtered import FilterValues
+from ..web.requests import WHOLE, RequestModel
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
 ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]

@@ -6,8 +6,8 @@ address that no passage has becomes `https[:]//evil[.]example`, since many clien
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise, zip_longest
 
 MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
@@ -46,6 +46,10 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
+# A number of four digits or more, such as a year, is no citation.
+_CITATION = re.compile(r"[ \t]*\[ ?[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20} ?\]")
+_GROWING_CITATION = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
+
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
 _BEGUN = "h|ht|htt|https?|https?:/?|f|ft|ftp|ftp:/?|w|ww|www"
@@ -74,7 +78,10 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences, list items and table rows of Markdown as plain text, each cut."""
+    """Yield the sentences, list items and table rows of Markdown, each cut.
+
+    Less is taken out than of snippets: spans of code stay, which chats show as code.
+    """
     text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text))
     for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
         if block.lstrip().startswith("|"):
@@ -110,14 +117,13 @@ def shorten(text: str, limit: int) -> str:
     return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + " ..."
 
 
-class _Filter(ABC):
-    """Passes a streamed text on, but holds back an end that the next piece may change."""
+class _Filter:
+    """Passes a streamed text on, cleaned, but holds back an end that the next piece may change."""
 
-    _growing: re.Pattern[str]
-    _held = ""
-
-    @abstractmethod
-    def _pass(self, text: str) -> str: ...
+    def __init__(self, growing: re.Pattern[str], clean: Callable[[str], str]) -> None:
+        self._growing = growing
+        self._clean = clean
+        self._held = ""
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what can be passed on."""
@@ -125,26 +131,20 @@ class _Filter(ABC):
         growing = self._growing.search(text, max(0, len(text) - MAX_HELD_CHARACTERS))
         end = growing.start() if growing else len(text)
         self._held = text[end:]
-        return self._pass(text[:end])
+        return self._clean(text[:end])
 
     def finish(self) -> str:
         """Return what was held back until the end of the text."""
-        return self._pass(self._held).rstrip(" \t")
+        return self._clean(self._held).rstrip(" \t")
 
 
 class CitationFilter(_Filter):
     """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`."""
 
-    # A number of four digits or more, such as a year, is no citation.
-    _group = re.compile(r"[ \t]*\[ ?(?P<numbers>[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20}) ?\]")
-    _growing = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
-
     def __init__(self, passage_count: int) -> None:
+        super().__init__(_GROWING_CITATION, partial(_CITATION.sub, self._check))
         self.cited: list[int] = []
         self._passage_count = passage_count
-
-    def _pass(self, text: str) -> str:
-        return self._group.sub(self._check, text)
 
     def _check(self, group: re.Match[str]) -> str:
         spans = re.findall(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?", group[0])
@@ -162,13 +162,12 @@ class CitationFilter(_Filter):
 class MarkupFilter(_Filter):
     """Disarms links, images, HTML and any address that does not occur in the `passages`."""
 
-    _growing = _GROWING_MARK
-
     def __init__(self, passages: Iterable[str]) -> None:
+        super().__init__(_GROWING_MARK, self._disarm)
         addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
         self._known = {ending for address in addresses for ending in _endings(address)}
 
-    def _pass(self, text: str) -> str:
+    def _disarm(self, text: str) -> str:
         return MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
 
     def _check(self, match: re.Match[str]) -> str:

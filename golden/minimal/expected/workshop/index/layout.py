@@ -20,7 +20,6 @@ from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 FORMAT_VERSION = 4
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-MAX_HEADER_BYTES = 4096  # Of a NumPy file.
 TERMS_APART = 64  # Of those that stay in memory once a search for a term has passed them.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
@@ -88,7 +87,7 @@ class Manifest:
     k1: float
     b: float
     field_weights: dict[str, int]
-    dense: dict[str, Any] | None  # See `DenseManifest`.
+    dense: dict[str, Any] | None  # How the vectors were made, and queries get theirs.
     sources: list[str]
     tags: list[str]
     filterable: list[str]
@@ -204,9 +203,7 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
     """
     try:
-        # An array without elements cannot be mapped.
-        may_be_empty = 0 in shape or (-1 in shape and path.stat().st_size <= MAX_HEADER_BYTES)
-        array = np.load(path, mmap_mode=None if may_be_empty else "r", allow_pickle=False)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise _unreadable(path, error) from None
     fits = array.ndim == len(shape) and all(

@@ -13,12 +13,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
-from ..index.reader import Index, current_index, read_document
-from ..index.records import ChunkRecord, DocumentRecord, Record, SourceList
+from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
+from ..index.reader import Index, current_index
+from ..index.records import ChunkRecord, Record
 from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
 from ..web.citations import document_url
-from ..web.requests import AsyncSearch, RequestModel, SearchArguments
+from ..web.filtered import SearchArguments
+from ..web.requests import AsyncSearch, RequestModel
 
 MAX_FETCHED_LENGTH = 100_000
 """Characters of a document that `fetch` returns: no model has room for more."""
@@ -184,20 +186,18 @@ async def _search(search: AsyncSearch, arguments: Mapping[str, Any]) -> FoundPas
     response = await search(
         request.query, request.top_k, mode=request.mode, filters=request.filters
     )
-    hits = tuple(
-        FoundPassage(**{**_values(hit), "url": document_url(hit)}) for hit in response.hits
-    )
-    return FoundPassages(**{**_values(response), "hits": hits})
+    hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
+    return FoundPassages(**_values(response, hits=hits))
 
 
-def _values(record: Hit | SearchResponse) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)} | changed
 
 
 async def _fetch(find_passage: FindPassage | None, arguments: Mapping[str, Any]) -> FetchedText:
     identifier = FetchRequest.model_validate(arguments).id
     index = current_index()
-    record = index.find_chunk(identifier) or index.find_document(identifier)
+    record = index.find_chunk(identifier) or index.part(Documents).find(identifier)
     if record is None:
         raise InvalidRequestError("there is no passage or document with this id", field="id")
     values = record.to_json()
@@ -216,7 +216,7 @@ async def _fetch(find_passage: FindPassage | None, arguments: Mapping[str, Any])
 def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
     """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
     text = ""
-    for piece in read_document(index, document):
+    for piece in join_chunks(index.part(Documents).chunks_of(document)):
         text += piece
         if len(text) > MAX_FETCHED_LENGTH:
             break
@@ -225,7 +225,7 @@ def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
 
 async def _list_sources(arguments: Mapping[str, Any]) -> SourceList:
     ListSourcesRequest.model_validate(arguments)
-    return SourceList(current_index().sources())
+    return SourceList(current_index().part(Documents).sources())
 
 
 def _describe_error(error: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
-from .hybrid import DenseManifest
+from .hybrid import about_vectors
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
@@ -48,8 +48,8 @@ class DenseLane:
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
-        dense = DenseManifest.require(files)
-        return cls.map(files.layout, files.manifest.chunks, dense.dimensions, dense.candidates)
+        about, chunks = about_vectors(files), files.manifest.chunks
+        return cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
@@ -137,18 +137,3 @@ def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDA
 def exact_type(dimensions: int) -> type[np.floating]:
     """Return the floating type that holds every product of two int8 rows exactly."""
     return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64
-
-
-def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
-
-    A zero vector gives a zero row with scale 0.
-    """
-    largest = np.abs(vectors).max(axis=1, initial=0.0)
-    safe = np.where(largest > 0, largest, 1).astype(np.float32)
-    rows = np.rint(vectors / safe[:, np.newaxis] * np.float32(127)).astype(np.int8)
-    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
-    scales = np.zeros(len(rows), dtype=np.float32)
-    present = squares > 0
-    scales[present] = 1.0 / np.sqrt(squares[present].astype(np.float64))
-    return rows, scales

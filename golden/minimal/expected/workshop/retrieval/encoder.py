@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, open_array
 from .candidates import Vector, stage
-from .hybrid import DenseManifest
+from .hybrid import about_vectors
 from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
@@ -177,22 +177,22 @@ class PieceEncoder:
         rows = np.array([*counts], dtype=np.intp)
         times = np.rint(np.sqrt(np.array([*counts.values()], dtype=np.float64)) * COUNT_UNIT)
         factors = self.weights[rows] * times
-        total: NDArray[np.float64] = factors @ self.table[rows].astype(np.float64)
+        total: NDArray[np.float64] = factors @ self.table.take(rows, axis=0).astype(np.float64)
         return _unit(total, self.description.common)
 
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
-    root, dense = files.layout.root, DenseManifest.require(files)
-    if dense.query["encoder"] == "same":
+    root, dense = files.layout.root, about_vectors(files)
+    if dense["query"]["encoder"] == "same":
         raise IndexUnusableError(
             f"{root}: a model embeds its queries, and this server embeds them with a table in the"
             " index",
             hint="export the server again for this index",
         )
     encoder = PieceEncoder.open(files.layout.encoder)
-    expected = np.array(dense.probe_vector)
-    found: NDArray[np.floating] | None = encoder.encode(dense.probe_text)
+    expected = np.array(dense["probe_vector"])
+    found: NDArray[np.floating] | None = encoder.encode(dense["probe_text"])
     found = np.zeros_like(expected) if found is None else found
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
         message = "the query encoder gives another vector of its probe text than at the build"

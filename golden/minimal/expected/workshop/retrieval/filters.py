@@ -13,7 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.layout import IndexLayout, Manifest, Vocabulary, open_array
+from ..index.layout import IndexLayout, Vocabulary, open_array
+from ..index.reader import Index, opened_with_index
 from .settings import InvalidRequestError
 
 Filters: TypeAlias = Mapping[str, object]
@@ -42,16 +43,16 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     return parsed
 
 
+@opened_with_index
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.
 
     `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME.
     """
 
-    def __init__(
-        self, layout: IndexLayout, manifest: Manifest, document_lengths: NDArray[np.int64]
-    ) -> None:
-        """Map the files; documents (m,) have so many chunks each. Raises IndexUnusableError."""
+    def __init__(self, index: Index) -> None:
+        """Map the files. Raises IndexUnusableError."""
+        layout, manifest = index.layout, index.manifest
         shape, tag_shape = (manifest.chunks,), (len(manifest.tags) + 1,)
         self.columns = tuple(manifest.filterable)
         self.modified = open_array(layout.filter_modified, np.int64, shape)
@@ -61,7 +62,8 @@ class FilterColumns:
         self._tag_offsets = open_array(layout.filter_tag_offsets, np.uint64, tag_shape)
         self._tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
         self._values = ValueTable(layout, manifest.documents)
-        self._document_lengths = document_lengths
+        ends = open_array(layout.document_chunks, np.uint64, (manifest.documents + 1,))
+        self._document_lengths = np.diff(ends).astype(np.int64)
 
     def newest_date(self) -> str | None:
         """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""

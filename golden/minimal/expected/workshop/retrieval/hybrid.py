@@ -6,63 +6,28 @@ for every query, and stretching it over the candidates loses that.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..index.layout import IndexFiles, Manifest
-from .candidates import (
-    Candidates,
-    LaneHits,
-    Numbers,
-    Scores,
-    TermLane,
-    Vector,
-    VectorLane,
-    each_once,
-)
+from ..index.layout import IndexFiles
+from ..index.reader import Index
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
+Score = Callable[[Numbers], Scores]
+"""Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
 
-@dataclass(frozen=True, slots=True)
-class DenseManifest:
-    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
 
-    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
-    `same` model. `background` is the median cosine of the best chunk to questions about other
-    matters.
-    """
-
-    provider: str
-    model: str
-    revision: str
-    dimensions: int
-    document_prefix: str
-    query_prefix: str
-    query: dict[str, Any]
-    encoder_sha256: str
-    candidates: int
-    recall_at_20: float
-    probe_text: str
-    probe_vector: list[float]
-    background: float = 0.5
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> "DenseManifest | None":
-        """Return what a manifest says of vectors; None if its index has none."""
-        return cls(**manifest.dense) if manifest.dense else None
-
-    @classmethod
-    def require(cls, files: IndexFiles) -> "DenseManifest":
-        """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
-        if (dense := cls.of(files.manifest)) is None:
-            message = f"{files.layout.root}: has no vectors, and this server needs them"
-            hint = "set embedding.provider and build again, or export again for this index"
-            raise IndexUnusableError(message, hint=hint)
-        return dense
+def about_vectors(files: IndexFiles) -> dict[str, Any]:
+    """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
+    if files.manifest.dense is None:
+        message = f"{files.layout.root}: has no vectors, and this server needs them"
+        hint = "set embedding.provider and build again, or export again for this index"
+        raise IndexUnusableError(message, hint=hint)
+    return files.manifest.dense
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:
@@ -74,23 +39,24 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     return found.with_scores(scores)
 
 
-class Lanes(Protocol):
-    """Both lanes of an index."""
-
-    keyword_lane: TermLane
-    dense_lane: VectorLane
-
-
 def complete_lanes(
-    index: Lanes, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
+    index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
+) -> Candidates:
+    """Join the lanes' hits of a query, with both exact scores for each."""
+    score_terms = partial(index.keyword_lane.scores, terms)
+    return join_lanes(keyword, semantic, score_terms, partial(index.dense_lane.scores, vector))
+
+
+def join_lanes(
+    keyword: LaneHits, semantic: LaneHits, score_terms: Score, score_vector: Score
 ) -> Candidates:
     """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
 
     A chunk's score then never depends on how deep a lane was read.
     """
     chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
-    cosines, semantic_ranks = _complete(semantic, chunks, partial(index.dense_lane.scores, vector))
-    sums, keyword_ranks = _complete(keyword, chunks, partial(index.keyword_lane.scores, terms))
+    cosines, semantic_ranks = _complete(semantic, chunks, score_vector)
+    sums, keyword_ranks = _complete(keyword, chunks, score_terms)
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(cosines, 0.0),
@@ -102,13 +68,8 @@ def complete_lanes(
     )
 
 
-def _complete(
-    hits: LaneHits, chunks: Numbers, score: Callable[[Numbers], Scores]
-) -> tuple[Scores, Numbers]:
-    """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it.
-
-    `score` is asked for the scores that the lane's search has not computed.
-    """
+def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
+    """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it."""
     places = np.searchsorted(chunks, hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[places] = np.arange(1, len(hits) + 1)

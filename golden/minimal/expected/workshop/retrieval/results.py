@@ -163,7 +163,7 @@ def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
                 for name, factors in candidates.boosts.items()
                 if factors[place] != 1
             }
-            yield index.read_chunk(chunk, Hit.from_json, score, scores, ranks, boosts)
+            yield index.chunk_lines.read(chunk, Hit, score, scores, ranks, boosts)
 
 
 def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:

@@ -35,9 +35,10 @@ _CODE_SUFFIXES = frozenset(
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
-# A rule or an import of MDX as a whole, else the beginning of a line.
+# A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
 _LINE = re.compile(
-    r"\n[ \t]*+(?:(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
+    r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
+    r"(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
     r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
 )
@@ -116,8 +117,6 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
                 end = start + len(needle)
                 if not is_beginning:
                     found.append((start, -end))
-                elif start and lower[start - 1].isalnum():
-                    pass
                 elif (word := WORD.match(text, start)) and is_wanted(word[0]):
                     end = word.end()
                     found.append((start, -end))
@@ -177,7 +176,9 @@ def _choose_start(text: str, words: Sequence[Span]) -> int:
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the stretches of a text that have no markup any more, and whether each is code."""
-    parts = _FENCE.split(_COMMENT.sub("", text))
+    if "<!--" in text or "{/*" in text:
+        text = _COMMENT.sub("", text)
+    parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]
     parts[::3] = [_plain(prose, headings) for prose in parts[::3]]
     return [(part, place % 3 == 2) for place, part in enumerate(parts) if place % 3 != 1 and part]

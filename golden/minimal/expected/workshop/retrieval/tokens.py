@@ -89,7 +89,9 @@ _ASCII_TOKEN = re.compile(_ASCII_PATTERN)
 _TOKEN = re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
 SPACELESS = re.compile(f"[{_SPACELESS}]")
 # Words of ASCII are told apart first, in a quarter of the time.
-WORD = re.compile(rf"[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{_SPACELESS}]++|[{_MARKS}])++")
+WORD = re.compile(
+    rf"(?<![^\W_])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{_SPACELESS}]++|[{_MARKS}])++)"
+)
 _JOINTS = re.compile(rf"{_JOINT}|_+|[+#*]+$|&")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")

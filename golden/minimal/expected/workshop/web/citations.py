@@ -4,7 +4,8 @@ import ipaddress
 from pathlib import Path
 from urllib.parse import quote
 
-from ..index.records import ChunkRecord, DocumentRecord
+from ..index.documents import DocumentRecord
+from ..index.records import ChunkRecord
 from ..retrieval.settings import read_address
 
 HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()

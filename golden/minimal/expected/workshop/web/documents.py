@@ -8,10 +8,12 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from ..index.reader import Index, current_index
-from ..index.records import ChunkRecord, DocumentAnswer, DocumentRecord, Record, SourceList
-from .json import PROBLEM_RESPONSES, JsonResponse
+from ..index.documents import DocumentAnswer, DocumentRecord, Documents, SourceList
+from ..index.reader import current_index
+from ..index.records import ChunkRecord, Record
+from .problems import PROBLEM_RESPONSES
 from .requests import RequestModel
+from .routes import JsonResponse
 
 MAX_PAGE = 100
 MAX_OFFSET = 1_000_000_000
@@ -49,9 +51,9 @@ class DocumentContents(DocumentAnswer):
     contents: list[ChunkPlace]
 
 
-def require_document(index: Index, *ids: str) -> DocumentRecord:
+def require_document(documents: Documents, *ids: str) -> DocumentRecord:
     """Return the document with the first of these ids that there is. Raises HTTPException 404."""
-    for found in map(index.find_document, ids):
+    for found in map(documents.find, ids):
         if found is not None:
             return found
     raise HTTPException(404, "There is no document with this id.")
@@ -74,7 +76,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
 async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return the documents of the index, in the order of the index."""
     index = current_index()
-    page = index.documents(parameters.offset, parameters.limit)
+    page = index.part(Documents).page(parameters.offset, parameters.limit)
     return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
 
 
@@ -83,11 +85,11 @@ async def document(
     document_id: str, parameters: Annotated[PageParameters, Query()]
 ) -> JsonResponse:
     """Return one document, with the places of its chunks from `offset` on; not their texts."""
-    index = current_index()
-    record = require_document(index, document_id)
+    documents = current_index().part(Documents)
+    record = require_document(documents, document_id)
     contents = [
         ChunkPlace(chunk.id, chunk.section, chunk.position)
-        for chunk in index.chunks_of(record, parameters.offset, parameters.limit)
+        for chunk in documents.chunks_of(record, parameters.offset, parameters.limit)
     ]
     return JsonResponse(DocumentContents(**record.to_json(), contents=contents))
 
@@ -95,4 +97,4 @@ async def document(
 @document_routes.get("/sources", response_model=SourceList)
 async def sources() -> JsonResponse:
     """Return where the documents come from."""
-    return JsonResponse(SourceList(current_index().sources()))
+    return JsonResponse(SourceList(current_index().part(Documents).sources()))

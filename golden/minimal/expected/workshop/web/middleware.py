@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.settings import HOST, Limits
-from .json import answer_failure
+from .problems import answer_failure
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Health checks need no token, and wait for nothing."""

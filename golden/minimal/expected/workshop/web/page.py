@@ -20,12 +20,15 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..index.reader import Index, current_index, read_document
-from ..index.records import ChunkRecord, DocumentAnswer, Record
+from ..index.documents import DocumentAnswer, Documents, join_chunks
+from ..index.reader import Index, current_index
+from ..index.records import ChunkRecord, Record
+from ..retrieval.filters import FilterColumns
 from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
 from .documents import PageParameters, require_document
-from .json import PROBLEM_RESPONSES, JsonResponse
+from .problems import PROBLEM_RESPONSES
+from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
 PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
@@ -118,14 +121,14 @@ def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
         if is_page(request.scope):
             return await page.response()
-        index = current_index()
-        record = require_document(index, document_id, document_id.removesuffix(".md"))
-        return _stream(read_document(index, record))
+        documents = current_index().part(Documents)
+        record = require_document(documents, document_id, document_id.removesuffix(".md"))
+        return _stream(join_chunks(documents.chunks_of(record)))
 
     @routes.get("/about", include_in_schema=False)
     async def about() -> JsonResponse:
         index, chosen = current_index(), settings()
-        manifest, filters = index.manifest, index.filters
+        manifest, filters = index.manifest, index.part(FilterColumns)
         return JsonResponse(
             {
                 "title": chosen.title,
@@ -150,16 +153,16 @@ def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
     @routes.get("/chunks", tags=["content"], response_model=DocumentPassages)
     async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Return passages of one document, in the order of its text."""
-        index = current_index()
-        record = require_document(index, parameters.document)
+        documents = current_index().part(Documents)
+        record = require_document(documents, parameters.document)
         offset = parameters.offset
         if parameters.around is not None:
-            place = index.place_of(record, parameters.around)
+            place = documents.place_of(record, parameters.around)
             if place is None:
                 raise HTTPException(404, "There is no chunk with this id in the document.")
             offset = max(0, place - parameters.limit // 2)
-        chunks = index.chunks_of(record, offset, parameters.limit)
-        return JsonResponse(DocumentPassages(record, offset, chunks))
+        chunks = documents.chunks_of(record, offset, parameters.limit)
+        return JsonResponse(DocumentPassages(record, offset, [*chunks]))
 
     return routes
 
@@ -198,7 +201,7 @@ def _stream(pieces: Iterator[str]) -> Response:
 
 
 def _overview(index: Index) -> Iterator[str]:
-    chosen, address = settings(), public_url()
+    chosen, address, documents = settings(), public_url(), index.part(Documents)
     about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
     yield (
         f"# {_line(chosen.title)}\n\n{about}"
@@ -206,7 +209,7 @@ def _overview(index: Index) -> Iterator[str]:
         f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
         " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
     )
-    for record in index.documents(0, MAX_LISTED):
+    for record in documents.page(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
         yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
     yield (
@@ -217,11 +220,12 @@ def _overview(index: Index) -> Iterator[str]:
 
 
 def _everything(index: Index) -> Iterator[str]:
+    documents = index.part(Documents)
     yield f"# {_line(settings().title)}\n"
-    for record in index.documents(0, MAX_LISTED):
+    for record in documents.page(0, MAX_LISTED):
         url = f"Url: {_line(record.url)}\n" if record.url else ""
         yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
-        yield from read_document(index, record)
+        yield from join_chunks(documents.chunks_of(record))
         yield "\n"
     yield _rest(index)
 

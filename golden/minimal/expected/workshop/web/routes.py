@@ -1,29 +1,74 @@
-"""The endpoints of every server: search and health."""
+"""The endpoints of every server, search and health, and the JSON that all endpoints speak."""
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import cache
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import Field, TypeAdapter, create_model
+from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, current_index, served
+from ..index.records import Record
 from ..retrieval.results import SearchResponse
 from ..retrieval.settings import InvalidRequestError
 from ..retrieval.tokens import Tokenizer
-from .json import PROBLEM_RESPONSES, JsonResponse, JsonRoute
-from .requests import (
-    AsyncSearch,
-    SearchArguments,
-    SearchParameters,
-    ShownSearchParameters,
-    ShownSearchRequest,
-)
+from .problems import PROBLEM_RESPONSES
+from .requests import AsyncSearch, PlainArguments, PlainParameters
 
 # For an index that has just been opened, /readyz waits.
 VERIFYING_TURN_SECONDS = 0.02
 VERIFYING_TURNS = 50
+
+
+class JsonResponse(Response):
+    """A record or JSON values as compact UTF-8, written in a quarter of the time of `json`."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Serialise the content."""
+        if not isinstance(content, Record):
+            return to_json(content)
+        # The bytes of its `to_json()`, without a dictionary for each record.
+        writer = _writer_of(type(content))
+        return writer.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
+
+
+_writer_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+
+
+class StrictRequest(Request):
+    """A request whose body may have no NaN, infinities or lone surrogates, nor nest too deeply."""
+
+    async def json(self) -> Any:
+        """Parse the body. Raises HTTPException 400."""
+        try:
+            return from_json(await self.body(), allow_inf_nan=False)
+        except ValueError as error:
+            raise HTTPException(400, f"The body is not valid JSON: {error}.") from None
+
+
+class JsonRoute(APIRoute):
+    """A route whose body, if it takes one, must be strict JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, which gets requests that parse strictly."""
+        answer = super().get_route_handler()
+        if self.body_field is None:
+            return answer
+
+        async def answer_json(request: Request) -> Response:
+            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media_type != "application/json":
+                raise HTTPException(415, "The body must be sent as application/json.")
+            return await answer(StrictRequest(request.scope, request.receive))
+
+        return answer_json
 
 
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
@@ -41,10 +86,12 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 def search_routes(
     search: AsyncSearch,
+    body: type[PlainArguments],
+    query_string: type[PlainParameters],
     show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
     response_model: type[SearchResponse] = SearchResponse,
 ) -> APIRouter:
-    """POST /search and GET /search, both answered by `search`.
+    """POST /search and GET /search, asked by these models and both answered by `search`.
 
     `show` adds the snippets to a response, which is then of the `response_model`.
     """
@@ -56,25 +103,31 @@ def search_routes(
             found = show(found, current_index().tokenizer)
         return JsonResponse(found)
 
-    async def search_by_body(request: SearchArguments) -> JsonResponse:
+    if show:
+        said = "Whether each passage has its snippet and highlights."
+        flag = Annotated[bool, Field(strict=True, description=said)]
+        about = "The body of POST /search."
+        body = create_model(
+            "ShownSearchRequest", __base__=body, __doc__=about, snippets=(flag, True)
+        )
+        query_string = create_model("ShownSearch", __base__=query_string, snippets=(bool, True))
+
+    @routes.post("/search", response_model=response_model)
+    async def search_by_body(request: body) -> JsonResponse:  # type: ignore[valid-type]
         """Rank passages for a query."""
         return await answer(**dict(request))
 
+    @routes.get("/search", response_model=response_model)
     async def search_by_address(
-        parameters: Annotated[SearchParameters, Query()], request: Request
+        parameters: Annotated[query_string, Query()],  # type: ignore[valid-type]
+        request: Request,
     ) -> JsonResponse:
         """Rank passages for a query; the same response as POST."""
         for name in request.query_params.keys() - {"source", "tag", "filter"}:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
-        return await answer(**parameters.search_arguments())
+        return await answer(**query_string.search_arguments(parameters))
 
-    if show is not None:
-        # FastAPI takes the models of requests from here.
-        search_by_body.__annotations__["request"] = ShownSearchRequest
-        search_by_address.__annotations__["parameters"] = Annotated[ShownSearchParameters, Query()]
-    routes.post("/search", response_model=response_model)(search_by_body)
-    routes.get("/search", response_model=response_model)(search_by_address)
     return routes
 
 

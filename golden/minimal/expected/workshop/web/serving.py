@@ -28,8 +28,8 @@ from uvicorn.server import ServerState
 
 from ..index.reader import Served, load, served
 from ..retrieval.settings import ConfigurationError, settings
-from .json import Problem
 from .middleware import SECURITY_HEADERS
+from .problems import ProblemDocument
 from .process import STOP_SIGNALS, configure_logging, listen, loading, resolve
 
 HEAD_SECONDS = 10.0
@@ -219,7 +219,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         headers = {"Connection": "close"} | ({"Retry-After": "1"} if status == 503 else {})
-        response = Problem(status, detail, headers=headers).response()
+        response = ProblemDocument.of(status, detail, headers).response()
         fields = [b"%b: %b\r\n" % field for field in (*response.raw_headers, *SECURITY_HEADERS)]
         self.transport.write(b"".join([STATUS_LINE[status], *fields, b"\r\n", response.body]))
         self.transport.close()

@@ -1,8 +1,12 @@
-"""The text of a document is that of its chunks, each part of it once."""
+"""Documents as they are answered, and their texts: those of their chunks, each part once."""
 
+import json
 from dataclasses import replace
 
-from workshop.index.records import ChunkRecord, join_chunks
+from pydantic import TypeAdapter
+
+from workshop.index.documents import DocumentAnswer, DocumentRecord, join_chunks
+from workshop.index.records import ChunkRecord
 
 CHUNK = ChunkRecord(
     id="",
@@ -52,3 +56,12 @@ def test_gap_is_a_space_or_at_most_an_empty_line() -> None:
 
 def test_nothing_is_nothing() -> None:
     assert joined() == ""
+
+
+def test_number_of_the_first_chunk_stays_within() -> None:
+    document = DocumentRecord(
+        "d1", "Pump", "docs", "pump.md", None, "text/markdown", "0" * 64, 9, None, [], {}, "md", [],
+        chunks=2, chunk_start=7,
+    )  # fmt: skip
+    assert "chunk_start" not in document.to_json()
+    TypeAdapter(DocumentAnswer).validate_json(json.dumps(document.to_json()), strict=True)

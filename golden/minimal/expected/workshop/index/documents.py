@@ -1,0 +1,127 @@
+"""The documents of an index: their records, their chunks in order, and where they come from."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..retrieval.settings import IndexUnusableError
+from .layout import open_array
+from .reader import Index, RecordLines, opened_with_index
+from .records import ChunkRecord, Place, Record
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAnswer(Record):
+    """A document, with the number of its chunks and the places of copies that are not indexed."""
+
+    id: str
+    title: str
+    source: str
+    path: str
+    url: str | None
+    media_type: str
+    sha256: str
+    bytes: int
+    modified: str | None
+    tags: list[str]
+    metadata: dict[str, str]
+    reader: str
+    also_at: list[Place]
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord(DocumentAnswer):
+    """A document as the index knows it: its chunks follow each other from `chunk_start` on."""
+
+    chunk_start: int = field(metadata={"exclude": True})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSummary(Record):
+    """A source, with what it gave to the index."""
+
+    name: str
+    documents: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceList(Record):
+    """Every source of the index."""
+
+    sources: list[SourceSummary]
+
+
+@opened_with_index
+class Documents:
+    """The documents of one index."""
+
+    def __init__(self, index: Index) -> None:
+        """Map their records. Raises IndexUnusableError."""
+        layout, count = index.layout, index.manifest.documents
+        # Not the index itself, which nothing but its last reader may keep.
+        self._chunks, self._report = index.chunk_lines, layout.report
+        self.first_chunks = open_array(layout.document_chunks, np.uint64, (count + 1,))
+        paths = layout.documents, layout.document_offsets, layout.document_ids
+        self._lines = RecordLines(*paths, count)
+
+    def __len__(self) -> int:
+        return len(self.first_chunks) - 1
+
+    def read(self, number: int) -> DocumentRecord:
+        """Return the document with a number from 0 on, in the order of the index."""
+        start, end = self.first_chunks[number : number + 2].tolist()
+        return self._lines.read(number, DocumentRecord, end - start, start)
+
+    def find(self, document_id: str) -> DocumentRecord | None:
+        """Return the document with this id or with a copy of this id, if there is one."""
+        for found in map(self.read, self._lines.numbers(document_id)):
+            if document_id in (found.id, *(place.document_id for place in found.also_at)):
+                return found
+        return None
+
+    def page(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
+        """Return at most `limit` documents from `offset` on, in the order of the index."""
+        return [*map(self.read, range(len(self))[offset:][:limit])]
+
+    def chunks_of(
+        self, document: DocumentRecord, offset: int = 0, limit: int | None = None
+    ) -> Iterator[ChunkRecord]:
+        """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
+        numbers = range(document.chunks)[offset:][:limit]
+        read, first = self._chunks.read, document.chunk_start
+        return (read(first + number, ChunkRecord) for number in numbers)
+
+    def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
+        """Return the number of a document's chunks before this one; None if it is in another."""
+        for number in self._chunks.numbers(chunk_id):
+            place = number - document.chunk_start
+            found = self.chunks_of(document, place, 1) if place >= 0 else ()
+            if any(chunk.id == chunk_id for chunk in found):
+                return place
+        return None
+
+    def sources(self) -> list[SourceSummary]:
+        """Return every source, with the numbers of its documents and chunks."""
+        try:
+            return [
+                SourceSummary(entry["name"], entry["documents"], entry["chunks"])
+                for entry in json.loads(self._report.read_bytes())["sources"]
+            ]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise IndexUnusableError(f"{self._report}: unreadable: {error!r}") from None
+
+
+def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
+    """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
+    end = line = -1
+    for chunk in chunks:
+        position = chunk.position
+        if 0 <= end < position["start"]:
+            yield "\n" * min(position["line_start"] - line, 2) or " "
+        yield chunk.text[max(0, end - position["start"]) if end >= 0 else 0 :]
+        end = max(end, position["end"])
+        line = max(line, position["line_end"])

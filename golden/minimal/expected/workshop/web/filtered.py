@@ -1,0 +1,81 @@
+"""Requests whose results may be filtered, and the schemas that name what an index has of values."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..index.reader import Index, current_index
+from ..retrieval.filters import MAX_FILTER_VALUES, FilterColumns, read_pairs
+from .requests import PlainArguments, PlainParameters
+
+_TIME: dict[str, Any] = {
+    "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
+    "description": "ISO 8601 date or date-time; UTC unless it says.",
+}
+
+
+schema_index: Callable[[], Index] = current_index
+"""Returns the index whose values the schemas name; they are made when a client first asks."""
+
+
+def _describe_source(schema: dict[str, Any]) -> None:
+    if known := schema_index().part(FilterColumns).known_values("source", MAX_FILTER_VALUES):
+        schema["enum"] = known
+
+
+def _describe_pair(schema: dict[str, Any]) -> None:
+    # A dot stands for every character that may have a meaning in a pattern.
+    names = [re.sub(r"\W", ".", name) for name in schema_index().part(FilterColumns).columns]
+    schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
+
+
+def _describe_filters(schema: dict[str, Any]) -> None:
+    meanings = {
+        "source": "One of these sources.",
+        "tags": "All of these tags.",
+        "path": "A path that begins with one of these.",
+        "media_type": "One of these, such as text/markdown.",
+        **dict.fromkeys(schema_index().part(FilterColumns).columns, "One of these."),
+    }
+    properties = {"modified_after": _TIME, "modified_before": _TIME}
+    for name, meaning in meanings.items():
+        one = {"type": "string"}
+        if name == "source":
+            _describe_source(one)
+        several = {"type": "array", "items": one, "maxItems": MAX_FILTER_VALUES}
+        properties[name] = {"anyOf": [one, several], "description": meaning}
+    schema.update(additionalProperties=False, properties=properties)
+
+
+FilterValues = Annotated[dict[str, Any], Field(json_schema_extra=_describe_filters)]
+_Source = Annotated[str, Field(json_schema_extra=_describe_source)]
+_Pair = Annotated[str, Field(json_schema_extra=_describe_pair)]
+_Several = Field(max_length=MAX_FILTER_VALUES)
+_Time = Annotated[str | None, Field(json_schema_extra=_TIME)]
+
+
+class SearchArguments(PlainArguments):
+    """What to search for."""
+
+    filters: Annotated[FilterValues | None, Field(description="What each passage must have.")] = (
+        None
+    )
+
+
+class SearchParameters(PlainParameters):
+    """The query string of GET /search; lists are repeated, and a `filter` is `field=value`."""
+
+    source: Annotated[list[_Source], _Several] = Field(default=[])
+    tag: Annotated[list[str], _Several] = Field(default=[])
+    modified_after: _Time = None
+    modified_before: _Time = None
+    filter: Annotated[list[_Pair], _Several] = Field(default=[])
+
+    def search_arguments(self) -> dict[str, Any]:
+        """Return the fields of the same request by POST. Raises InvalidRequestError."""
+        fields = super().search_arguments()
+        named = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
+        named |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
+        return {**fields, "filters": {name: value for name, value in named.items() if value}}

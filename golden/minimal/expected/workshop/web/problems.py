@@ -1,0 +1,117 @@
+"""Every refusal and failure as a problem document (RFC 9457)."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from http import HTTPStatus
+from typing import Any, Literal
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from ..index.records import Record
+from ..retrieval.settings import InvalidRequestError, ServerError
+
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+
+FAILURES = (HTTPException, RequestValidationError, ServerError)
+"""The exceptions that `answer_failure` handles for an application."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemDocument(Record):
+    """A problem document; each of `errors` has a `field` and a `message`."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: int
+    detail: str
+    errors: tuple[dict[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict, metadata={"exclude": True})
+
+    @classmethod
+    def of(
+        cls, status: int, detail: str, headers: Mapping[str, str] | None = None
+    ) -> "ProblemDocument":
+        """Return the document of a status, and the headers to send with it."""
+        return cls("about:blank", HTTPStatus(status).phrase, status, detail, headers=headers or {})
+
+    def response(self) -> Response:
+        """Return the document as a response."""
+        return Response(to_json(self.to_json()), self.status, self.headers, PROBLEM_MEDIA_TYPE)
+
+
+_SCHEMA = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
+PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "The request was refused or failed.",
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": _SCHEMA}},
+    }
+}
+"""Describes every response that is not a success in the OpenAPI document."""
+
+
+async def answer_failure(request: Request, error: Exception) -> Response:
+    """Return the response to a request that failed: a problem document."""
+    problem = describe_failure(request, error)
+    # A person who opens a server under a new name sees this first.
+    if problem.status == 421 and "text/html" in request.headers.get("accept", ""):
+        title, detail = HTTPStatus(421).phrase, escape(problem.detail)
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        return HTMLResponse(f"{head}<h1>{title}</h1><p>{detail}</p></html>", 421)
+    return problem.response()
+
+
+def describe_failure(request: Request, error: Exception) -> ProblemDocument:
+    """Return the problem of a request that failed; log it unless the client caused it."""
+    match error:
+        case HTTPException(status_code=405):
+            return ProblemDocument.of(
+                405, error.detail, headers={"Allow": _allowed_methods(request)}
+            )
+        case HTTPException():
+            return ProblemDocument.of(error.status_code, error.detail, headers=error.headers or {})
+        case RequestValidationError():
+            return _unprocessable(*map(_describe_field, error.errors()))
+        case InvalidRequestError():
+            # A query string has the filters next to the query, a body has them in an object.
+            prefix = "filters." if request.method == "GET" else ""
+            name = error.field.removeprefix(prefix)
+            return _unprocessable({"field": name, "message": error.message})
+        case ServerError():
+            # The message names files or machines, which is for the owner alone.
+            _logger.error("%s (%s)", error.message, error.hint)
+            headers = {"Retry-After": "5"} if error.http_status == 503 else {}
+            return ProblemDocument.of(error.http_status, error.reason, headers)
+    _logger.error("%s %a failed", request.method, request.scope["path"], exc_info=error)
+    return ProblemDocument.of(500, "The server failed.")
+
+
+def _allowed_methods(request: Request) -> str:
+    # Starlette names those of the first route that matches; RFC 9110, 15.5.6, wants all.
+    methods = {
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for route in request.app.routes
+        if route.matches({**request.scope, "method": method})[0] is Match.FULL
+    }
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+
+def _unprocessable(*errors: dict[str, str]) -> ProblemDocument:
+    detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
+    return replace(ProblemDocument.of(422, detail), errors=errors)
+
+
+def _describe_field(error: Mapping[str, Any]) -> dict[str, str]:
+    place, *path = error["loc"]
+    message = error["msg"][:1].lower() + error["msg"][1:]
+    return {"field": ".".join(map(str, path)) or place, "message": message}
