@@ -1,22 +1,24 @@
-"""What an embedding model brings: `python benchmarks/embedding.py --base-url URL FOLDER ...`.
+"""What an embedding model brings: `python benchmarks/embedding.py --model MODEL FOLDER ...`.
 
-Each FOLDER (BEIR's layout) is built twice, with the static table and with the model behind URL
-(such as `sentence_encoder.py` serves), whose queries a distilled encoder answers. A chunk that is
-longer than the model takes is embedded in parts. Compared are the parts' mean, as the build keeps
-it, with the best part; the model's own queries with the distilled ones; and both cosines together,
-the model's weighed as the row says. Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document,
-and beside the static table the 95 % interval of the difference from a paired bootstrap. Then the
-same of some pairs of rows, and last what leaving one collection out chooses among all rows, for
-that collection.
+Each FOLDER (BEIR's layout) is built twice, with the static table and with the model: one of
+Sentence Transformers in a folder, or with `--base-url` one that a service runs (such as
+`sentence_encoder.py`). A distilled encoder answers its queries. A chunk that is longer than the
+model takes is embedded in parts. Compared are the parts' mean, as the build keeps it, with the best
+part; the model's own queries with the distilled ones; and both cosines together, the model's
+weighed as the row says. Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document, and beside
+the static table the 95 % interval of the difference from a paired bootstrap. Then the same of some
+pairs of rows, and last what leaving one collection out chooses for it, among all rows and among the
+mixtures that a server answers without the model.
 
 Rows "by ranking" have a query table that has learned to rank as well. Texts are drawn from each
 chunk (sentences, spans, headings, questions framed around phrases) and have to find their chunk
 among the nearest of both lanes, fused as in a search: the table moves by the gradient of the cross
 entropy to a target, which is that chunk, or half that and half the model's own fused ranking.
-Without `--base-url` only the static table is compared.
+Without a model only the static table is compared.
 """
 
 import argparse
+import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -43,7 +45,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 
-MODEL = "universal-sentence-encoder-lite"
+SERVED = "universal-sentence-encoder-lite"
 SHARES = (0.25, 0.5, 0.75)
 PAIRS = (
     ("model, best part", "model, mean"),
@@ -54,6 +56,9 @@ PAIRS = (
     ("distilled by the model's ranking, best part", "distilled, best part"),
     ("distilled by that and its own chunk, mean", "distilled, mean"),
     ("distilled by that and its own chunk, best part", "distilled, best part"),
+    ("0.5 distilled, mean + 0.5 table", "distilled, mean"),
+    ("0.5 distilled, mean + 0.5 table", "model, mean"),
+    ("0.5 distilled, best part + 0.5 table", "0.5 distilled, mean + 0.5 table"),
 )
 DEPTH = 100
 
@@ -70,10 +75,11 @@ def embed_parts(model: BatchedModel, texts: list[str]) -> tuple[Vectors, NDArray
     return model.embed([part for found in parts for part in found], "document"), owners
 
 
-def by_queries(
-    folder: Path, base_url: str | None, tokens: int, work: Path
-) -> Mapping[str, NDArray[np.float64]]:
-    """nDCG@10 of each query under each way to embed, for one collection."""
+def by_queries(folder: Path, model: str | None, work: Path) -> Mapping[str, NDArray[np.float64]]:
+    """nDCG@10 of each query under each way to embed, for one collection.
+
+    `model` are the lines of foundry.toml that choose one.
+    """
     collection = read_collection(folder)
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
     static = make_project(work / f"{folder.name}-static", source)
@@ -97,13 +103,9 @@ def by_queries(
         "static table": table,
         "static table, by ranking": (ranked @ documents.T).astype(np.float64),
     }
-    if base_url:
-        service = (
-            f'provider = "openai"\nmodel = "{MODEL}"\nbase_url = "{base_url}"'
-            f"\nmax_tokens = {tokens}"
-        )
+    if model:
         taught = make_project(
-            work / folder.name, source, f'[embedding]\n{service}\nquery = "distilled"\n'
+            work / folder.name, source, f'[embedding]\n{model}\nquery = "distilled"\n'
         )
         build(taught)
         found |= by_model(taught, index, queries, table, lessons)
@@ -160,9 +162,19 @@ def score(collection: Collection, index: Index, cosines: Cosines) -> NDArray[np.
     return np.array(values)
 
 
-def chosen_elsewhere(means: Mapping[str, list[float]], place: int) -> str:
-    """The row that is best on the mean of all collections but one."""
-    return max(means, key=lambda name: sum(np.delete(means[name], place)))
+def print_choices(
+    folders: list[Path], found: list[Mapping[str, NDArray[np.float64]]], names: list[str]
+) -> None:
+    """Print which of some rows is best on all collections but one, and what it gains on that one;
+    last what these choices gain on the mean."""
+    picked: list[Mapping[str, NDArray[np.float64]]] = []
+    for place, (folder, values) in enumerate(zip(folders, found, strict=True)):
+        others = found[:place] + found[place + 1 :]
+        name = max(names, key=lambda name: sum(other[name].mean() for other in others))
+        table = values["static table"]
+        print(f"{folder.name}: {name}: {interval(values[name] - table)}")
+        picked.append({"picked": values[name], "static table": table})
+    print(f"mean: {gain(picked, 'picked', 'static table')}")
 
 
 def table_rows(found: list[Mapping[str, NDArray[np.float64]]]) -> Iterator[list[str]]:
@@ -190,18 +202,32 @@ def gain(found: list[Mapping[str, NDArray[np.float64]]], name: str, other: str) 
     return f"{np.mean([each.mean() for each in differences]):+.4f} ({low:+.4f} to {high:+.4f})"
 
 
+def choose_model(chosen: argparse.Namespace) -> str | None:
+    """Return the lines of foundry.toml that choose the model; None without one."""
+    if chosen.model:
+        path = json.dumps(str(chosen.model.resolve()))
+        return f'provider = "sentence-transformers"\nmodel = {path}'
+    if chosen.base_url:
+        service = f'provider = "openai"\nmodel = "{SERVED}"\nbase_url = "{chosen.base_url}"'
+        return f"{service}\nmax_tokens = {chosen.max_tokens}"
+    return None
+
+
 def main() -> None:
-    """Print the table, and what leaving one collection out chooses."""
+    """Print the table, pairs of rows, and what leaving one collection out chooses."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--base-url", help="of a service like OpenAI's; only the table without")
-    parser.add_argument("--max-tokens", type=int, default=128, help="of a text, for the model")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--model", type=Path, help="a folder of Sentence Transformers")
+    either.add_argument("--base-url", help="of a service like OpenAI's")
+    parser.add_argument("--max-tokens", type=int, default=128, help="of a text, for a service")
     parser.add_argument("--work", type=Path, help="keep projects and their caches here")
     chosen = parser.parse_args()
     print(machine(), "\n")
+    model = choose_model(chosen)
     with tempfile.TemporaryDirectory() as scratch:
         work = chosen.work or Path(scratch)
-        found = [by_queries(f, chosen.base_url, chosen.max_tokens, work) for f in chosen.folders]
+        found = [by_queries(folder, model, work) for folder in chosen.folders]
     row(
         "queries, chunks",
         *(folder.name for folder in chosen.folders),
@@ -211,14 +237,12 @@ def main() -> None:
     row(*["---"] * (len(found) + 3))
     for cells in table_rows(found):
         row(*cells)
-    for name, other in PAIRS if chosen.base_url else ():
+    for name, other in PAIRS if model else ():
         print(f"{name} to {other}: {gain(found, name, other)}")
-    means = {name: [float(values[name].mean()) for values in found] for name in found[0]}
-    for place, folder in enumerate(chosen.folders):
-        name = chosen_elsewhere(means, place)
-        print(
-            f"{folder.name}: {name}: {interval(found[place][name] - found[place]['static table'])}"
-        )
+    print_choices(chosen.folders, found, [*found[0]])
+    if model:
+        mixtures = [name for name in found[0] if " distilled" in name and "+" in name]
+        print_choices(chosen.folders, found, mixtures)
 
 
 if __name__ == "__main__":
