@@ -106,12 +106,9 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         terms = tuple(term for token in tokens for term in token.terms)
         yield _Identifier(query.strip(), terms, is_told_by_terms=False)
         return
-    if not find_identifiers(tokens, patterns):
-        return
-    is_alone = is_identifier_query(query, tokens, patterns)
-    for place, token in enumerate(tokens):
-        if not is_identifier(token, patterns):
-            continue
+    found = [(place, each) for place, each in enumerate(tokens) if is_identifier(each, patterns)]
+    is_alone = bool(found) and is_identifier_query(query, tokens, patterns)
+    for place, token in found:
         text, terms, before = token.text, whole_terms(token), _companions(tokens[:place])
         is_number = _LETTER.search(text) is None
         is_quantity = _QUANTITY.fullmatch(text) is not None
