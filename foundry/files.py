@@ -1,12 +1,14 @@
 """Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes.
 
-Also where Foundry's own templates are.
+Also where Foundry's own templates and the tables beside its modules are.
 """
 
 import hashlib
 import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 _PACKAGED_TEMPLATES = Path(__file__).with_name("_templates")
 _CHECKED_OUT_TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -18,6 +20,11 @@ FOLDER_MODE = 0o755
 def templates_folder() -> Path:
     """Return where the templates are: in an installed package, or beside it in a checkout."""
     return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
+
+
+def read_beside(module: str, name: str) -> dict[str, Any]:
+    """Return the TOML file of this name that lies beside a module, given by its `__file__`."""
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def hash_file(path: Path) -> str:

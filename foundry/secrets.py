@@ -5,11 +5,10 @@ Found values are never kept, only their lines. `secret_formats.toml` has the for
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
+from foundry.files import read_beside
 from foundry.records import Finding
 
 MAX_FINDINGS = 100
@@ -21,9 +20,7 @@ MIN_ENTROPY = 3.5
 
 _FORMATS = [
     (form["kind"], form["marker"], re.compile(form["pattern"]))
-    for form in tomllib.loads(
-        Path(__file__).with_name("secret_formats.toml").read_text(encoding="utf-8")
-    )["format"]
+    for form in read_beside(__file__, "secret_formats.toml")["format"]
 ]
 _ASSIGNED = re.compile(r"[:=]>?\s{0,3}[\"']?([A-Za-z0-9+/_-]{20,200}={0,2})(?![\w.(\[])")
 _NAME = re.compile(r"(?i)(?:key|secret|token|passwd|password|credentials?)[\"']?\s{0,3}:?$")

@@ -2,12 +2,13 @@
 
 import ast
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from foundry.files import read_beside
+
+_TABLES = read_beside(__file__, "moves.toml")
 
 MOVED: Mapping[str, str] = {
     old: new for new, olds in _TABLES["went"].items() for old in olds.split()

@@ -9,10 +9,10 @@ code page makes them the letters of one language.
 # ruff: noqa: RUF001 (signs that look like others are meant)
 import codecs
 import re
-import tomllib
-from pathlib import Path
 
 from charset_normalizer import from_bytes
+
+from foundry.files import read_beside
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
@@ -25,10 +25,7 @@ _GUESSES = [
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 ]
 _ALPHABETS = {
-    charset: written.split()
-    for charset, written in tomllib.loads(
-        Path(__file__).with_name("alphabets.toml").read_text(encoding="utf-8")
-    ).items()
+    charset: written.split() for charset, written in read_beside(__file__, "alphabets.toml").items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
 # Kana, Hangul, Han: the first and last character, and their least share of the characters.

@@ -1,16 +1,15 @@
 """An embedding model, opened, and what published models want before a text."""
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.file import EmbeddingSection
+from foundry.files import read_beside
 
 Side = Literal["document", "query"]
 
@@ -82,9 +81,7 @@ KNOWN_MODELS = [
         Prefixes(model.get("document", ""), model.get("query", "")),
         model["tokens"],
     )
-    for model in tomllib.loads(
-        Path(__file__).with_name("known_models.toml").read_text(encoding="utf-8")
-    )["model"]
+    for model in read_beside(__file__, "known_models.toml")["model"]
 ]
 
 

@@ -4,11 +4,10 @@ Each grammar is a tree-sitter wheel of its own, so nothing is downloaded when it
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foundry.files import read_beside
 from foundry.readers.decoding import normalise_line
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ FUNCTION_VALUES = frozenset(
 
 
 def _read_grammars() -> dict[str, Grammar]:
-    tables = tomllib.loads(Path(__file__).with_name("grammars.toml").read_text(encoding="utf-8"))
+    tables = read_beside(__file__, "grammars.toml")
     for name, table in tables.items():
         base = tables.get(table.pop("extends", ""), {})
         kinds = {key: frozenset(text.split()) for key, text in table.items() if key not in _NAMES}

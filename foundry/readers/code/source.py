@@ -4,15 +4,14 @@ Without one, or where it fails, the text is cut between what begins at the margi
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
+from foundry.files import read_beside
 from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.records import Reading, Span
 
-_LANGUAGES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+_LANGUAGES = read_beside(__file__, "languages.toml")
 # A definition starts at the margin after a blank line, with anything but a closing bracket.
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
