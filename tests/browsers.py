@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 ARGUMENTS = [
@@ -25,9 +26,24 @@ WATCH = """
 addEventListener("securitypolicyviolation", (event) => {
   console.error(`violation of ${event.violatedDirective}: ${event.blockedURI} ${event.sample}`);
 });
+// What the page has asked for and not read to its end; between two of a series no task ends.
+window.awaited = 0;
+for (const [owner, name] of [
+  [window, "fetch"], ...["blob", "json", "text"].map((name) => [Response.prototype, name]),
+]) {
+  const call = owner[name];
+  owner[name] = function (...given) {
+    awaited += 1;
+    return call.apply(this, given).finally(() => { awaited -= 1; });
+  };
+}
 """
+SEEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+PATIENCE_MS = 120_000
+"""For what will be so, however busy the machine; nobody waits for it who is not kept waiting."""
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright.expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -42,7 +58,22 @@ class Visit:
     def go(self, path: str) -> None:
         """Open a page and wait until it has fetched what it shows."""
         self.page.goto(self.address + path)
-        self.page.wait_for_load_state("networkidle")
+        self.settle()
+
+    def at(self, path: str) -> None:
+        """Wait until the tab is here and has fetched what it shows.
+
+        A page writes a search into its address in the task that asks for it, so what is shown then
+        is what this search has found, and not the one before.
+        """
+        playwright.expect(self.page).to_have_url(self.address + path)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page has fetched what it shows."""
+        # Not by `wait_for_function`, whose evaluations pages' policy forbids.
+        settled = "document.readyState === 'complete' && awaited === 0"
+        wait_until(lambda: bool(self.page.evaluate(settled)))
 
     def see(self, selector: str, text: str) -> None:
         """Wait until an element has this text in it."""
@@ -52,17 +83,17 @@ class Visit:
         """Wait until there are so many elements."""
         playwright.expect(self.page.locator(selector)).to_have_count(expected)
 
-    @property
-    def focused(self) -> str:
-        """The text of the focused element, or its id."""
-        return str(
-            self.page.evaluate("document.activeElement.id || document.activeElement.textContent")
-        )
+    def hidden(self, selector: str) -> None:
+        """Wait until an element is not shown, or not there."""
+        playwright.expect(self.page.locator(selector).filter(visible=True)).to_have_count(0)
 
-    @property
-    def path(self) -> str:
-        """Where the tab is, without scheme and host."""
-        return str(self.page.url.removeprefix(self.address))
+    def focused(self, selector: str) -> None:
+        """Wait until an element has the focus."""
+        playwright.expect(self.page.locator(selector).first).to_be_focused()
+
+    def holds(self, selector: str, value: str) -> None:
+        """Wait until a field has this value."""
+        playwright.expect(self.page.locator(selector)).to_have_value(value)
 
 
 @contextmanager
@@ -71,7 +102,9 @@ def browser() -> Iterator[Any]:
     if EXECUTABLE is None:
         pytest.skip("no Chromium: install the package chromium")
     with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=EXECUTABLE, args=ARGUMENTS)
+        running = started.chromium.launch(
+            executable_path=EXECUTABLE, args=ARGUMENTS, timeout=PATIENCE_MS
+        )
         yield running
         running.close()
 
@@ -82,8 +115,8 @@ def visit(running: Any, address: str, **options: Any) -> Iterator[Visit]:
 
     A message about a refused request (401, 404 ...) is none: pages are told of those.
     """
-    context = running.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-    context.set_default_timeout(10_000)
+    context = running.new_context(**{**SEEN, **options})
+    context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WATCH)
     visited = Visit(context.new_page(), address)
     context.on("request", lambda request: visited.requests.append(request.url))

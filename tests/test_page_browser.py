@@ -1,6 +1,7 @@
 """The pages of an exported server in Chromium, as a person uses them."""
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import Visit, browser, playwright, visit
+from browsers import PATIENCE_MS, Visit, browser, playwright, visit
 from conftest import Project
 from language_models import Call, Reply, answer, language_model
 from node_packages import node_modules
@@ -111,21 +112,26 @@ def tab(served: Served) -> Iterator[Visit]:
         yield visited
 
 
-def search(tab: Visit, query: str) -> None:
-    tab.page.fill("#query", query)
-    tab.see("#status", " ms")
+def ask(tab: Visit, question: str) -> None:
+    """Ask in the chat, and wait for the end of the answer."""
+    tab.page.fill("#question", question)
+    tab.page.keyboard.press("Enter")
+    playwright.expect(tab.page.locator("#send")).to_be_visible()
 
 
 def test_search_as_you_type(tab: Visit) -> None:
+    tab.page.clock.install(time=0)
     tab.go("/")
     tab.see("#title", "Hand<b>book</b>")
     tab.see("#description", "What is known & what is not.")
     tab.see("#counts", "5 documents")
-    tab.page.type("#query", "how do fans ventilate", delay=15)
+    tab.page.clock.pause_at(3_600)
+    tab.page.type("#query", "how do fans ventilate")
+    tab.page.clock.resume()
+    tab.at("/?q=how+do+fans+ventilate")
     tab.see("#status", "results in")
     tab.see("#results > li mark", "Ventilation")
-    assert tab.path == "/?q=how+do+fans+ventilate"
-    assert tab.page.locator("#start").is_hidden()
+    tab.hidden("#start")
     first = tab.page.locator("#results > li").first
     shown = first.locator(".scores dd:last-child").all_text_contents()
     scores, ranks = zip(*(text.partition(", rank ")[::2] for text in shown), strict=True)
@@ -138,11 +144,11 @@ def test_search_as_you_type(tab: Visit) -> None:
     tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
-    assert sum("/search" in url for url in tab.requests) < len("how do fans ventilate")
+    assert sum("/search" in url for url in tab.requests) == 1
     tab.page.fill("#query", "")
+    tab.at("/")
     tab.count("#results > li", 0)
-    assert tab.page.locator("#start").is_visible()
-    assert tab.path == "/"
+    playwright.expect(tab.page.locator("#start")).to_be_visible()
 
 
 def test_only_the_last_answer_is_shown(tab: Visit) -> None:
@@ -170,28 +176,27 @@ def test_filters_and_address(tab: Visit) -> None:
     tab.go("/?q=the")
     tab.page.click("summary")
     tab.page.select_option("#source", "table")
-    tab.see("#status", " ms")
-    tab.page.wait_for_function("location.search.includes('source=table')")
+    tab.at("/?q=the&source=table")
     tab.count("#results .where bdi:text-is('table')", 2)
     tab.page.select_option("#source", "")
     tab.page.fill("#tag", "light")
     tab.page.keyboard.press("Enter")
+    tab.at("/?q=the&tag=light")
     tab.count("#results > li", 1)
     tab.see("#results h2", "Lamps")
     tab.see("#filter-count", "(1)")
-    assert tab.path == "/?q=the&tag=light"
     tab.page.fill("#after", "2023-01-01")
     tab.see("#status", "Nothing found for “the” with these filters.")
     tab.page.reload()
     tab.see("#status", "Nothing found")
-    assert tab.page.input_value("#after") == "2023-01-01"
+    tab.holds("#after", "2023-01-01")
     tab.page.click("#clear-filters")
+    tab.at("/?q=the")
     tab.see("#results > li", "Ledger")
-    assert tab.path == "/?q=the"
     tab.go("/?q=lamp")
     tab.page.click("#results .tag >> nth=0")
+    tab.at("/?q=lamp&tag=light")
     tab.see("#filter-count", "(1)")
-    assert tab.path == "/?q=lamp&tag=light"
 
 
 def test_modes_are_marked(tab: Visit) -> None:
@@ -199,7 +204,7 @@ def test_modes_are_marked(tab: Visit) -> None:
     assert tab.page.is_checked("[value=keyword]")
     tab.see("#results dl", "\N{EN DASH}")
     tab.page.check("[value=semantic]")
-    tab.page.wait_for_function("location.search.includes('mode=semantic')")
+    tab.at("/?q=fresh+air&mode=semantic")
     tab.page.fill("#query", "zq17")
     tab.page.check("[value=hybrid]")
     tab.see("#status", "the query is an identifier, so words alone decide")
@@ -209,13 +214,13 @@ def test_search_that_finds_nothing_offers_another(tab: Visit) -> None:
     tab.go("/?q=lantern&mode=keyword")
     tab.see("#status", "Nothing found for “lantern”.")
     tab.page.click("text=Search by meaning and words")
+    tab.at("/?q=lantern")
     tab.see("#results > li", "")
-    assert tab.path == "/?q=lantern"
-    assert tab.page.locator("#offers").is_hidden()
+    tab.hidden("#offers")
     tab.go("/?q=lamp&tag=nowhere")
     tab.page.click("text=Search without the filters")
+    tab.at("/?q=lamp")
     tab.see("#results h2", "Lamps")
-    assert tab.path == "/?q=lamp"
 
 
 def test_first_result_is_explained(tab: Visit) -> None:
@@ -232,9 +237,9 @@ def test_more_results(tab: Visit) -> None:
     tab.go("/?q=ledger+account+settled")
     tab.count("#results > li", 10)
     tab.page.click("#more")
+    tab.at("/?q=ledger+account+settled&top=20")
     tab.count("#results > li", 20)
-    assert tab.path.endswith("&top=20")
-    assert "Ledger" in tab.focused
+    tab.focused("#results > li:nth-child(11) h2 a")
 
 
 def test_keyboard_alone(tab: Visit) -> None:
@@ -242,8 +247,9 @@ def test_keyboard_alone(tab: Visit) -> None:
     keys = tab.page.keyboard
     tab.page.evaluate("document.activeElement.blur()")
     keys.press("/")
-    assert tab.focused == "query"
+    tab.focused("#query")
     keys.type("ledger account")
+    tab.at("/?q=ledger+account")
     tab.count("#results > li", 10)
     keys.press("ArrowDown")
     titles = tab.page.locator("#results h2 a")
@@ -252,22 +258,23 @@ def test_keyboard_alone(tab: Visit) -> None:
     playwright.expect(titles.nth(1)).to_be_focused()
     keys.press("k")
     keys.press("k")
-    assert tab.focused == "query"
+    tab.focused("#query")
     keys.press("ArrowDown")
+    playwright.expect(titles.nth(0)).to_be_focused()
     place = titles.nth(0).get_attribute("href")
     keys.press("Enter")
-    tab.page.wait_for_url("**/d/**")
-    assert tab.path == place
+    tab.at(place)
     tab.see("#stepper", "of 15")
     before = tab.page.locator(".passage[aria-current]").inner_text()
     keys.press("j")
     playwright.expect(tab.page.locator(".passage[aria-current]")).not_to_have_text(before)
     tab.page.go_back()
+    tab.at("/?q=ledger+account")
     tab.count("#results > li", 10)
-    assert tab.page.input_value("#query") == "ledger account"
+    tab.holds("#query", "ledger account")
     keys.press("Escape")
+    tab.at("/")
     tab.count("#results > li", 0)
-    assert tab.path == "/"
 
 
 def test_focus_stays_when_results_are_replaced(tab: Visit) -> None:
@@ -299,9 +306,10 @@ def test_cited_passage_is_shown_in_place(tab: Visit) -> None:
     tab.page.click("#earlier")
     playwright.expect(tab.page.locator("#earlier")).to_be_hidden()
     tab.see(".passage >> nth=0", "Account zq0 ")
-    for _ in range(3):
+    passages = tab.page.locator(".passage")
+    while (shown := passages.count()) < 150:
         tab.page.keyboard.press("End")
-        tab.page.wait_for_timeout(300)
+        playwright.expect(passages).not_to_have_count(shown)
     playwright.expect(tab.page.locator("#later")).to_be_hidden()
     texts = tab.page.locator(".passage .text p").all_inner_texts()
     assert texts == [f"Account zq{number} of the ledger was settled." for number in range(150)]
@@ -332,11 +340,11 @@ def test_document_leads_to_its_parts_and_back(tab: Visit) -> None:
     tab.page.click("#contents >> text=Entry 149")
     playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("zq149")
     tab.page.click("text=Back to the results for “zq3”")
+    tab.at("/?q=zq3&mode=keyword")
     tab.see("#results h2", "Ledger")
-    assert tab.path == "/?q=zq3&mode=keyword"
     lamps = get(f"{tab.address}/search?q=lamp")["results"][0]["document_id"]
     tab.go(f"/d/{lamps}")
-    assert tab.page.locator("#contents").is_hidden()
+    tab.hidden("#contents")
 
 
 def test_document_that_is_not_there(tab: Visit) -> None:
@@ -344,8 +352,8 @@ def test_document_that_is_not_there(tab: Visit) -> None:
     tab.see("[role=alert]", "There is no document with this id.")
     tab.page.get_by_label("Search the documents").fill("lamp")
     tab.page.keyboard.press("Enter")
+    tab.at("/?q=lamp")
     tab.see("#results h2", "Lamps")
-    assert tab.path == "/?q=lamp"
     hit = get(f"{tab.address}/search?q=cave")["results"][0]
     tab.go(f"/d/{hit['document_id']}.md#nowhere")
     tab.see("#heading", "Cave")
@@ -377,8 +385,7 @@ def test_hostile_document_is_only_text(tab: Visit) -> None:
     assert tab.page.locator("main img, main script, .text a, iframe").count() == 0
     assert tab.page.title().startswith("Parrot <img")
     tab.go("/chat")
-    tab.page.fill("#question", "What does the parrot say?")
-    tab.page.keyboard.press("Enter")
+    ask(tab, "What does the parrot say?")
     tab.see(".turn", "A parrot says")
     assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
 
@@ -396,7 +403,7 @@ def test_address_that_is_none_of_the_web_is_no_link(tab: Visit) -> None:
         assert tab.page.locator("#results a").count() == 1, url
         tab.page.click("#results h2 a")
         tab.see("#facts", url)
-        assert tab.page.locator("#original").is_hidden(), url
+        tab.hidden("#original")
 
 
 def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
@@ -407,7 +414,7 @@ def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
     tab.page.unroute("**/search")
     tab.page.click("text=Try again")
     tab.see("#results h2", "Lamps")
-    assert tab.page.locator("[role=alert]").is_hidden()
+    tab.hidden("[role=alert]")
     degraded = {**get(f"{tab.address}/search?q=lamp"), "degraded": True, "reason": "no_vectors"}
     tab.page.route("**/search", lambda route: route.fulfill(json=degraded))
     tab.page.fill("#query", "lamps")
@@ -416,14 +423,14 @@ def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
     tab.page.fill("#query", "XY-99 and lamp")
     tab.see("#notice", "“XY-99” is nowhere in these documents.")
     tab.page.fill("#query", "lamp oil")
-    playwright.expect(tab.page.locator("#notice")).to_be_hidden()
+    tab.hidden("#notice")
 
 
 def test_chat_without_a_model(tab: Visit) -> None:
     tab.go("/")
     tab.page.click("nav >> text=Chat")
-    tab.page.fill("#question", "How long does a lamp burn?")
-    tab.page.keyboard.press("Enter")
+    tab.at("/chat")
+    ask(tab, "How long does a lamp burn?")
     tab.see(".turn .text", "A lamp burns for nine hours.")
     tab.see(".turn .about", "no language model is configured")
     tab.page.click(".turn .text .cite")
@@ -436,8 +443,7 @@ def test_chat_without_a_model(tab: Visit) -> None:
 
 def test_conversation_is_kept_and_copied(tab: Visit) -> None:
     tab.go("/chat")
-    tab.page.fill("#question", "How long does a lamp burn?")
-    tab.page.keyboard.press("Enter")
+    ask(tab, "How long does a lamp burn?")
     tab.see(".turn .text", "A lamp burns for nine hours.")
     tab.page.reload()
     tab.see(".turn .text", "A lamp burns for nine hours.")
@@ -465,8 +471,7 @@ def test_conversation_is_kept_and_copied(tab: Visit) -> None:
 
 def test_follow_up_says_what_was_searched_for(tab: Visit) -> None:
     tab.go("/chat")
-    tab.page.fill("#question", "How long does a lamp burn?")
-    tab.page.keyboard.press("Enter")
+    ask(tab, "How long does a lamp burn?")
     tab.see(".turn .text", "A lamp burns for nine hours.")
     tab.count(".searched", 0)
     tab.page.fill("#question", "explain that more simply")
@@ -474,15 +479,30 @@ def test_follow_up_says_what_was_searched_for(tab: Visit) -> None:
         tab.page.keyboard.press("Enter")
     tab.see(".turn:last-child .searched", "Searched for: How long does a lamp burn?")
     tab.see(".turn:last-child .text", "A lamp burns for nine hours.")
+    playwright.expect(tab.page.locator("#send")).to_be_visible()
     said = sent.value.post_data_json["messages"]
     assert [turn["role"] for turn in said] == ["user", "assistant", "user"]
     assert len(said[1]["cited"]) >= 1
 
 
 def test_chat_streams_and_stops(served: Served) -> None:
-    pieces = ["Fans ", "**move** air [1]. ", f"{HOSTILE} ![i](http://evil.example/i) ", "[9] done"]
+    seen = threading.Event()
+
+    def hesitant(_call: Call, reply: Reply) -> None:
+        reply.begin()
+        reply.text("Fans ", "**move** air [1]. ")
+        seen.wait(PATIENCE_MS / 1000)
+        reply.text(f"{HOSTILE} ![i](http://evil.example/i) ", "[9] done")
+        reply.finish()
+
+    def endless(_call: Call, reply: Reply) -> None:
+        reply.begin()
+        while True:
+            reply.text("more ")
+            reply.wait(0.02)
+
     with (
-        language_model(answer(*pieces, pause=0.3)) as model,
+        language_model(hesitant) as model,
         serving(in_checkout(served.export), LLM_BASE_URL=model.base_url, LLM_MODEL="m") as address,
         visit(served.running, address) as tab,
     ):
@@ -492,6 +512,7 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text strong", "move")
         assert "done" not in tab.page.inner_text(".turn .text")
         assert tab.page.locator("#stop").is_visible()
+        seen.set()
         tab.see(".turn .text", "done")
         playwright.expect(tab.page.locator("#send")).to_be_visible()
         tab.see("#status", "The answer is complete.")
@@ -502,21 +523,13 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text", "! [i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1
-
-        def endless(_call: Call, reply: Reply) -> None:
-            reply.begin()
-            for _ in range(1000):
-                reply.text("more ")
-                reply.wait(0.02)
-
         model.script = endless
         tab.page.fill("#question", "And then?")
         tab.page.keyboard.press("Enter")
         tab.see(".turn:nth-child(2) .text", "more more")
         tab.page.click("#stop")
         tab.see(".turn:nth-child(2)", "Stopped.")
-        model.calls[-1].gone.wait(10)
-        assert model.calls[-1].gone.is_set()
+        assert model.calls[-1].gone.wait(PATIENCE_MS / 1000)
         model.script = answer("Better.")
         tab.page.click("text=Ask again")
         tab.see(".turn:nth-child(2) .text", "Better.")
@@ -531,7 +544,7 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
         tab.go("/?q=lamp")
         dialog = tab.page.locator("dialog")
         playwright.expect(dialog).to_contain_text("This server asks for a token")
-        assert tab.focused == "token"
+        tab.focused("#token")
         assert "book" not in tab.page.inner_text("header")
         for wrong in ("wrong", "w\u00f6\u2192"):
             tab.page.fill("#token", wrong)
@@ -544,8 +557,8 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
         tab.page.click("#results h2 a")
         playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("lamp")
         tab.page.click("nav >> text=Chat")
-        tab.page.fill("#question", "How long does a lamp burn?")
-        tab.page.keyboard.press("Enter")
+        tab.at("/chat")
+        ask(tab, "How long does a lamp burn?")
         tab.see(".turn .text", "nine hours")
         assert not [url for url in tab.requests if TOKEN in url]
         tab.page.click("text=Forget the token")
@@ -618,11 +631,7 @@ def test_pages_have_landmarks_and_headings_in_order(tab: Visit) -> None:
 def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
     axe = (node_modules("axe-core@4.14.1") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     document = get(f"{served.address}/search?q=fans")["results"][0]["document_id"]
-    options = {
-        "viewport": {"width": width, "height": 900},
-        "color_scheme": scheme,
-        "reduced_motion": "reduce",
-    }
+    options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     paths = ["/", "/?q=fans", "/?q=zzzqx", "/chat", "/docs", f"/d/{document}", "/d/nowhere"]
     with visit(served.running, served.address, **options) as tab:
         for path in paths:
@@ -636,8 +645,7 @@ def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, wid
             ]
             assert violations == [], path
         tab.go("/chat")
-        tab.page.fill("#question", "What stops the main fan?")
-        tab.page.keyboard.press("Enter")
+        ask(tab, "What stops the main fan?")
         tab.see("main", "no language model")
         tab.page.evaluate(axe)
         assert tab.page.evaluate("axe.run()")["violations"] == []

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from click.testing import CliRunner
 from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, docx, paragraph, pdf
+from ports import free_port
 from processes import FOUNDRY, foundry, snapshot
 from ray_clusters import RunningCluster, is_worker, ray_cluster
 from sharing import begin_foundry
@@ -166,8 +166,7 @@ def test_help_names_the_engines() -> None:
 
 def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Words"})
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     for given in (address, "ray://127.0.0.1:10001", "nonsense", "127.0.0.1:99999999"):
         result = project.run("build", "--engine", "ray", "--ray-address", given)
         assert result.exit_code == 1

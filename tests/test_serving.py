@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import CONFIG, Project
+from ports import free_port
 from processes import is_possible
 from raw_http import read_all
 from servers import alone, get, in_checkout, post
@@ -655,8 +656,7 @@ def until_it_listens(port: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("log", ["/dev/full", "closed", "reader gone"])
 def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [*map(str, alone(export)), "serve", "--port", str(port)]
     shell = {"/dev/full": 'exec "$@" 2>/dev/full', "closed": 'exec "$@" 2>&-'}
     if log == "reader gone":

@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import psycopg
 import pytest
+from ports import free_port
 from small_indexes import Note, rendered_server, write_notes
 from starlette.testclient import TestClient
 from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spoilt
@@ -333,10 +334,8 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
 
 @pytest.mark.slow
 def test_an_engine_that_is_not_there(place: Place, index: Path, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
     scheme = "http" if place.kind == "qdrant" else "postgresql"
-    away = Place(place.kind, place.name, f"{scheme}://127.0.0.1:{port}")
+    away = Place(place.kind, place.name, f"{scheme}://127.0.0.1:{free_port()}")
     with pytest.raises(PublishError, match=r"cannot be reached|refused"):
         away.publish(index)
     with server(tmp_path, away) as stored:

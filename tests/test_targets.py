@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tomllib
@@ -18,6 +17,7 @@ import containers
 import pytest
 import yaml
 from conftest import MakeProject
+from ports import free_port
 from processes import is_possible
 
 from foundry.config.file import Target
@@ -335,12 +335,6 @@ def ask(url: str, token: str | None = None) -> tuple[int, Any]:
             return refusal.code, json.load(refusal)
 
 
-def free_port() -> str:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return str(listener.getsockname()[1])
-
-
 @pytest.mark.slow
 def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_path: Path) -> None:
     from servers import wheelhouse
@@ -367,7 +361,7 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     assert refusing.returncode == 2
     assert "no API_TOKENS are set" in message
 
-    environment = {"API_TOKENS": TOKEN, "PORT": free_port()}
+    environment = {"API_TOKENS": TOKEN, "PORT": str(free_port())}
     address = f"http://127.0.0.1:{environment['PORT']}"
     assert not image.is_healthy(**environment)
     with image.start(**environment) as server:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from ports import listen_on_any_address
+
 TICK = 0.02
 """Seconds between two bytes of a reply that drips."""
 
@@ -222,12 +224,7 @@ class Canary:
     """A listener that nobody may connect to."""
 
     def __init__(self) -> None:
-        if socket.has_dualstack_ipv6():
-            self._socket = socket.create_server(
-                ("::", 0), family=socket.AF_INET6, dualstack_ipv6=True
-            )
-        else:
-            self._socket = socket.create_server(("0.0.0.0", 0))
+        self._socket = listen_on_any_address()
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
 

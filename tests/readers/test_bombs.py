@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import socket
 import struct
 import threading
 import zipfile
@@ -15,6 +14,7 @@ import pytest
 from document_files import WORD, Text, docx, pack, paragraph, pdf, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ports import listen_on_any_address
 from sharing import interpreting_anew
 
 from foundry.readers.sandbox.processes import Limits, Sandbox
@@ -58,7 +58,7 @@ def zeros(size: int) -> bytes:
 @pytest.fixture
 def canary() -> Iterator[list[str]]:
     """A server on loopback that notes who connects; its address is the first entry."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with listen_on_any_address() as server:
         server.settimeout(0.05)
         notes = [f"http://127.0.0.1:{server.getsockname()[1]}/x"]
         over = threading.Event()
