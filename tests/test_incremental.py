@@ -110,6 +110,23 @@ def test_only_what_changed_is_read(project: Project) -> None:
     assert snapshot(project.index) == fresh_index(project)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("zz.txt", "More words."),
+        ("zz.png", b"\x89PNG\r\n\x1a\n"),
+        ("rows.csv", "id,title,text\n1,One,First row\n2,Two,Second line\n"),
+    ],
+    ids=["the last file", "a file that is left out", "a table"],
+)
+def test_one_edit_of_any_kind_is_noticed(name: str, content: str, project: Project) -> None:
+    build(project)
+    write(project, name, content)
+    assert not build(project)["unchanged"]
+    assert build(project)["unchanged"]
+    assert snapshot(project.index) == fresh_index(project)
+
+
 def test_same_content_at_another_time_is_not_prepared_again(project: Project) -> None:
     build(project)
     for path in (project.root / "sources").rglob("*"):
