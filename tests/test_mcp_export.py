@@ -523,6 +523,8 @@ def test_registry_entry_keeps_the_limits_of_its_schema(export: Path) -> None:
     assert entry["name"] == "com.example/notes"
     assert f"<!-- mcp-name: {entry['name']} -->" in (export / "README.md").read_text()
     assert entry["$schema"].endswith("/2025-12-11/server.schema.json")
+    # Only `assistants = true` has the option that puts the server into an assistant's file.
+    assert "--install" not in (export / "README.md").read_text()
     assert 1 <= len(entry["title"]) <= 100
     assert 1 <= len(entry["description"]) <= 100
     assert entry["version"] == entry["packages"][0]["version"] == "0.1.0"

@@ -48,6 +48,7 @@ class Encoder:
 @dataclass(frozen=True)
 class FakeIndex:
     layout: IndexLayout
+    encoder: Encoder = Encoder()
 
 
 def make_index(root: Path) -> Any:
@@ -61,7 +62,6 @@ def expand(root: Path, query: str, **options: Any) -> tuple[NDArray[np.float32],
     assert vector is not None
     expanded = expand_query(
         make_index(root),
-        Encoder(),
         query,
         tokenizer.tokenize(query),
         vector,

@@ -151,10 +151,9 @@ def test_wrong_arguments_are_exit_2(arguments: tuple[str, ...]) -> None:
     assert caught.value.code == 2
 
 
-def test_serve_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(commands, "settings", lambda: SimpleNamespace(port=8123))
+def test_serve_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("serve") == 1
-    assert capsys.readouterr().err == "handbook: 127.0.0.1 8123 False\n  the remedy\n"
+    assert capsys.readouterr().err == "handbook: 127.0.0.1 None False\n  the remedy\n"
     assert run("serve", "--host", "::", "--port", "0", "--insecure-no-auth") == 1
     assert capsys.readouterr().err.startswith("handbook: :: 0 True\n")
 

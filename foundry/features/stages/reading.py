@@ -154,7 +154,7 @@ class Expansion(Stage):
         yield Step(
             Place.EMBED,
             {"retrieval.stages.expansion": ("expand_query",)},
-            "vector = expand_query(index, index.encoder, searched, tokens, vector, journal,"
+            "vector = expand_query(index, searched, tokens, vector, journal,"
             " terms={terms}, minimum_cosine={minimum_cosine})",
             readme="Up to {terms} words of the documents that are close to the query are added to"
             " its embedding.",

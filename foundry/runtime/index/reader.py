@@ -161,7 +161,7 @@ class Served:
         with self._lock:
             self.directory, self._index, self.state = directory, index, ServedState()
         if verify:
-            threading.Thread(target=self.verify, name="verify", daemon=True).start()
+            self.verify_meanwhile()
         return index
 
     def current(self) -> Index:
@@ -174,6 +174,10 @@ class Served:
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self.directory}: damaged: {damaged}", reason=reason)
         return self.view(index) if self.view else index
+
+    def verify_meanwhile(self) -> None:
+        """Verify the served index in a thread."""
+        threading.Thread(target=self.verify, name="verify", daemon=True).start()
 
     def verify(self) -> None:
         """Compare every file of the served index with its hash."""

@@ -106,7 +106,8 @@ class SearchResponse(Record):
         """Return whether a chunk is a hit, or one that a hit stands for."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
-        is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
+        # Stages that show few chunks of a document note how many they left out or merged.
+        is_chosen = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
         return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
 
 

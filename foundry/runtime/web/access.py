@@ -14,6 +14,11 @@ from starlette.types import Scope
 from ..retrieval.settings import ConfigurationError, Limits
 from .middleware import Check, values_of
 
+TOKENS_HINT = (
+    "set API_TOKENS to one or more tokens, separated by commas;"
+    ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
+)
+
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
@@ -27,8 +32,7 @@ def read_tokens() -> tuple[bytes, ...]:
     tokens = [token for part in parts if (token := part.strip())]
     if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
         problem = f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters"
-        hint = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
-        raise ConfigurationError(problem, hint=hint)
+        raise ConfigurationError(problem, hint=TOKENS_HINT)
     return tuple(sha256(token.encode()).digest() for token in tokens)
 
 

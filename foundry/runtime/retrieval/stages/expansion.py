@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...index.layout import open_array
 from ...index.reader import Index
-from ..candidates import QueryEncoder, stage
+from ..candidates import stage
 from ..dense_lane import exact_type
 from ..quantising import quantise
 from ..results import Journal
@@ -84,7 +84,6 @@ def open_words(index: Index) -> ExpansionWords:
 @stage("expand")
 def expand_query(
     index: Index,
-    encoder: QueryEncoder,
     query: str,
     tokens: Sequence[Token],
     vector: NDArray[np.float32],
@@ -101,7 +100,7 @@ def expand_query(
         return vector
     known = {token.text.casefold() for token in tokens}
     words = open_words(index).nearest(vector, terms, minimum_cosine, known)
-    expanded = encoder.encode(" ".join([query, *words])) if words else None
+    expanded = index.encoder.encode(" ".join([query, *words])) if words else None
     if expanded is None:
         return vector
     journal.note("expansion", words=words)
