@@ -48,12 +48,12 @@ class Encoder:
 @dataclass(frozen=True)
 class FakeIndex:
     layout: IndexLayout
-    encoder: Encoder = Encoder()
+    encoder: Encoder
 
 
 def make_index(root: Path) -> Any:
     write_expansion(IndexLayout(root), list(PLACES), embed)
-    return FakeIndex(IndexLayout(root))
+    return FakeIndex(IndexLayout(root), Encoder())
 
 
 def expand(root: Path, query: str, **options: Any) -> tuple[NDArray[np.float32], Journal]:
