@@ -20,7 +20,7 @@ exit codes:
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
-# What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions.
+# Characters that JSON need not escape and a terminal obeys: controls, line ends, directions.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 Search = Callable[..., SearchResponse]
 Serve = Callable[[argparse.Namespace], None]

@@ -1,4 +1,4 @@
-"""A published index on disk: its files, mapped into memory, its manifest, and if it is whole."""
+"""A published index on disk: its files, mapped into memory, its manifest, and its checks."""
 
 import errno
 import hashlib
@@ -20,7 +20,7 @@ from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 FORMAT_VERSION = 4
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-TERMS_APART = 64  # Of those that stay in memory once a search for a term has passed them.
+TERMS_APART = 64  # Between two that stay in memory once a lookup has read them.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 

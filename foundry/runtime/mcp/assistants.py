@@ -64,7 +64,7 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
 
 
 def give_to(name: str, *, install: bool) -> str:
-    """Return what to put into the file of an assistant, or put it there and return what was done.
+    """Return the entry for the file of an assistant, or add it there and return what was done.
 
     Raises ConfigurationError for an unknown assistant and for a file that cannot be changed.
     """

@@ -23,7 +23,7 @@ class CircuitBreaker(Generic[Fault]):
     """Decides whether a call is made; any number of threads may share one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, failures: int = 1) -> None:
-        """Open after so many `failures` in a row; `clock` counts seconds."""
+        """Open after this many `failures` in a row; `clock` counts seconds."""
         self._clock = clock
         self._failures_to_open = failures
         self._failures = 0
@@ -62,7 +62,7 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """Note that the call with this ticket failed, and asked for a `pause` of so many seconds.
+        """Note that the call with this ticket failed, and asked for a `pause` in seconds.
 
         Returns whether that opened the breaker with a new fault. Once it is open, the failures of
         calls that were already under way do not count.

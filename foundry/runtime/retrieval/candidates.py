@@ -15,7 +15,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
-FEW_SCORES = 500  # To sort so many takes less time than to choose among them first.
+FEW_SCORES = 500  # Up to this many, sorting all is faster than selecting the best first.
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -153,7 +153,7 @@ class Candidates:
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
 
-        Scores end at 1, so all are divided by the `largest` factor that there can be.
+        No score may exceed 1, so all are divided by the `largest` possible factor.
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})

@@ -143,7 +143,7 @@ class Journal:
 
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
-    """Yield every candidate as a hit, best first, each read when it is due."""
+    """Yield every candidate as a hit, best first, reading each when it is asked for."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
@@ -224,7 +224,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
 def respond(
     index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit]
 ) -> SearchResponse:
-    """Return the first hits, as many as were asked for, with what is known of the whole search."""
+    """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}

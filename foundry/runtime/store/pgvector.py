@@ -175,7 +175,7 @@ class PgvectorEngine:
         self._connections.close()
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return what a call answers on a connection that nobody else uses meanwhile."""
+        """Return the result of a call on a connection that nobody else is using."""
         return self._connections.use(call)
 
     def _ask(

@@ -48,7 +48,7 @@ class QdrantEngine:
     def __init__(
         self, client: QdrantClient, settings: StoreSettings, *, is_local: bool = False
     ) -> None:
-        """`is_local` is said of a client that plays the engine itself."""
+        """`is_local` is true of a client that emulates the engine in this process."""
         self._client = client
         self._requests = Requests(is_local)
         self._settings = settings

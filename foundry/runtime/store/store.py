@@ -1,4 +1,4 @@
-"""The engine beside a server: what holds the lanes of its index, and how it is asked.
+"""The search engine that holds the lanes of an index, and how it is asked.
 
 An engine keeps each version of an index under a name of its own. A server asks for exactly the
 version that its records are of, so that records and lanes never come from two versions, whatever
@@ -136,7 +136,7 @@ class Engine(Protocol):
 
 
 class Store:
-    """One version in an engine, and what was found when it was asked last.
+    """One version in an engine, and its state when last asked.
 
     A call that fails makes the following ones fail at once, with the same reason, until the engine
     holds the version again: nobody waits for what has just not answered.

@@ -1,4 +1,4 @@
-"""Tells callers apart: by the bearer token that they need, and by how often each may ask."""
+"""Tells callers apart by bearer token or address, and limits how often each may ask."""
 
 import math
 import os
@@ -44,7 +44,7 @@ def token_digest(scope: Scope) -> bytes:
 
 
 def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Check | None:
-    """Return what raises HTTPException 401 for a request without a token of API_TOKENS.
+    """Return a check that raises HTTPException 401 without a token of API_TOKENS.
 
     None without API_TOKENS; a request for which `is_open` is true needs no token.
     """
@@ -63,7 +63,7 @@ def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Chec
 
 
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
-    """Return what raises HTTPException 429 for callers that ask too often, by kind of work.
+    """Return checks, by kind of work, that raise HTTPException 429 for callers who ask too often.
 
     A caller is a valid token, or an address; searches and MCP calls are counted together.
     """

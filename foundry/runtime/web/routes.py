@@ -91,7 +91,7 @@ def search_routes(
     show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
     response_model: type[SearchResponse] = SearchResponse,
 ) -> APIRouter:
-    """POST /search and GET /search, asked by these models and both answered by `search`.
+    """Return POST /search and GET /search, whose requests are described by these models.
 
     `show` adds the snippets to a response, which is then of the `response_model`.
     """
@@ -132,7 +132,7 @@ def search_routes(
 
 
 def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
-    """GET /healthz and GET /readyz; a `detail` of one of the `parts` makes the server degraded."""
+    """Return GET /healthz and GET /readyz; a `detail` of a part makes the server degraded."""
     routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
 
     @routes.get("/healthz", response_model=dict[str, str])

@@ -1,4 +1,4 @@
-"""Serves the application by uvicorn on an address that is safe to bind.
+"""Serves the application with uvicorn on an address that is safe to bind.
 
 By itself, uvicorn waits forever for the end of a request's head and for a client that does not
 read, and buffers everything that is unread; middleware would limit that too late.
@@ -191,7 +191,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
+        """Refuse a request that is not HTTP."""
         self._refuse(400, msg)
 
     def _expect_head(self) -> None:

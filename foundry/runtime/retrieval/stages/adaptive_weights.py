@@ -27,8 +27,8 @@ def adapt_weights(
     """Return the semantic and the keyword weight for a query.
 
     A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
-    to 1 goes to keywords. Otherwise the weights stay as they are, and also if the index does not
-    have an identifier of the query: keywords find parts of that at best.
+    to 1 goes to keywords. Otherwise the weights do not change; nor do they if the index lacks an
+    identifier of the query, of which keywords find parts at best.
     """
     if journal.unknown_identifiers:
         return semantic_weight, keyword_weight
@@ -47,8 +47,8 @@ def adapt_weights(
 def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
     """Return the share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
 
-    What may accompany an identifier belongs to one that it stands beside: `30 CFR 75.1725` is three
-    tokens of an identifier.
+    A token that may accompany an identifier is part of one next to it: `30 CFR 75.1725` is an
+    identifier of three tokens.
     """
     meaningful = [token for token in tokens if token.terms]
     belonging = 0

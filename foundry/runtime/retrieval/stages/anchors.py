@@ -20,7 +20,7 @@ def boost_anchors(
 ) -> Candidates:
     """Multiply the scores of candidates that contain an anchor; see `boosted`.
 
-    A chunk contains what stands in its text, headings or tags. Without anchors in the query
+    A chunk contains an anchor if its text, headings or tags do. Without anchors in the query
     nothing changes.
     """
     anchors = {whole_terms(token) for token in find_identifiers(tokens, patterns)}

@@ -35,7 +35,7 @@ def open_words(index: Index) -> Words:
 def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal) -> str:
     """Return the query with words corrected that no chunk has; the journal says which.
 
-    `original` in the journal is the query that searches for them all the same.
+    `original` in the journal is a query that searches for them as typed.
     """
     words = open_words(index)
     demanded = journal.stages.get("operators", {})

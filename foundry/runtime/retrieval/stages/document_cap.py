@@ -1,4 +1,4 @@
-"""A cap per document: at most so many hits of one document, so that others have room."""
+"""A cap on the hits of one document, so that others have room."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -94,7 +94,7 @@ def expand_query(
 ) -> NDArray[np.float32]:
     """Return the vector (d,) of a query and the `terms` words nearest to its own `vector` (d,).
 
-    A query that has an identifier is left as it is.
+    A query that has an identifier is not expanded.
     """
     if any(token.is_identifier for token in tokens):
         return vector

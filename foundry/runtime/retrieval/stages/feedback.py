@@ -1,4 +1,4 @@
-"""Feedback: what is near to the best result counts for more.
+"""Feedback: candidates near to the best one score higher.
 
 Rocchio (1971, Relevance feedback in information retrieval) moves the query towards what it found.
 Here the query stays where it is, and so do the cosines that results show; the best result, taken to

@@ -1,10 +1,10 @@
-"""Heuristic reranking: hits gain that name what the query names, or fit the category it names.
+"""Heuristic reranking: hits gain by what they name or are tagged with, if the query names it.
 
 The score is multiplied by two factors:
 
 - `entities`: 1 + gain * the mean, over the query's identifiers and capitalised names, of the
   rarity of those that the hit holds, in its text or above it; ln(n / chunks that hold it) / ln(n)
-  of n chunks, so that what stands in every chunk counts for nothing, and in one chunk for 1;
+  of n chunks, so that a name in every chunk counts 0, and a name in a single one counts 1;
 - `category`: 1 + gain if the query holds every word of the hit's source or of one of its tags.
 
 Recency, the third usual heuristic, is a stage by itself.
@@ -36,7 +36,7 @@ def rerank_heuristically(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by their factors; `tokens` are the query's.
 
-    Those below keep the factor 1, the least that there is, and so cannot overtake them.
+    Those below keep the lowest factor, 1, and so cannot overtake them.
     """
     places = candidates.best_places(hits)
     records = [index.chunk(int(number)) for number in candidates.chunks[places]]
@@ -54,7 +54,7 @@ def rerank_heuristically(
 def find_entities(tokens: Sequence[Token]) -> list[Terms]:
     """Return the terms of each identifier and each capitalised word of a query.
 
-    A query's first word is capitalised anyhow; it counts if the second one is capitalised too.
+    A query's first word is often capitalised, so it only counts if the second one is as well.
     """
     capitalised = [token.text[:1].isupper() for token in tokens]
     if capitalised:

@@ -75,11 +75,11 @@ def add_linked(
     neighbours: int,
     factor: float,
 ) -> Candidates:
-    """Add what is linked from or to the best `seeds` candidates, `neighbours` for each at most.
+    """Add documents linked from or to the best `seeds` candidates, at most `neighbours` for each.
 
     A linked document is represented by its best candidate, or by its first chunk if it has none;
     filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
-    keeps its score, and documents among the seeds are left as they are.
+    keeps its score, and documents among the seeds do not change.
     """
     seed_places = candidates.best_places(seeds)
     if not len(seed_places):

@@ -1,4 +1,4 @@
-"""Minimum scores: what is too weak is no hit, even if nothing else was found."""
+"""Minimum scores: a weak candidate is no hit, even if nothing else was found."""
 
 from dataclasses import fields
 

@@ -146,9 +146,9 @@ class Words:
     def _alike(
         self, codes: Sequence[int], edits: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return words (c,), ascending, whose length and set of letters so many edits may explain.
+        """Return words (c,), ascending, whose length and set of letters `edits` edits may explain.
 
-        Beside them stands by how many letters the sets differ (c,).
+        With them comes the number of letters by which the sets differ (c,).
         """
         shortest, longest = max(1, len(codes) - edits), min(MAX_LENGTH, len(codes) + edits)
         first, last = self.starts[[shortest, longest + 1]].tolist()

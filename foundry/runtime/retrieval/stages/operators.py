@@ -205,7 +205,7 @@ def _as_written(phrase: str) -> re.Pattern[str]:
     words.
     """
     written = unicodedata.normalize("NFKC", phrase).casefold().split()
-    # A mark by itself is one of those between words.
+    # A lone mark is one of those between words.
     words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
     pattern = r"[\W_]+".join(map(re.escape, words))
     # Scripts without cases are written without spaces, or with particles before and after.

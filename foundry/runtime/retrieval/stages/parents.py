@@ -17,7 +17,7 @@ from ..results import Hit, Journal, Passage
 def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:
     """Yield the hits, best first, each with its parent passage, and each parent only once.
 
-    The chunk's own text stays as it is. A chunk without a parent is given without a passage.
+    The text of the chunk does not change. A chunk without a parent gets no passage.
     """
     seen: set[tuple[str, int]] = set()
     merged = 0
@@ -69,7 +69,7 @@ def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[
 
 
 def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:
-    """Return the headings that stand above all of the chunks."""
+    """Return the headings that all of the chunks share."""
     common: list[str] = []
     for headings in zip(*(chunk.section for chunk in chunks), strict=False):
         if len(set(headings)) > 1:

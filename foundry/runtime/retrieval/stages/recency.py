@@ -1,4 +1,4 @@
-"""Recency: what was modified lately counts for more, by tiers or by decay.
+"""Recency: recently modified chunks score higher, by tiers or by decay.
 
 Ages are whole days, so that a query has the same answer all day long.
 """

@@ -1,4 +1,4 @@
-"""Reranking: a model reads the best hits beside the query, and orders them anew.
+"""Reranking: a model reads the best hits with the query, and reorders them.
 
 Hits keep the order that they had if the model cannot be loaded, fails, or takes longer than its
 deadline; the response says so.

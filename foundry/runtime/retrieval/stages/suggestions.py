@@ -1,7 +1,7 @@
 """Suggestions: how a query that is being typed may go on.
 
 The last word is completed by the words of the corpus, the most frequent first, and headings are
-offered in which the query stands at the beginning of a word, those that begin with it first.
+offered that have the query at the beginning of a word, those that begin with it first.
 """
 
 import unicodedata
@@ -50,7 +50,7 @@ class Suggestion(Record):
 
 
 def fold(text: str) -> str:
-    """Return a text as it is compared: in NFKC, case folded, in one line."""
+    """Return a text in the form that is compared: NFKC, case-folded, on one line."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -83,7 +83,7 @@ class Completions:
         return [word for word in found if fold(word) != beginning][:MAX_WORDS]
 
     def find_headings(self, query: str) -> list[str]:
-        """Return headings in which a folded query stands where a word begins."""
+        """Return headings that have a folded query at the beginning of a word."""
         span = _range(self.places.shape[1], self._text_at, query)[:MAX_RANKED]
         places = self.places[:, span.start : span.stop].T.tolist()
         found = {number: self.headings[number].decode() for number, _ in reversed(places)}

@@ -26,7 +26,7 @@ def boost_word_parts(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
 
-    Those below keep the factor 1, the least that there is, and so cannot overtake them.
+    Those below keep the lowest factor, 1, and so cannot overtake them.
     """
     places, parts = candidates.best_places(hits), find_parts(tokens)
     texts = [_read_text(index, int(number)) for number in candidates.chunks[places]]
