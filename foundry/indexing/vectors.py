@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.dense_lane import pack_signs
+from foundry.runtime.retrieval.dense_lane import (
+    HALVED_SIZE,
+    PASSING,
+    hamming,
+    pack_signs,
+    telling_half,
+)
 from foundry.runtime.retrieval.quantising import quantise
 
 RECALL_DEPTH = 20
@@ -129,19 +135,19 @@ class WrittenVectors:
         """Return the least number of candidates that finds 99 % of the `nearest` (q, depth).
 
         A neighbour is found by as many candidates as there are chunks nearer to the query by
-        Hamming distance, and one.
+        Hamming distance, and one; if half of the bits come first, it must be among those that
+        pass.
         """
         if not nearest.size:
             return SketchDepth(MIN_CANDIDATES, 1.0)
-        signs = pack_signs(queries, self.centre)
+        signs = pack_signs(queries, self.centre).T
         needed = []
-        for own, sign in zip(nearest, signs.T, strict=True):
-            distances = np.zeros(self.sketch.shape[1], dtype=np.uint16)
-            for column, word in zip(self.sketch, sign, strict=True):
-                distances += np.bitwise_count(column ^ word)
-            nearer = np.cumsum(np.bincount(distances))
-            neighbours = distances[own].astype(np.int64)
-            needed.append(np.where(neighbours > 0, nearer[neighbours - 1], 0) + 1)
+        for query, sign, own in zip(queries, signs, nearest, strict=True):
+            half = telling_half(query, self.centre)
+            rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
+            all_pass = len(self.scales) // HALVED_SIZE
+            nearer = _count_nearer(hamming(self.sketch, sign), own)
+            needed.append(np.maximum(nearer, np.minimum(rough, all_pass)) + 1)
         ranked = np.sort(np.concatenate(needed))
         least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
         candidates = max(MIN_CANDIDATES, -(-least // CANDIDATE_STEP) * CANDIDATE_STEP)
@@ -155,6 +161,15 @@ def background_of(cosines: NDArray[np.float32]) -> float:
     # Two digits: the last ones of a matrix product differ between machines.
     median = float(np.median(cosines))
     return round(min(max(median, 0.0), MAX_BACKGROUND), 2)
+
+
+def _count_nearer(
+    distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many of `distances` (n,) are less than those of the given chunks (m,)."""
+    up_to = np.cumsum(np.bincount(distances))
+    own = distances[chunks].astype(np.int64)
+    return np.where(own > 0, up_to[own - 1], 0)
 
 
 def _numbered(rows: ArrayFile) -> Iterator[tuple[int, NDArray[np.int8]]]:

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from foundry.indexing import vectors as builder_of_vectors
 from foundry.indexing.postings import K1, B, PostingsBuilder
 from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import VectorsBuilder
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval import dense_lane
 from foundry.runtime.retrieval.candidates import FEW_SCORES, best, each_once
 from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
@@ -178,7 +180,13 @@ def test_cosines_are_close_to_those_of_floats(dimensions: int) -> None:
     assert lane.scores(vectors[7], np.array([7]))[0] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_the_sketch_finds_what_a_full_scan_finds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [512, 10])
+def test_the_sketch_finds_what_a_full_scan_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    for module in (dense_lane, builder_of_vectors):
+        monkeypatch.setattr(module, "HALVED_SIZE", size)
+        monkeypatch.setattr(module, "PASSING", 2)
     centres = unit_rows(3, 40, 128)
     vectors = centres[np.arange(6000) % 40] + 0.05 * np.random.default_rng(4).normal(
         size=(6000, 128)
@@ -192,6 +200,7 @@ def test_the_sketch_finds_what_a_full_scan_finds(tmp_path: Path) -> None:
     measured = written.measure(queries, written.nearest(queries).chunks)
     assert measured.recall >= 0.99
     assert measured.candidates < 3000
+    assert (len(vectors) > size * measured.candidates) == (size == 10)
 
     rows, scales = quantise(vectors)
     lane = DenseLane(rows, scales, written.centre, written.sketch, measured.candidates)
