@@ -2,10 +2,11 @@
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.embedder import Vectors
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import split_words
@@ -80,3 +81,13 @@ def teach(texts: Sequence[str]) -> Vectors:
                 row += np.frombuffer(digest, dtype=np.uint8).astype(np.float32) - 127.5
         row /= max(1.0, float(np.sqrt(np.sum(row.astype(np.float64) ** 2))))
     return vectors
+
+
+def as_chunks(
+    model: Callable[[Sequence[str]], Vectors],
+) -> Callable[[Sequence[ChunkRecord]], Vectors]:
+    """What gives the vectors of chunks as the model embeds their texts."""
+    return lambda chunks: model([chunk_text(chunk) for chunk in chunks])
+
+
+teach_chunks = as_chunks(teach)

@@ -26,7 +26,6 @@ def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluati
         "missing": [],
         "skipped": {"empty": 0, "too_long": 0},
         "unjudged": 0,
-        "known_items": None,
     }
     questions = [
         {

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
 from foundry.errors import StrictBuildError
-from foundry.records import Document, Finding, KnownItemFigures, Skipped
+from foundry.records import Document, Finding, Skipped
 from foundry.secrets import find_secrets
 from foundry.tables import format_table
 
@@ -199,8 +199,6 @@ def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> st
         for name, row in zip(names, rows, strict=False)
     ]
     parts = [format_table([["source", *columns], *cells]), *_sections(report)]
-    if "known_items" in report:
-        parts.append(KnownItemFigures(**report["known_items"]).describe())
     return "\n".join(parts)
 
 

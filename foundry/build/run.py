@@ -19,7 +19,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -186,8 +186,6 @@ class _Build:
             progress.advance(writer.chunk_count)
         if embedder is not None:
             writer.make_query_encoder(embedder)
-            if embedder.known_items is not None:
-                report["known_items"] = asdict(embedder.known_items)
         return writer.finish(report, config_sha256=hash_config(self.config)), report, asked
 
     def _check(self, report: Mapping[str, Any]) -> None:

@@ -47,8 +47,7 @@ def build(project: Path, as_json: bool, quiet: bool, **chosen: Any) -> None:
     if as_json:
         values = asdict(result)
         report = values.pop("report")
-        kept = {name: report[name] for name in ("sources", "known_items") if name in report}
-        print_json({**values, **kept})
+        print_json({**values, "sources": report["sources"]})
         return
     show_result(result)
 
@@ -89,7 +88,7 @@ def show_result(result: BuildResult) -> None:
         click.echo(f"queries are embedded by {how} ({result.queries.reason})")
     if result.refused:
         click.echo(
-            f"{result.refused:,} chunks have no vector, because the model refused them"
+            f"{result.refused:,} chunks have no vector by the model, which refused them"
             f" (listed in {result.index}/report.json)"
         )
     click.echo(format_report(result.report, result.changes.seconds))

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.records import KnownItemFigures
 from foundry.runtime.index.records import ChunkRecord
 
 Vectors = NDArray[np.float32]
@@ -65,12 +64,7 @@ class QueryEncoder:
 
 
 class Embedder(ABC):
-    """A document embedder; one that asks no model needs no more than the abstract methods.
-
-    `known_items` are figures of its model and the built-in table; None if not measured.
-    """
-
-    known_items: KnownItemFigures | None = None
+    """A document embedder; one that asks no model needs no more than the abstract methods."""
 
     @property
     @abstractmethod
@@ -97,6 +91,8 @@ class Embedder(ABC):
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
         """Return the encoder for queries; asked once, when all documents have been embedded.
+
+        If that changes the contract, documents have to be embedded again.
 
         `chunks` gives all chunks of the index, in its order, as often as it is called; `overlap`
         compares an encoder's ranking with the model's own.

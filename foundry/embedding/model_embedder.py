@@ -1,11 +1,20 @@
-"""Documents embedded by a model; queries by an encoder trained after it, or by the model itself."""
+"""Documents embedded by a model; queries by an encoder trained after it, or by the model itself.
+
+An encoder that can be trained after one vector can be trained after two. So where the built-in
+table knows the language, a chunk's vector is the model's and the table's end to end, which finds
+more than either (`benchmarks/results/embeddings.md`). The model itself knows nothing of the table:
+where it embeds the queries, documents have its vectors alone.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
 
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.distil.corpus_texts import embedded_text
-from foundry.embedding.distil.known_items import compare_with_table
+from foundry.embedding.distil.distill import unit_rows
 from foundry.embedding.distil.query_distillation import (
     DistillationOptions,
     DistilledQueries,
@@ -20,18 +29,23 @@ from foundry.embedding.embedder import (
     Vectors,
 )
 from foundry.embedding.providers.batching import BatchedModel
+from foundry.embedding.static import StaticEmbedder
 from foundry.progress import Progress, StartStep
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
-"""Of the encoder's ten best chunks with the model's, beyond chance, to be as good as the model.
+"""Of the encoder's ten best chunks with its teacher's, beyond chance, to be as good as that.
 
 Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all
-of the model's nDCG, below it the loss grows fast.
+of its teacher's nDCG, below it the loss grows fast.
 """
 
 MINIMUM_HELD_OUT = 30
 """Texts: an overlap measured on fewer says little."""
+
+
+TABLE_LANGUAGE = "english"
+"""Of the documents that the built-in table can embed."""
 
 
 class ModelEmbedder(Embedder):
@@ -44,18 +58,29 @@ class ModelEmbedder(Embedder):
         self._options = options
         self._language = language
         self._step = step
+        has_table = language == TABLE_LANGUAGE and options.query != "same"
+        self._table = StaticEmbedder(language) if has_table else None
 
     @property
     def contract(self) -> Contract:
         """The contract for the manifest; complete once a text has been embedded."""
         model = self._model.model
-        return Contract(
+        alone = Contract(
             model.provider,
             model.model,
             model.revision,
             self._model.dimensions,
             model.prefixes.document,
             model.prefixes.query,
+        )
+        if self._table is None:
+            return alone
+        table = self._table.contract
+        return replace(
+            alone,
+            model=f"{alone.model} + {table.model}",
+            revision="+".join(filter(None, (alone.revision, table.revision))),
+            dimensions=alone.dimensions + table.dimensions,
         )
 
     @property
@@ -72,17 +97,31 @@ class ModelEmbedder(Embedder):
     ) -> Vectors:
         """Vectors (n, dimensions) of texts, each below its headings.
 
-        A zero row stands for a text that the model refuses.
+        A zero row stands for a text that the model refuses and the table, if it takes part, cannot
+        embed either.
         """
-        return self._model.embed(_join_all(headings, texts), "document", progress)
+        vectors = self._model.embed(_join_all(headings, texts), "document", progress)
+        return self._join_table(vectors, headings, texts)
+
+    def _join_table(
+        self, vectors: Vectors, headings: Sequence[str], texts: Sequence[str]
+    ) -> Vectors:
+        """Unit vectors of texts by the model, with the table's at the end if it takes part.
+
+        Both weigh the same; where one is zero, the other has all of the length.
+        """
+        if self._table is None:
+            return vectors
+        known = self._table.embed_documents(headings, texts, int)
+        return unit_rows(np.concatenate([vectors, known], axis=1))
 
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
         """Distil an encoder, and choose between it and the model as the configuration says.
 
-        `auto` takes the model, which a server then has to run or to reach, only where that is known
-        to find more: the encoder falls short of the model, and the model beats the built-in table.
+        `auto` takes the model, which a server then has to run or to reach, only where the encoder
+        falls short of its teacher. Documents are embedded by the model alone from then on.
         """
         wanted = self._options.query
         if wanted == "same":
@@ -90,25 +129,16 @@ class ModelEmbedder(Embedder):
         distilled = self._distil(chunks)
         held_out = distilled.held_out
         overlap_at_10 = overlap(held_out.texts, held_out.targets, held_out.encoded)
-        self.known_items = compare_with_table(
-            chunks,
-            lambda texts: self._model.embed(texts, "document"),
-            lambda texts: self._model.embed(texts, "query"),
-            overlap,
-        )
         if wanted == "distilled":
             encoder, reason = "distilled", "foundry.toml asks for it"
         elif overlap_at_10 is None or len(held_out.texts) < MINIMUM_HELD_OUT:
-            encoder, reason = "distilled", "the corpus is too small to tell it from the model"
+            encoder, reason = "distilled", "the corpus is too small to tell it from its teacher"
         elif overlap_at_10 >= MINIMUM_OVERLAP:
             encoder = "distilled"
-            reason = f"overlap@10 with the model, beyond chance, reaches {MINIMUM_OVERLAP}"
-        elif self.known_items is not None and not self.known_items.is_gain:
-            encoder = "distilled"
-            reason = "the model itself finds no more than the built-in table"
+            reason = f"overlap@10 with its teacher, beyond chance, reaches {MINIMUM_OVERLAP}"
         else:
             encoder = "same"
-            reason = f"overlap@10 with the model, beyond chance, is below {MINIMUM_OVERLAP}"
+            reason = f"the trained table's overlap@10, beyond chance, is below {MINIMUM_OVERLAP}"
         figures = QueryFigures(
             encoder,
             reason,
@@ -122,6 +152,7 @@ class ModelEmbedder(Embedder):
 
     def _ask_model(self, figures: QueryFigures) -> QueryEncoder:
         """Return the model itself, which the server will ask as well."""
+        self._table = None
         return QueryEncoder(
             figures, lambda texts: self._model.embed(texts, "query"), lambda _folder: ""
         )
@@ -133,10 +164,12 @@ class ModelEmbedder(Embedder):
 
         def teach(texts: Sequence[str]) -> Vectors:
             with self._step("Teaching", "texts", len(texts)) as progress:
-                return self._model.embed(texts, "query", progress.advance)
+                vectors = self._model.embed(texts, "query", progress.advance)
+            return self._join_table(vectors, [""] * len(texts), texts)
 
-        def teach_chunks(texts: Sequence[str]) -> Vectors:
-            return self._model.embed(texts, "document")
+        def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
+            headings = ["\n".join(chunk.headings()) for chunk in drawn]
+            return self.embed_documents(headings, [chunk.text for chunk in drawn], int)
 
         options = DistillationOptions(
             texts=self._options.distillation_texts, language=self._language

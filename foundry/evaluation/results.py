@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from foundry.evaluation.metrics import METRICS, Interval, bootstrap
 from foundry.evaluation.questions import describe_skipped
-from foundry.records import KnownItemFigures
 from foundry.tables import format_table
 
 CONFIGURED = "hybrid"
@@ -146,8 +145,6 @@ class Evaluation:
                 f"{system} differs by {difference.mean:+.4f},"
                 f" 95 % interval {difference.low:+.4f} to {difference.high:+.4f}: {verdict}"
             )
-        if figures := self.facts["known_items"]:
-            notes.append(f"when it was built, {KnownItemFigures(**figures).describe()}")
         if self.kind == "known-item":
             notes.append(
                 "known-item queries were made from the corpus: they are no measure of real"

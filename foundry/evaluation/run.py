@@ -1,6 +1,5 @@
 """The order of an evaluation: choose questions, ask servers, judge their answers."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stag
 from foundry.features.providers import Provider
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
-from foundry.runtime.index.layout import IndexLayout
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
@@ -88,7 +86,7 @@ def evaluate_server(
         )
     asked = _choose_questions(config, index, options)
     reports, variants = _ask_all(config, index, query_encoder, asked, options, reporter)
-    evaluation = _collect(config, reports, asked, IndexLayout(index).report)
+    evaluation = _collect(config, reports, asked)
     tuning = _tune(config, evaluation, reports, variants) if options.tune else None
     comparison = None if former is None else compare(former, evaluation, options.tolerance)
     failures = find_shortfalls(minimums, evaluation.means()[CONFIGURED])
@@ -155,9 +153,7 @@ def _ask_all(
     return reports, candidates
 
 
-def _collect(
-    config: Config, reports: Mapping[str, Report], asked: QuestionSet, build_report: Path
-) -> Evaluation:
+def _collect(config: Config, reports: Mapping[str, Report], asked: QuestionSet) -> Evaluation:
     own = reports[CONFIGURED]
     found = {mode: (own, mode) for mode in own.latency_ms}
     systems = {CONFIGURED: found.pop(CONFIGURED)}
@@ -166,12 +162,7 @@ def _collect(
         systems |= {name: (reports[name], "hybrid") for name in reports if name != CONFIGURED}
     systems |= found
     return Evaluation(
-        facts={
-            **own.facts,
-            "skipped": dict(asked.skipped),
-            "unjudged": asked.unjudged,
-            "known_items": json.loads(build_report.read_bytes()).get("known_items"),
-        },
+        facts={**own.facts, "skipped": dict(asked.skipped), "unjudged": asked.unjudged},
         configured={
             "fusion": config.search.fusion,
             **dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True)),

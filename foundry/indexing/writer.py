@@ -134,6 +134,7 @@ class IndexWriter:
     def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
         """Embed all chunks, when all have been added; `progress` is told how many more are done."""
         self.close()
+        self._vectors = None
         for headings, texts in self._read_texts():
             vectors = embedder.embed_documents(headings, texts, progress)
             if self._vectors is None:
@@ -162,7 +163,12 @@ class IndexWriter:
             self._lanes.postings,
             self._written.shape,
         )
+        contract = embedder.contract
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
+        if embedder.contract != contract:
+            self.embed(embedder)
+            assert self._vectors is not None
+            self._written = self._vectors.write()
         if self._options.expansion_words:
             texts = (chunk.text for chunk in self._read_chunks())
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)

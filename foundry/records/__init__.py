@@ -58,36 +58,6 @@ class RawDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownItemFigures:
-    """Figures of a model and the built-in table at known-item questions, by meaning alone.
-
-    `model` and `static` are mean reciprocal ranks over `questions` questions made from the corpus.
-    """
-
-    questions: int
-    model: float
-    static: float
-
-    @property
-    def is_gain(self) -> bool:
-        """True if the model finds more than the table."""
-        return self.model > self.static
-
-    def describe(self) -> str:
-        """Return both figures in a sentence, and what follows where the model gains nothing."""
-        said = (
-            f"{self.questions:,} known-item questions, by meaning alone: mean reciprocal rank"
-            f" {self.model:.4f} by the model, {self.static:.4f} by the built-in table"
-        )
-        if self.is_gain:
-            return said
-        return (
-            f'{said}; provider = "static" finds as much of them and needs no model: compare the two'
-            " by questions that people ask"
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Skipped:
     """An input that is not in the index, and why. `reason` is a short constant phrase."""
 

@@ -2,25 +2,30 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import MakeProject, Project
-from distillation_corpora import ENGLISH, RUSSIAN
-from embedding_services import FakeService, fake_service
+from distillation_corpora import ENGLISH, RUSSIAN, make_chunk
+from embedding_services import FakeService, Refusal, embed_text, fake_service
 
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.embedder import QueryEncoder
+from foundry.embedding import model_embedder
+from foundry.embedding.distil.distill import unit_rows
+from foundry.embedding.embedder import Vectors
 from foundry.embedding.model_embedder import MINIMUM_OVERLAP, ModelEmbedder
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
+from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.progress import Reporter
 from foundry.runtime.index.records import ChunkRecord
 
 KEY = "key-of-the-service"
+TABLE = StaticEmbedder().contract
 CONFIG = """
 [project]
 name = "notes"
@@ -63,43 +68,56 @@ def dense_of(project: Project) -> dict[str, object]:
     return dense
 
 
-@pytest.mark.parametrize(
-    ("query", "overlap", "count", "words", "encoder", "reason"),
-    [
-        ("auto", MINIMUM_OVERLAP, 200, RUSSIAN, "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 200, RUSSIAN, "same", "is below 0.7"),
-        ("auto", MINIMUM_OVERLAP, 200, ENGLISH, "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 200, ENGLISH, "distilled", "no more than the built-in"),
-        ("auto", 0.0, 3, RUSSIAN, "distilled", "too small"),
-        ("auto", None, 200, RUSSIAN, "distilled", "too small"),
-        ("distilled", 0.0, 200, RUSSIAN, "distilled", "foundry.toml"),
-        ("distilled", 0.0, 3, RUSSIAN, "distilled", "foundry.toml"),
-        ("same", 1.0, 200, RUSSIAN, "same", "foundry.toml"),
-    ],
-)
-def test_gate(
-    query: str,
-    overlap: float | None,
-    count: int,
-    words: list[str],
-    encoder: str,
-    reason: str,
-    service: FakeService,
-    tmp_path: Path,
-) -> None:
-    # A model of so few numbers mistakes words for each other; the table has no Russian ones.
-    service.dimensions = 3 if words is ENGLISH else 64
-    options = EmbeddingSection(
+def options_of(service: FakeService, query: str = "auto", **more: Any) -> EmbeddingSection:
+    return EmbeddingSection(
         provider="openai",
         model="words",
         base_url=service.base_url,
         api_key_env="EMBEDDING_API_KEY",
         query=query,  # type: ignore[arg-type]
         distillation_texts=500,
+        **more,
     )
-    with closing(BatchedModel(open_model(options), VectorCache(tmp_path / "cache"))) as model:
-        made = make_encoder(model, options, overlap, count, words)
-        vectors = made.encode([" ".join(words[:3]), ""])
+
+
+@contextmanager
+def opened_embedder(
+    options: EmbeddingSection, folder: Path, language: str = "english"
+) -> Iterator[ModelEmbedder]:
+    with closing(BatchedModel(open_model(options), VectorCache(folder / "cache"))) as model:
+        yield ModelEmbedder(model, options, language, Reporter(quiet=True).step)
+
+
+@pytest.mark.parametrize(
+    ("query", "overlap", "count", "language", "encoder", "reason"),
+    [
+        ("auto", MINIMUM_OVERLAP, 200, "english", "distilled", "reaches 0.7"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 200, "english", "same", "is below 0.7"),
+        ("auto", MINIMUM_OVERLAP, 200, "german", "distilled", "reaches 0.7"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 200, "german", "same", "is below 0.7"),
+        ("auto", 0.0, 3, "english", "distilled", "too small"),
+        ("auto", None, 200, "english", "distilled", "too small"),
+        ("distilled", 0.0, 200, "english", "distilled", "foundry.toml"),
+        ("distilled", 0.0, 3, "english", "distilled", "foundry.toml"),
+        ("same", 1.0, 200, "english", "same", "foundry.toml"),
+    ],
+)
+def test_gate(
+    query: str,
+    overlap: float | None,
+    count: int,
+    language: str,
+    encoder: str,
+    reason: str,
+    service: FakeService,
+    tmp_path: Path,
+) -> None:
+    chunks = make_chunks(count)
+    with opened_embedder(options_of(service, query), tmp_path, language) as embedder:
+        embedder.embed_documents([""] * count, [chunk.text for chunk in chunks], int)
+        made = embedder.make_query_encoder(lambda: chunks, lambda *_: overlap)
+        vectors = made.encode(["valve pump", ""])
+        contract = embedder.contract
     assert made.figures.encoder == encoder
     assert reason in made.figures.reason
     if query == "same":
@@ -108,49 +126,89 @@ def test_gate(
         assert made.figures.overlap_at_10 == overlap
         assert made.figures.agreement is not None
         assert 0 < made.figures.taught <= 500
-    assert vectors.shape == (2, service.dimensions)
+    with_table = encoder == "distilled" and language == "english"
+    assert contract.dimensions == (64 + TABLE.dimensions if with_table else 64)
+    assert vectors.shape == (2, contract.dimensions)
     assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-5)
     assert not vectors[1].any()
 
 
-def make_encoder(
-    model: BatchedModel,
-    options: EmbeddingSection,
-    overlap: float | None,
-    count: int,
-    words: list[str],
-) -> QueryEncoder:
-    """For a corpus of so many chunks of these words, if rankings overlapped by so much."""
-    embedder = ModelEmbedder(model, options, "english", Reporter(quiet=True).step)
-    chunks = [
-        ChunkRecord(
-            id=f"c{number}",
-            document_id=f"d{number // 5}",
-            title=f"{words[number // 5 % 20]} {words[number // 100]} {words[number // 7 % 20]}",
-            text=" ".join(words[number // step % 20] for step in (1, 3, 20, 50)) + ".",
-            section=[],
-            position={},
-            source="s",
-            path="p",
-            url=None,
-            tags=[],
-            modified=None,
-            also_at=[],
+def make_chunks(count: int) -> list[ChunkRecord]:
+    return [
+        make_chunk(
+            number,
+            " ".join(ENGLISH[number // step % 20] for step in (1, 3, 20, 50)) + ".",
+            document=f"d{number // 5}",
+            title=f"{ENGLISH[number // 5 % 20]} {ENGLISH[number // 100]} {number // 7 % 20}",
         )
         for number in range(count)
     ]
-    embedder.embed_documents([""] * count, [chunk.text for chunk in chunks], int)
-    return embedder.make_query_encoder(lambda: chunks, lambda *_: overlap)
+
+
+def by_service(text: str) -> Vectors:
+    """The unit vector (1, 64) that the service gives for a text."""
+    return unit_rows(np.array([embed_text(text)], dtype=np.float32))
+
+
+def by_table(heading: str, text: str) -> Vectors:
+    """The unit vector (1, d) that the built-in table gives for a text under its heading."""
+    return StaticEmbedder().embed_documents([heading], [text], int)
+
+
+def test_vectors_of_the_model_and_the_table_weigh_the_same(
+    service: FakeService, tmp_path: Path
+) -> None:
+    text = "Open the valve with a spanner."
+    with opened_embedder(options_of(service), tmp_path) as embedder:
+        with_heading, alone = embedder.embed_documents(["Valves", ""], [text, text], int)
+    half = np.sqrt(np.float32(0.5))
+    for found, heading, joined in ((with_heading, "Valves", f"Valves\n{text}"), (alone, "", text)):
+        assert found[:64] == pytest.approx(half * by_service(joined)[0], abs=1e-6)
+        assert found[64:] == pytest.approx(half * by_table(heading, text)[0], abs=1e-6)
+
+
+def test_where_one_vector_is_missing_the_other_has_all_the_length(
+    service: FakeService, tmp_path: Path
+) -> None:
+    service.decide = lambda _, texts: (
+        Refusal(400, {"error": {"message": "no"}}) if any("secret" in t for t in texts) else None
+    )
+    russian = " ".join(RUSSIAN)
+    texts = ["A valve.", russian, "A secret valve.", f"secret {russian[:60]}"]
+    with opened_embedder(options_of(service), tmp_path) as embedder:
+        _, untold, refused, nothing = embedder.embed_documents([""] * 4, texts, int)
+        assert [refusal["text"] for refusal in embedder.refusals()] == texts[2:]
+    assert untold[:64] == pytest.approx(by_service(texts[1])[0], abs=1e-6)
+    assert not untold[64:].any()
+    assert not refused[:64].any()
+    assert refused[64:] == pytest.approx(by_table("", texts[2])[0], abs=1e-6)
+    assert not nothing.any()
+
+
+def test_text_in_parts_has_the_mean_of_the_model_and_one_vector_of_the_table(
+    service: FakeService, tmp_path: Path
+) -> None:
+    text = " ".join(f"The {word} is near the {other}." for word in ENGLISH for other in ENGLISH[:3])
+    options = options_of(service, max_tokens=64)
+    with opened_embedder(options, tmp_path) as embedder:
+        (found,) = embedder.embed_documents([""], [text], int)
+    with opened_embedder(options, tmp_path, "german") as embedder:
+        mean = embedder.embed_documents([""], [text], int)
+    assert max(len(asked) for asked in service.answered) < len(text)
+    assert found == pytest.approx(unit_rows(np.hstack([mean, by_table("", text)]))[0], abs=1e-6)
 
 
 def test_manifest_records_the_contract(make_project: MakeProject, service: FakeService) -> None:
     project = project_of(make_project, service, 'query = "distilled"\nquery_prefix = "q: "')
     project.succeed("build", "--quiet")
     dense = dense_of(project)
-    assert (dense["provider"], dense["model"], dense["dimensions"]) == ("openai", "words", 64)
+    table = TABLE.dimensions
+    expected = ("openai", "words + static-en", 64 + table)
+    assert (dense["provider"], dense["model"], dense["dimensions"]) == expected
+    assert dense["revision"] == TABLE.revision
     assert (dense["document_prefix"], dense["query_prefix"]) == ("", "q: ")
     assert dense["encoder_sha256"]
-    assert len(dense["probe_vector"]) == 64  # type: ignore[arg-type]
+    assert len(dense["probe_vector"]) == 64 + table  # type: ignore[arg-type]
     assert not list(project.index.parent.rglob("*.sqlite"))
     for path in project.root.rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
@@ -240,26 +298,49 @@ def test_small_corpus_needs_nothing_heavy(make_project: MakeProject, service: Fa
         (project.root / "sources" / name).unlink()
     printed = project.succeed("build", "--quiet").stdout
     assert "queries are embedded by a table distilled from the model" in printed
-    assert "the corpus is too small to tell it from the model" in printed
+    assert "the corpus is too small to tell it from its teacher" in printed
     assert (project.export() / "notes/data/encoder").is_dir()
 
 
-def test_what_the_model_gains_is_said_everywhere(
+def vectors_of(project: Project) -> dict[str, bytes]:
+    names = ("vectors.i8.npy", "vectors.scale.npy", "vectors.centre.npy", "sketch.npy")
+    return {name: (project.index / name).read_bytes() for name in names}
+
+
+def test_model_that_embeds_queries_embeds_documents_alone(
+    make_project: MakeProject, service: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = project_of(make_project, service, 'query = "same"')
+    project.succeed("build", "--quiet")
+    assert (dense_of(project)["model"], dense_of(project)["dimensions"]) == ("words", 64)
+    expected = vectors_of(project)
+    config = project.root / "foundry.toml"
+    config.write_text(config.read_text().replace('"same"', '"distilled"'))
+    chunks = set(service.answered)
+    service.reset_counters()
+    project.succeed("build", "--quiet")
+    assert dense_of(project)["dimensions"] == 64 + TABLE.dimensions
+    # Whatever the table adds, the model's own vectors of the chunks are still known.
+    assert len(chunks & set(service.answered)) <= 1
+
+    # The decision falls when all documents have been embedded, with the table.
+    monkeypatch.setattr(model_embedder, "MINIMUM_OVERLAP", 1.1)
+    monkeypatch.setattr(model_embedder, "MINIMUM_HELD_OUT", 1)
+    config.write_text(config.read_text().replace('"distilled"', '"auto"'))
+    printed = project.succeed("build", "--quiet").stdout
+    assert "queries are embedded by the model itself" in printed
+    assert vectors_of(project) == expected
+    assert (dense_of(project)["model"], dense_of(project)["dimensions"]) == ("words", 64)
+    # The service was asked for a probe again, and for nothing else twice.
+    assert len([text for text, count in service.answered.items() if count > 1]) <= 1
+
+
+def test_other_languages_have_the_model_alone(
     make_project: MakeProject, service: FakeService
 ) -> None:
-    service.dimensions = 3
-    project = project_of(make_project, service)
-    built = project.succeed("build", "--quiet").stdout
-    report = json.loads((project.index / "report.json").read_bytes())
-    found = report["known_items"]
-    assert found["questions"] >= 10
-    assert found["model"] <= found["static"]
-    assert dense_of(project)["provider"] == "openai"
-    again = json.loads(project.succeed("build", "--quiet", "--json").stdout)
-    assert again["unchanged"]
-    evaluated = json.loads(project.succeed("eval", "--quiet", "--json").stdout)
-    assert again["known_items"] == evaluated["known_items"] == found
-    said = f"mean reciprocal rank {found['model']:.4f} by the model, {found['static']:.4f} by the"
-    for text in (built, project.succeed("eval", "--quiet").stdout):
-        assert said in text
-        assert 'provider = "static" finds as much' in text
+    project = project_of(make_project, service, 'query = "distilled"')
+    config = project.root / "foundry.toml"
+    named = 'name = "notes"\n'
+    config.write_text(config.read_text().replace(named, f'{named}language = "german"\n'))
+    project.succeed("build", "--quiet")
+    assert (dense_of(project)["model"], dense_of(project)["dimensions"]) == ("words", 64)

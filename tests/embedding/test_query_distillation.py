@@ -13,9 +13,11 @@ from distillation_corpora import (
     DIMENSIONS,
     ENGLISH,
     RUSSIAN,
+    as_chunks,
     make_chunk,
     make_corpus,
     teach,
+    teach_chunks,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +37,7 @@ OPTIONS = DistillationOptions(texts=1500)
 
 def distil(chunks: Sequence[ChunkRecord], **changes: int) -> DistilledQueries:
     options = DistillationOptions(**{"texts": 1500, **changes})
-    return distil_queries(lambda: iter(chunks), teach, teach, options)
+    return distil_queries(lambda: iter(chunks), teach, teach_chunks, options)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ def test_the_model_is_asked_within_the_budget() -> None:
 def test_epochs_are_reported() -> None:
     epochs: list[Epoch] = []
     chunks = make_corpus(ENGLISH, documents=10)
-    distil_queries(lambda: iter(chunks), teach, teach, OPTIONS, epochs.append)
+    distil_queries(lambda: iter(chunks), teach, teach_chunks, OPTIONS, epochs.append)
     assert [epoch.number for epoch in epochs] == list(range(1, len(epochs) + 1))
 
 
@@ -156,7 +158,7 @@ def failing(texts: Sequence[str]) -> Vectors:
 
 def test_texts_that_the_model_refuses_are_left_out() -> None:
     chunks = make_corpus(ENGLISH)
-    distilled = distil_queries(lambda: iter(chunks), failing, failing, OPTIONS)
+    distilled = distil_queries(lambda: iter(chunks), failing, as_chunks(failing), OPTIONS)
     assert distilled.held_out.targets.any(axis=1).all()
     assert distilled.agreement > 0.8
 
@@ -177,7 +179,8 @@ def test_a_wide_space() -> None:
         return np.concatenate([narrow] * 48, axis=1) / np.float32(48**0.5)
 
     chunks = make_corpus(ENGLISH, documents=20)
-    distilled = distil_queries(lambda: iter(chunks), wide, wide, DistillationOptions(texts=300))
+    options = DistillationOptions(texts=300)
+    distilled = distil_queries(lambda: iter(chunks), wide, as_chunks(wide), options)
     assert distilled.encode(["oil"]).shape == (1, 48 * DIMENSIONS)
 
 
@@ -191,13 +194,13 @@ def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
 
     options = DistillationOptions(texts=100, chunks=100, epochs=1)
     tracemalloc.start()
-    distil_queries(chunks, teach, teach, options)
+    distil_queries(chunks, teach, teach_chunks, options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # The corpus is 10 MB of text; the built-in table and what is made of it takes the most.
     small = [make_chunk(number, f"oil {number}") for number in range(100)]
     tracemalloc.start()
-    distil_queries(lambda: iter(small), teach, teach, options)
+    distil_queries(lambda: iter(small), teach, teach_chunks, options)
     _, least = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < least + 8_000_000
@@ -206,10 +209,11 @@ def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
 HASHED = """
 import sys, tempfile
 from pathlib import Path
-from distillation_corpora import ENGLISH, CHINESE, make_corpus, teach
+from distillation_corpora import ENGLISH, CHINESE, make_corpus, teach, teach_chunks
 from foundry.embedding.distil.query_distillation import DistillationOptions, distil_queries
 chunks = make_corpus([*ENGLISH, *CHINESE])
-distilled = distil_queries(lambda: iter(chunks), teach, teach, DistillationOptions(texts=800))
+options = DistillationOptions(texts=800)
+distilled = distil_queries(lambda: iter(chunks), teach, teach_chunks, options)
 with tempfile.TemporaryDirectory() as folder:
     print(distilled.write(Path(folder) / "encoder"))
 """

@@ -40,6 +40,9 @@ MAX_HELD_OUT = 400
 Teach = Callable[[Sequence[str]], Vectors]
 """Unit vectors (n, d) of texts; a zero row for one that could not be embedded."""
 
+TeachChunks = Callable[[Sequence[ChunkRecord]], Vectors]
+"""The same of chunks."""
+
 
 @dataclass(frozen=True, slots=True)
 class DistillationOptions:
@@ -105,15 +108,15 @@ class DistilledQueries:
 def distil_queries(
     chunks: Callable[[], Iterable[ChunkRecord]],
     teach: Teach,
-    teach_chunks: Teach | None = None,
+    teach_chunks: TeachChunks | None = None,
     options: DistillationOptions | None = None,
     progress: Callable[[Epoch], object] | None = None,
 ) -> DistilledQueries:
     """Train an encoder for queries after a model.
 
     `chunks` gives all chunks, those of a document in a row; it is called a few times. `teach` gives
-    the model's vectors of texts as queries, `teach_chunks` those of chunks, already known (see
-    `corpus_texts.chunk_text`); None where it embeds queries in another way than documents.
+    the model's vectors of texts as queries, `teach_chunks` those of chunks, already known; it is
+    None where queries are embedded in another way than documents.
 
     The same chunks, vectors and options give the same files on any x86-64 machine.
     """
@@ -130,9 +133,8 @@ def distil_queries(
     targets = teach(texts)
     taught = len(texts)
     if teach_chunks is not None:
-        chunk_texts = [chunk_text(chunk) for chunk in drawn]
-        texts = [*texts, *chunk_texts]
-        targets = np.concatenate([targets, teach_chunks(chunk_texts)])
+        texts = [*texts, *map(chunk_text, drawn)]
+        targets = np.concatenate([targets, teach_chunks(drawn)])
     usable = np.flatnonzero(targets.any(axis=1))
     kept_back = usable[usable < taught][: min(MAX_HELD_OUT, round(taught * HELD_OUT_SHARE))]
     # Held-out texts come first: the draw has mixed them, and all come before the chunks.
