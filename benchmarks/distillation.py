@@ -1,12 +1,12 @@
 """What a distilled query encoder keeps of its model: `python benchmarks/distillation.py --help`.
 
 Each collection (BEIR's layout) is built with `[embedding] provider = "sentence-transformers"`, the
-model a local folder, and `query = "distilled"`. nDCG@10 by document of every lane and fusion, first
-with the model embedding the queries, then with the encoder, both ranked by the lanes of the index;
-the last columns are the static provider's, on an index of its own.
+model a local folder. nDCG@10 by document of every lane and fusion: with `query = "same"`, where the
+model embeds the queries and documents have its vectors alone; with `query = "distilled"`, where the
+encoder's teacher is the model and the built-in table together; and with the static provider.
 
 `--gate` trains encoders that are bad in several ways instead, and sets what their rankings have in
-common with the model's on held-out texts (overlap@10, by which `query = "auto"` decides) beside
+common with their teacher's on held-out texts (overlap@10, by which `query = "auto"` decides) beside
 what they keep of its nDCG. `--small` needs no model and no collection: it distils the built-in
 encoder on the examples, as a check that all of it runs.
 """
@@ -15,7 +15,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +31,9 @@ from foundry.embedding.distil.query_distillation import (
     DistilledQueries,
     distil_queries,
 )
-from foundry.embedding.embedder import Vectors
+from foundry.embedding.embedder import Embedder, Vectors
 from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.model_embedder import ModelEmbedder
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
@@ -39,6 +41,7 @@ from foundry.embedding.vector_cache import VectorCache
 from foundry.evaluation.metrics import measure
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
+from foundry.progress import Reporter
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
@@ -118,29 +121,50 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
     return Bench(collection, index)
 
 
-def open_taught(folder: Path, model: Path, work: Path) -> tuple[Bench, BatchedModel, float]:
-    """Build a collection under a model; also the model, and the seconds of the build."""
+def open_taught(folder: Path, model: Path, work: Path, query: str = "distilled") -> Bench:
+    """Build a collection under a model."""
     embedding = (
-        '\n[embedding]\nprovider = "sentence-transformers"\nquery = "distilled"\n'
+        f'\n[embedding]\nprovider = "sentence-transformers"\nquery = "{query}"\n'
         f'model = "{model.resolve()}"\n'
     )
-    start = time.perf_counter()
-    bench = open_bench(folder.name, folder, work, embedding)
-    seconds = time.perf_counter() - start
-    opened = open_model(load_config(work / folder.name).embedding)
-    cache = VectorCache(work / folder.name / ".foundry" / "cache.sqlite")
-    return bench, BatchedModel(opened, cache), seconds
+    return open_bench(folder.name, folder, work, embedding)
+
+
+@contextmanager
+def opened_teacher(project: Path) -> Iterator[tuple[BatchedModel, Embedder]]:
+    """Provide a built project's model, and it together with the built-in table.
+
+    The model has to be one that embeds queries as it does documents.
+    """
+    config = load_config(project)
+    cache = VectorCache(project / ".foundry" / "cache.sqlite")
+    with closing(BatchedModel(open_model(config.embedding), cache)) as model:
+        step = Reporter(quiet=True).step
+        yield model, ModelEmbedder(model, config.embedding, config.project.language, step)
+
+
+def embed(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Unit vectors (n, d) of texts without headings."""
+    return embedder.embed_documents([""] * len(texts), list(texts), int)
 
 
 def distil(
-    bench: Bench, model: BatchedModel, options: DistillationOptions, *, with_chunks: bool
+    chunks: Sequence[ChunkRecord],
+    teacher: Embedder,
+    options: DistillationOptions | None = None,
+    *,
+    with_chunks: bool = True,
 ) -> DistilledQueries:
-    """Train an encoder again, by hand."""
-    chunks = bench.chunks()
+    """Train an encoder by hand."""
+
+    def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
+        headings = ["\n".join(chunk.headings()) for chunk in drawn]
+        return teacher.embed_documents(headings, [chunk.text for chunk in drawn], int)
+
     return distil_queries(
         lambda: iter(chunks),
-        lambda texts: model.embed(texts, "query"),
-        (lambda texts: model.embed(texts, "document")) if with_chunks else None,
+        lambda texts: embed(teacher, texts),
+        teach_chunks if with_chunks else None,
         options,
     )
 
@@ -184,24 +208,31 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
     print(f"| collection | {' | '.join(columns)} |\n|---|" + "---|" * len(columns))
     rows, notes = [], []
     for folder in folders:
-        bench, opened, seconds = open_taught(folder, model, work)
+        start = time.perf_counter()
+        alone = open_taught(folder, model, work, "same")
+        with opened_teacher(work / folder.name) as (opened, _):
+            asked = opened.embed(alone.queries, "query")
+        keyword = alone.score("keyword", asked)
+        by_model = {lane: alone.score(lane, asked) for lane in LANES}
+        bench = open_taught(folder, model, work)
+        seconds = time.perf_counter() - start
         static = open_bench(f"{folder.name}-static", folder, work)
         by_static = encode_all(PieceEncoder.open(static.index.layout.encoder), static.queries)
-        taught = opened.embed(bench.queries, "query")
         encoder = bench.index.encoder
         assert isinstance(encoder, PieceEncoder)
         encoded = encode_all(encoder, bench.queries)
-        by_model = {lane: bench.score(lane, taught) for lane in LANES}
         by_encoder = {lane: bench.score(lane, encoded) for lane in LANES}
-        cells = [bench.score("keyword", taught), *by_model.values(), *by_encoder.values()]
+        cells = [keyword, *by_model.values(), *by_encoder.values()]
         cells += [static.score(lane, by_static) for lane in LANES]
         rows.append(cells)
         print(row(folder.name, cells), flush=True)
         assert bench.index.manifest.dense is not None
         dense = DenseManifest(**bench.index.manifest.dense)
-        start = time.perf_counter()
-        distil(bench, opened, DistillationOptions(), with_chunks=True)
-        training = time.perf_counter() - start
+        with opened_teacher(work / folder.name) as (_, teacher):
+            start = time.perf_counter()
+            distil(bench.chunks(), teacher)
+            training = time.perf_counter() - start
+            taught = embed(teacher, bench.queries)
         overlap = measure_overlap(bench)(bench.queries, taught, encoded)
         figures = dense.query
         notes.append(
@@ -211,7 +242,6 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
             f" | {training:.0f} s | {seconds:.0f} s"
             f" | {encoding_microseconds(encoder, bench.queries):.0f} us |"
         )
-        opened.close()
     means = np.mean(rows, axis=0)
     print(row("**mean**", means.tolist()))
     linear, rrf, kept = means[2], means[3], means[5]
@@ -220,7 +250,7 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
     )
     print(
         "\n| collection | linear kept | to the model's RRF | agreement | overlap@10, held out"
-        " | overlap@10, real queries | texts taught | training, vectors cached | whole build"
+        " | overlap@10, real queries | texts taught | training, vectors cached | both builds"
         " | encoding |\n|" + "---|" * 10
     )
     print("\n".join(notes))
@@ -233,42 +263,42 @@ def gate(folders: Sequence[Path], model: Path, work: Path) -> None:
         " | linear kept |\n|---|---|---|---|---|"
     )
     for folder in folders:
-        bench, opened, _ = open_taught(folder, model, work)
-        overlap = measure_overlap(bench)
-        taught = opened.embed(bench.queries, "query")
-        best = bench.score("linear", taught)
+        bench = open_taught(folder, model, work)
+        with opened_teacher(work / folder.name) as (_, teacher):
+            gate_one(bench, teacher)
 
-        def report(name: str, held_out: float, vectors: Vectors) -> None:
-            real = overlap(bench.queries, taught, vectors)  # noqa: B023 (called at once)
-            kept = bench.score("linear", vectors) / best  # noqa: B023
-            print(row(f"{folder.name} | {name}", [held_out, real, kept]), flush=True)  # noqa: B023
 
-        for name, options in GATED.items():
-            distilled = distil(bench, opened, options, with_chunks=name == "as shipped")
-            judged = distilled.held_out
-            share = overlap(judged.texts, judged.targets, judged.encoded)
-            report(name, share, distilled.encode(bench.queries))
-            if name == "as shipped":
-                shipped = distilled
-        judged, encoded = shipped.held_out, shipped.encode(bench.queries)
-        for share in MIXED:
-            texts, queries = (
-                unit_rows((1 - share) * vectors + share * np.roll(vectors, 1, axis=0))
-                for vectors in (judged.encoded, encoded)
-            )
-            held_out = overlap(judged.texts, judged.targets, texts)
-            report(f"{share:.0%} of another query", held_out, queries)
-        report("none: keywords alone", float("nan"), np.zeros_like(encoded))
-        opened.close()
+def gate_one(bench: Bench, teacher: Embedder) -> None:
+    """The rows of one collection."""
+    overlap = measure_overlap(bench)
+    taught = embed(teacher, bench.queries)
+    best = bench.score("linear", taught)
+
+    def report(name: str, held_out: float, vectors: Vectors) -> None:
+        real = overlap(bench.queries, taught, vectors)
+        kept = bench.score("linear", vectors) / best
+        print(row(f"{bench.collection.name} | {name}", [held_out, real, kept]), flush=True)
+
+    for name, options in GATED.items():
+        distilled = distil(bench.chunks(), teacher, options, with_chunks=name == "as shipped")
+        judged = distilled.held_out
+        share = overlap(judged.texts, judged.targets, judged.encoded)
+        report(name, share, distilled.encode(bench.queries))
+        if name == "as shipped":
+            shipped = distilled
+    judged, encoded = shipped.held_out, shipped.encode(bench.queries)
+    for share in MIXED:
+        texts, queries = (
+            unit_rows((1 - share) * vectors + share * np.roll(vectors, 1, axis=0))
+            for vectors in (judged.encoded, encoded)
+        )
+        held_out = overlap(judged.texts, judged.targets, texts)
+        report(f"{share:.0%} of another query", held_out, queries)
+    report("none: keywords alone", float("nan"), np.zeros_like(encoded))
 
 
 def small(work: Path) -> None:
     """Distil the built-in encoder on the examples."""
-    embedder = StaticEmbedder()
-
-    def teach(texts: Sequence[str]) -> Vectors:
-        return embedder.embed_documents([""] * len(texts), list(texts), lambda _: None)
-
     print("| example | agreement | texts | training | encoding |\n|---|---|---|---|---|")
     for example in EXAMPLES:
         source = f'type = "folder"\npath = "{(example / "sources").resolve()}"'
@@ -277,7 +307,7 @@ def small(work: Path) -> None:
         index = open_index(project / ".foundry" / "index", vectors=True)
         chunks = [index.chunk(number) for number in range(index.chunk_count)]
         start = time.perf_counter()
-        distilled = distil_queries(lambda: iter(chunks), teach, teach)  # noqa: B023
+        distilled = distil(chunks, StaticEmbedder())
         seconds = time.perf_counter() - start
         distilled.write(work / example.name / "encoder")
         encoder = PieceEncoder.open(work / example.name / "encoder")

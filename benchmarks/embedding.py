@@ -2,10 +2,12 @@
 
 Each FOLDER (BEIR's layout) is built twice, with the static table and with the model: one of
 Sentence Transformers in a folder, or with `--base-url` one that a service runs (such as
-`sentence_encoder.py`). A distilled encoder answers its queries. A chunk that is longer than the
-model takes is embedded in parts. Compared are the parts' mean, as the build keeps it, with the best
-part; the model's own queries with the distilled ones; and both cosines together, the model's
-weighed as the row says. Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document, and beside
+`sentence_encoder.py`) and `query = "distilled"`. The row "as built" is what its index answers: the
+vectors of the model and the table end to end, queries by one encoder distilled after both. The
+others take it apart. A chunk that is longer than the model takes is embedded in parts; compared are
+the parts' mean, as the build keeps it, with the best part; the model's own queries with those
+distilled after the model alone; and both cosines together, the model's weighed as the row says.
+Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document, and beside
 the static table the 95 % interval of the difference from a paired bootstrap. Then the same of some
 pairs of rows, and last what leaving one collection out chooses for it, among all rows and among the
 mixtures that a server answers without the model.
@@ -32,6 +34,7 @@ from numpy.typing import NDArray
 from foundry.config.project import load_config
 from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.distil.distill import unit_rows
+from foundry.embedding.distil.query_distillation import distil_queries
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.encoder_files import encode_all
 from foundry.embedding.providers.batching import BatchedModel
@@ -47,7 +50,11 @@ from foundry.runtime.retrieval.identifiers import is_identifier_query
 
 SERVED = "universal-sentence-encoder-lite"
 SHARES = (0.25, 0.5, 0.75)
+BUILT = "as built"
 PAIRS = (
+    (BUILT, "distilled, mean"),
+    (BUILT, "model, mean"),
+    (BUILT, "0.5 distilled, mean + 0.5 table"),
     ("model, best part", "model, mean"),
     ("distilled, best part", "distilled, mean"),
     ("distilled, mean", "model, mean"),
@@ -117,12 +124,21 @@ def by_model(
     project: Path, index: Index, queries: list[str], table: Cosines, lessons: Lessons
 ) -> dict[str, Cosines]:
     """Cosines (q, n) of queries under each way that has a model, built in a project of its own."""
-    taught = open_index(project / ".foundry" / "index", vectors=True)
-    distilled = taught.encoder
-    assert isinstance(distilled, PieceEncoder)
+    built = open_index(project / ".foundry" / "index", vectors=True)
+    assert isinstance(built.encoder, PieceEncoder)
+    numbers = np.arange(built.chunk_count)
+    vectors = encode_all(built.encoder, queries)
+    found = {BUILT: np.array([built.dense_lane.scores(vector, numbers) for vector in vectors])}
     opened = open_model(load_config(project).embedding)
     model = BatchedModel(opened, VectorCache(project / ".foundry" / "cache.sqlite"))
-    texts = [chunk_text(index.chunk(number)) for number in range(index.chunk_count)]
+    chunks = [index.chunk(number) for number in range(index.chunk_count)]
+    texts = [*map(chunk_text, chunks)]
+    distil_queries(
+        lambda: chunks,
+        lambda drawn: model.embed(drawn, "query"),
+        lambda drawn: model.embed([*map(chunk_text, drawn)], "document"),
+    ).write(project / "alone")
+    distilled = PieceEncoder.open(project / "alone")
     parts, owners = embed_parts(model, texts)
     mean = model.embed(texts, "document")
     encoders = {"model": model.embed(queries, "query"), "distilled": encode_all(distilled, queries)}
@@ -133,9 +149,8 @@ def by_model(
         target = (1 - own) * ranking
         target[:, 0] += own
         encoders[f"distilled {name}"] = learn_ranking(
-            distilled, taught.layout.encoder, lessons, target, mean, queries
+            distilled, project / "alone", lessons, target, mean, queries
         )
-    found: dict[str, Cosines] = {}
     for name, encoded in encoders.items():
         found[f"{name}, mean"] = (encoded @ mean.T).astype(np.float64)
         best = np.full((len(texts), len(queries)), -1.0)
@@ -241,7 +256,9 @@ def main() -> None:
         print(f"{name} to {other}: {gain(found, name, other)}")
     print_choices(chosen.folders, found, [*found[0]])
     if model:
-        mixtures = [name for name in found[0] if " distilled" in name and "+" in name]
+        mixtures = [
+            name for name in found[0] if name == BUILT or (" distilled" in name and "+" in name)
+        ]
         print_choices(chosen.folders, found, mixtures)
 
 

@@ -43,7 +43,6 @@ of its teacher's nDCG, below it the loss grows fast.
 MINIMUM_HELD_OUT = 30
 """Texts: an overlap measured on fewer says little."""
 
-
 TABLE_LANGUAGE = "english"
 """Of the documents that the built-in table can embed."""
 
