@@ -1,9 +1,8 @@
 """Documents embedded by a model; queries by an encoder trained after it, or by the model itself.
 
-An encoder that can be trained after one vector can be trained after two. So where the built-in
-table knows the language, a chunk's vector is the model's and the table's end to end, which finds
-more than either (`benchmarks/results/embeddings.md`). The model itself knows nothing of the table:
-where it embeds the queries, documents have its vectors alone.
+In English, a chunk's vector is the model's and the built-in table's end to end, which finds more
+than either (`benchmarks/results/embeddings.md`), and the encoder is trained after both. Where the
+model embeds the queries itself, it knows nothing of the table, and documents have its vectors alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +43,7 @@ MINIMUM_HELD_OUT = 30
 """Texts: an overlap measured on fewer says little."""
 
 TABLE_LANGUAGE = "english"
-"""Of the documents that the built-in table can embed."""
+"""The only language of the built-in table."""
 
 
 class ModelEmbedder(Embedder):
@@ -96,16 +95,16 @@ class ModelEmbedder(Embedder):
     ) -> Vectors:
         """Vectors (n, dimensions) of texts, each below its headings.
 
-        A zero row stands for a text that the model refuses and the table, if it takes part, cannot
-        embed either.
+        A zero row stands for a text that the model refuses, and that the table, if it takes part,
+        cannot embed.
         """
         vectors = self._model.embed(_join_all(headings, texts), "document", progress)
-        return self._join_table(vectors, headings, texts)
+        return self._add_table(vectors, headings, texts)
 
-    def _join_table(
+    def _add_table(
         self, vectors: Vectors, headings: Sequence[str], texts: Sequence[str]
     ) -> Vectors:
-        """Unit vectors of texts by the model, with the table's at the end if it takes part.
+        """Append the table's vectors of texts to the model's (n, d), if it takes part.
 
         Both weigh the same; where one is zero, the other has all of the length.
         """
@@ -164,7 +163,7 @@ class ModelEmbedder(Embedder):
         def teach(texts: Sequence[str]) -> Vectors:
             with self._step("Teaching", "texts", len(texts)) as progress:
                 vectors = self._model.embed(texts, "query", progress.advance)
-            return self._join_table(vectors, [""] * len(texts), texts)
+            return self._add_table(vectors, [""] * len(texts), texts)
 
         def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
             headings = ["\n".join(chunk.headings()) for chunk in drawn]
