@@ -2,7 +2,7 @@
 
 In English, a chunk's vector is the model's and the built-in table's end to end, which finds more
 than either (`benchmarks/results/embeddings.md`), and the encoder is trained after both. Where the
-model embeds the queries itself, it knows nothing of the table, and documents have its vectors alone.
+model embeds queries itself, which knows nothing of the table, documents have its vectors alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
