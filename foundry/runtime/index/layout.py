@@ -239,7 +239,7 @@ class Vocabulary(Sequence[bytes]):
         self._terms = terms
         ends = self._offsets = offsets.data  # An array takes twice as long to give a number.
         self._firsts = range(0, len(self), TERMS_APART)
-        # Not by a method: nothing but the last reader keeps an index that has been replaced.
+        # Not a cached method, which would keep an index in memory after it has been replaced.
         self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod

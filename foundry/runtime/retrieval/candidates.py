@@ -49,7 +49,7 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
 class LaneHits:
     """The best chunks of one lane (m,), best first.
 
-    `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
+    `missing_score` is what the best hit would gain if it had all that was asked for, `coverage` the
     share of the query's terms that it has. `every_score` is that of each chunk of the index (n,),
     from a lane that computes them anyway.
     """

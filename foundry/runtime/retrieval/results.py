@@ -3,8 +3,8 @@
 Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
 what is near to any question whatever (the `background` of the index), and how much of the query's
 terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 1 to 11 % of the questions about them stay below `STRONG`, and 97 % of those about the
-others.
+collections, 1 to 11 % of the questions about them stay below `STRONG`, as do 97 % of the questions
+about the others.
 """
 
 import math
@@ -113,7 +113,7 @@ class SearchResponse(Record):
 
 @dataclass(slots=True)
 class Journal:
-    """What was asked, and notes while it is answered: the mode's reason, what stages did."""
+    """A search in progress: what was asked, the reason for its mode, and what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
@@ -176,7 +176,7 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each term, as BM25 has it, but of headings."""
+    """Return the inverse document frequency of each term, as in BM25, except terms of headings."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     return {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
 
@@ -190,7 +190,7 @@ def compare_with_terms(
 ) -> LaneHits:
     """Return the keyword lane's hits, with what the best one has and lacks of the query's terms.
 
-    It lacks the most that each term of an `unknown` identifier that no chunk has could have added.
+    It lacks the weight of each term that belongs to an `unknown` identifier and is in no chunk.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
@@ -200,7 +200,7 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If no term is missing, reading has told that the identifier itself is.
+    # If no term is missing, the identifier is: chunks that have its terms were read.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 

@@ -66,7 +66,7 @@ class Limits:
     """How much one worker process takes on; None for what this server does not offer."""
 
     connections: int  # Beyond them the one that is idle longest is closed.
-    searches: int  # Also reading a chunk; more wait for a second at most, as chats and MCP calls.
+    searches: int  # Reading a chunk is one too; others wait a second, as do chats and MCP calls.
     streams: int  # Answers sent in pieces at a time, chats aside.
     chats: int | None = None
     mcp_calls: int | None = None

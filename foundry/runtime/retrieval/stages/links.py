@@ -19,7 +19,7 @@ from ..candidates import SCORE_DIGITS, Candidates
 from ..results import Journal
 
 _STEP = 10.0**-SCORE_DIGITS
-"""The least difference between two scores."""
+"""The smallest difference between two scores."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,7 @@ class CorrectionLayout:
 
 
 class Nearest(NamedTuple):
-    """The nearest word as the corpus writes it, how many edits away; weight 0 if it is in no
-    chunk.
-    """
+    """The nearest word as the corpus writes it; its weight is 0 if it is in no chunk."""
 
     form: str
     edits: int

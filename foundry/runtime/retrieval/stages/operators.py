@@ -47,9 +47,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """A query without its operators, and what they ask for; `filters` are pairs of name and
-    value.
-    """
+    """A query without its operators, and what they ask for; `filters` are pairs (name, value)."""
 
     text: str
     items: tuple[Item, ...] = ()
@@ -201,9 +199,7 @@ def _read_phrase(index: Index, phrase: str, having: Mask, most: int) -> int:
 
 
 def _as_written(phrase: str) -> re.Pattern[str]:
-    """Return a pattern for a phrase in normalised text, with any marks or white space between its
-    words.
-    """
+    """Return a pattern for a phrase in normalised text; any marks may be between its words."""
     written = unicodedata.normalize("NFKC", phrase).casefold().split()
     # A lone mark is one of those between words.
     words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
