@@ -403,7 +403,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         project = built_project(chosen.folder or work, chosen.documents * CHUNKS_OF_DOCUMENT)
-        export = pipeline.export(project, work / "export", force=False, trust=False)
+        export = pipeline.export(project, work / "export", print, force=False, trust=False)
         queries = queries_of(project)
         columns = "attack|answers|/healthz median, worst|/search median, worst|/search refused"
         row(*f"{columns}|MB grown at most, kept|verdict".split("|"))

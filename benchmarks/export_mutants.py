@@ -91,7 +91,7 @@ def export_golden(work: Path) -> Path:
     project = work / "project"
     shutil.copytree(GOLDEN, project, ignore=shutil.ignore_patterns("expected"))
     build(project)
-    return pipeline.export(project, work / "export", force=False, trust=False)
+    return pipeline.export(project, work / "export", print, force=False, trust=False)
 
 
 def find_faults(package: Path, rooms: Sequence[str]) -> Iterator[Fault]:

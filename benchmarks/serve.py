@@ -276,7 +276,7 @@ def main() -> int:
         for chunks in chosen.chunks:
             project = built_project(chosen.folder or work, chunks)
             target = work / f"export-{chunks}"
-            export = pipeline.export(project, target, force=False, trust=False)
+            export = pipeline.export(project, target, print, force=False, trust=False)
             exports.append((chunks, project, export))
         columns = "chunks|listening|first answer|processor|slowest|stdio MCP initialized"
         row(*f"{columns}|idle MB, private|with MCP".split("|"))

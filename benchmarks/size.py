@@ -214,12 +214,12 @@ def main() -> int:
             source = f'type = "folder"\npath = "{folder.resolve()}"'
             project = make_project(Path(work) / f"project-{number}", source)
             build(project)
-            exports.append(pipeline.export(project, None, force=False, trust=False))
+            exports.append(pipeline.export(project, None, print, force=False, trust=False))
             report_index(folder.name, project, exports[-1])
         for chunks in chosen.chunks:
             project = built_project(chosen.folder or Path(work), chunks)
             target = Path(work) / f"export-{chunks}"
-            exports.append(pipeline.export(project, target, force=False, trust=False))
+            exports.append(pipeline.export(project, target, print, force=False, trust=False))
             report_index("generated", project, exports[-1])
         print()
         row("installed", "distributions", "MB", "to an exported server", "the largest, MB")

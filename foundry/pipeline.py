@@ -145,7 +145,13 @@ def draft_questions(project: Path, file: Path) -> int:
 
 
 def export(
-    project: Path, output: Path | None, *, force: bool, trust: bool, stale: bool = False
+    project: Path,
+    output: Path | None,
+    warn: Warn,
+    *,
+    force: bool,
+    trust: bool,
+    stale: bool = False,
 ) -> Path:
     """Write the project's server as one folder that needs nothing of Foundry; returns it.
 
@@ -159,6 +165,7 @@ def export(
     config = _load_config(project)
     built_index(config)
     target = check_target(output or config.default_export, config.root)
+    _warn_without_model(config, target, warn)
     with hold_lock(config):
         write_export(target, compose_export(config, trust=trust, stale=stale), force=force)
     return target
@@ -185,6 +192,7 @@ def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool
 def update(
     folder: Path,
     project: Path | None,
+    warn: Warn,
     *,
     force: bool,
     dry_run: bool,
@@ -200,9 +208,25 @@ def update(
     config = _load_config(project or find_project(folder))
     target = check_target(folder, config.root)
     check_origin(target, config)
+    _warn_without_model(config, target, warn)
     with hold_lock(config):
         new = compose_export(config, trust=trust, stale=stale)
         return update_export(target, new, force=force, dry_run=dry_run)
+
+
+def _warn_without_model(config: Config, target: Path, warn: Warn) -> None:
+    """Say that the chat will ask no language model, if one is named here or was until now."""
+    from foundry.export.existing import could_ask_model
+    from foundry.serving.running import model_variables
+
+    interfaces = config.server.interfaces
+    if "chat" not in interfaces or "language_model" in interfaces:
+        return
+    if model_variables() or could_ask_model(target / config.package):
+        warn(
+            "the chat of this server asks no language model, and answers with extracts",
+            "if it should ask one, set language_model = true in [server] of foundry.toml",
+        )
 
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:

@@ -123,20 +123,21 @@ PROBLEMS = {
         ["search.fields.title: ", "got -1"],
     ),
     "options of doors that are left out": (
-        CONFIG + "[server]\nchat = false\nmcp = false\nchat_instructions = 'x'\n"
+        CONFIG + "[server]\nchat = false\nmcp = false\nchat_instructions = 'x'\nopenai = true\n"
         "concurrent_chats = 2\nchat_requests_per_minute = 1\nconcurrent_mcp_calls = 16\n",
         [
-            "server.chat_instructions: does nothing with chat = false; remove it",
+            "server.openai: needs chat = true; set that, or remove openai",
+            "server.chat_instructions: does nothing without language_model = true; set that",
             "server.concurrent_chats: does nothing",
             "server.chat_requests_per_minute: does nothing",
-            "server.concurrent_mcp_calls: does nothing with mcp = false",
+            "server.concurrent_mcp_calls: does nothing without mcp = true",
         ],
     ),
     "interfaces without what they need": (
         CONFIG + "[server]\ncallers = false\ndocuments = false\nrequests_per_minute = 1\n",
         [
-            "server.requests_per_minute: does nothing with callers = false",
-            "server.chat: needs callers = true; leave callers in, or remove chat",
+            "server.requests_per_minute: does nothing without callers = true",
+            "server.chat: needs callers = true; set that, or remove chat",
             "server.page: needs documents = true",
         ],
     ),
@@ -144,7 +145,7 @@ PROBLEMS = {
         CONFIG + "[server]\nmcp = false\nchat = false\npage = false\ncommand_line = false\n"
         'filters = false\n[search]\nfilterable = ["team"]\n[search.operators]\n',
         [
-            "server.hooks: needs filters = true; leave filters in, or remove hooks",
+            "server.hooks: needs filters = true; set that, or remove hooks",
             "search.filterable: does nothing with server.filters = false",
             "search.operators: needs server.filters = true",
         ],

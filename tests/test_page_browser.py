@@ -44,6 +44,9 @@ title = "title"
 text = "text"
 url = "url"
 text_format = "markdown"
+
+[server]
+language_model = true
 """
 VENTILATION = """---
 tags: [air, safety]

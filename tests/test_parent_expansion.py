@@ -33,8 +33,8 @@ TEXT = "".join(
 QUERY = "where is air speed measured in the east"
 
 
-def build(make_project: MakeProject) -> Project:
-    project = make_project({"plan.md": TEXT}, config=CONFIG)
+def build(make_project: MakeProject, options: str = "") -> Project:
+    project = make_project({"plan.md": TEXT}, config=CONFIG + options)
     project.succeed("build")
     return project
 
@@ -97,7 +97,7 @@ def test_known_items_that_are_merged_are_no_findings(make_project: MakeProject) 
 
 
 def test_chat_and_fetch_read_the_passage(make_project: MakeProject) -> None:
-    project = build(make_project)
+    project = build(make_project, options="[server]\nlanguage_model = true\n")
     first = project.ask(QUERY)["results"][0]
     server = in_checkout(project.root / ".foundry" / "server")
     index = str(project.root / ".foundry" / "index")

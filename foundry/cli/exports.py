@@ -16,6 +16,7 @@ from foundry.cli.options import (
     project_argument,
     quiet_option,
     stale_option,
+    warn,
 )
 from foundry.progress import Reporter
 from foundry.stores.request import GRACE_SECONDS, PublishOptions
@@ -85,7 +86,7 @@ def export(
     if check:
         _check(pipeline.check_export(project, output, **chosen), as_json=as_json)
         return
-    target = pipeline.export(project, output, force=force, **chosen)
+    target = pipeline.export(project, output, warn, force=force, **chosen)
     if as_json:
         print_json({"export": str(target)})
     else:
@@ -127,7 +128,7 @@ def update(
     version is kept beside it as .orig. The exit code is 3 if that happens, if both sides changed
     the same lines (marked in the file), or if a file imports something that no longer exists.
     """
-    result = pipeline.update(folder, project, dry_run=dry_run, **chosen)
+    result = pipeline.update(folder, project, warn, dry_run=dry_run, **chosen)
     if as_json:
         print_json(asdict(result))
     else:

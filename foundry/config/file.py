@@ -206,13 +206,13 @@ class ServerOptions(Table):
         """Return keys of an interface that is left out or cannot be alone, and impossible hosts."""
         return [
             *(
-                f"server.{name}: needs {needed} = true; leave {needed} in, or remove {name}"
+                f"server.{name}: needs {needed} = true; set that, or remove {name}"
                 for name, interface in self.interfaces.items()
                 for needed in interface.needs
                 if needed not in self.interfaces
             ),
             *(
-                f"server.{option}: does nothing with {name} = false; remove it, or leave {name} in"
+                f"server.{option}: does nothing without {name} = true; set that, or remove it"
                 for name, interface in INTERFACES.items()
                 for option in interface.keys.model_fields
                 if name not in self.interfaces

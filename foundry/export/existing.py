@@ -31,6 +31,14 @@ _SETTINGS = "/settings.json"
 """Marks the package, which holds the index."""
 
 
+def could_ask_model(package: Path) -> bool:
+    """Return whether the chat of an export, by its package, could ask a language model."""
+    try:
+        return "chat_instructions" in json.loads((package / "settings.json").read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Generated:
     """The SHA-256 of every generated file but the index, and the texts of those that are merged."""

@@ -1,6 +1,6 @@
 """Declares what a server answers through besides the search over HTTP."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar
 
 from pydantic import Field
@@ -79,13 +79,11 @@ class _ChatKeys(Table):
 
     Attributes:
         chat: Whether it answers questions from the documents.
-        chat_instructions: What a language model is told, beside what the server tells it.
         concurrent_chats: Chats worked on at a time.
         chat_requests_per_minute: Chats of one caller; 0 for any number.
     """
 
     chat: bool = True
-    chat_instructions: str = Field(default="", max_length=4000)
     concurrent_chats: int = Field(default=16, ge=1, le=10_000)
     chat_requests_per_minute: int = Field(default=30, ge=0, le=1_000_000_000)
 
@@ -97,39 +95,62 @@ class Chat(Interface):
     keys = _ChatKeys
     needs = (Callers.name, Documents.name, Filters.name)
     files = ("tests/test_chat.py",)
-    contents = (("{package}/chat/", "the chat: prompt, citations, extracts"),)
-    dependencies = (HTTPX,)
-    settings = ("chat_instructions",)
+    contents = (("{package}/chat/", "the chat: extracts, follow-ups, the stream of events"),)
     limits: ClassVar = {
         "concurrent_chats": "chats",
         "chat_requests_per_minute": "chat_requests_per_minute",
     }
     queues: ClassVar = {"/chat": "chat"}
-    environment = (
-        "public_url",
-        "language_model",
-        "chat",
-    )
+    environment = ("public_url",)
     section = "chat"
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes."""
+        """Yield its routes, after what answers by extracts where no language model does."""
+        if LanguageModel.name not in beside:
+            yield _chat("Chat", {"chat.extracts": ("Chat",)}, "search", words)
+        imports = {"chat.routes": ("chat_routes",)}
+        yield Step(Place.ANSWER, imports, "app.include_router(chat_routes(chat.answer))")
+
+
+class _LanguageModelKeys(Table):
+    """Keys of the chat's language model.
+
+    Attributes:
+        language_model: Whether the chat asks the language model that `LLM_BASE_URL`, `LLM_MODEL`
+            and `LLM_API_KEY` name; without it, answers are extracts of the documents.
+        chat_instructions: What the model is told, beside what the server tells it.
+    """
+
+    language_model: bool = False
+    chat_instructions: str = Field(default="", max_length=4000)
+
+
+class LanguageModel(Interface):
+    """Answers of the chat by a language model."""
+
+    name = "language_model"
+    keys = _LanguageModelKeys
+    needs = (Chat.name,)
+    dependencies = (HTTPX,)
+    settings = ("chat_instructions",)
+    environment = ("language_model", "chat_model")
+
+    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield what answers by the model that the environment names."""
         del beside
-        imports = {
-            "chat.answer": ("Chat", "chat_routes"),
-            "language_model": ("ModelSettings",),
-        }
-        language = ""
-        if words is not None:
-            imports[f"chat.words_{words}"] = ("WORDS",)
-            language = ", WORDS"
-        yield Step(
-            Place.ANSWER,
-            imports,
-            "chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions"
-            f"{language})\n"
-            "app.include_router(chat_routes(chat))",
-        )
+        imports = {"chat.model_answer": ("ModelChat",), "language_model": ("LanguageModel",)}
+        arguments = "search, LanguageModel.from_environment(), chosen.chat_instructions"
+        yield _chat("ModelChat", imports, arguments, words)
+
+
+def _chat(
+    name: str, imports: Mapping[str, tuple[str, ...]], arguments: str, words: str | None
+) -> Step:
+    """Return the step that makes a chat, which may know words of the documents' language."""
+    if words is not None:
+        imports = {**imports, f"chat.words_{words}": ("WORDS",)}
+        arguments += ", WORDS"
+    return Step(Place.ANSWER, imports, f"chat = {name}({arguments})")
 
 
 class OpenAi(Interface):
@@ -147,7 +168,7 @@ class OpenAi(Interface):
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes."""
         del beside, words
-        code = "app.include_router(openai_routes(chat, chosen.name))"
+        code = "app.include_router(openai_routes(chat.answer, chosen.name))"
         yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
 
 
@@ -187,6 +208,8 @@ INTERFACES: dict[str, Interface] = {
     for interface in (
         Mcp(),
         Assistants(),
+        # Its chat is made before the routes of the chat.
+        LanguageModel(),
         Chat(),
         OpenAi(),
         Page(),

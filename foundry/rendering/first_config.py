@@ -32,11 +32,13 @@ def compose_config(
     *,
     language: str | None = None,
     metadata: Sequence[str] = (),
+    asks_model: bool = False,
 ) -> str:
     """Return a foundry.toml that builds as it is: what was decided, then defaults as comments.
 
     `source` has the keys of its section. The server's name is made of `name`; `metadata` are keys
-    that documents have. Raises FoundryError if the source cannot have the address it is given.
+    that documents have; `asks_model` lets the chat ask a language model. Raises FoundryError if the
+    source cannot have the address it is given.
     """
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
@@ -51,6 +53,7 @@ def compose_config(
         "language": language,
         "found": [key for key in metadata if len(key) < 40][:MAX_KEYS_NAMED],
         "stages": comment_tables(),
+        "asks_model": asks_model,
         "source": {**dict.fromkeys(_DECIDED), **source},
     }
     return render("foundry.toml.jinja", values)

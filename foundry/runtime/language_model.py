@@ -119,6 +119,12 @@ class LanguageModel:
         self.settings = settings
         self._refused: frozenset[str] = frozenset()
 
+    @classmethod
+    def from_environment(cls) -> "LanguageModel | None":
+        """Return the model that the environment names. Raises ConfigurationError."""
+        settings = ModelSettings.from_environment()
+        return None if settings is None else cls(settings)
+
     @cached_property
     def client(self) -> "httpx2.AsyncClient":
         """The HTTP client; importing it takes a tenth of a second, so it waits for a question."""

@@ -18,6 +18,7 @@ from foundry.errors import FoundryError
 from foundry.files import replace_file
 from foundry.rendering.first_config import compose_config, slug_of
 from foundry.serving.request import Adopted
+from foundry.serving.running import model_variables
 from foundry.sources.tables import Row, read_csv, read_jsonl
 
 
@@ -59,7 +60,8 @@ def _write_project(project: Path, title: str, source: Mapping[str, object]) -> N
     for folder in (project.parent, project):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     project.chmod(0o700)
-    text = f"# By foundry serve, which writes it anew.\n{compose_config(title, source)}"
+    written = compose_config(title, source, asks_model=bool(model_variables()))
+    text = f"# By foundry serve, which writes it anew.\n{written}"
     file = project / CONFIG_NAME
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         replace_file(file, text.encode())

@@ -164,7 +164,10 @@ class RunningServer:
                 relay.start()
                 self._relaying = relay
                 return address
-            said += line if not line.startswith("{") else ""
+            if line.startswith("{"):
+                self._say(_describe_log(line))
+            else:
+                said += line
         self._process = None
         process.stderr.close()
         raise explain_exit(config.project.name, process.wait(), said)

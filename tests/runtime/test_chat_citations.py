@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.chat.text import CitationFilter
+from foundry.runtime.chat.model_text import CitationFilter
 
 
 def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:

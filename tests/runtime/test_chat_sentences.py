@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from small_indexes import Note, write_notes
 
 from foundry.indexing.versions import open_index
-from foundry.runtime.chat.prompt import extract, number_passages
+from foundry.runtime.chat.answer import number_passages
+from foundry.runtime.chat.extracts import extract
 from foundry.runtime.chat.text import MAX_SENTENCE, MIN_SENTENCE, sentences
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 

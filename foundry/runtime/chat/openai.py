@@ -18,10 +18,10 @@ from ..web.disconnection import while_connected
 from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
 from ..web.routes import JsonResponse, JsonRoute
-from .answer import Chat, ChatEvent, Delta, Done, EventStream, Failed, Sources
-from .conversation import DEFAULT_CHAT_TOP_K, LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, Turn
-from .prompt import CitedPassage
-from .text import MARKS, disarm
+from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
+from .conversation import Conversation, Turn
+from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream
+from .text import MARKS, part_marks
 
 MAX_WISHES_CHARACTERS = 8_000
 
@@ -85,21 +85,16 @@ class CompletionRequest(BaseModel):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
 
-    def answer_from(self, chat: Chat) -> AsyncGenerator[ChatEvent, None]:
-        """Return the events of the answer."""
+    def conversation(self) -> Conversation:
+        """Return the conversation as it is answered."""
         limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
         turns = [
             Turn("user", turn.text) if turn.role == "user" else read_legend(turn.text)
             for turn in self._said()
         ]
-        return chat.answer(
-            turns,
-            DEFAULT_CHAT_TOP_K,
-            wishes=self._wishes(),
-            max_tokens=min(limits, default=None),
-            temperature=self.temperature,
-            top_p=self.top_p,
-        )
+        options = {"temperature": self.temperature, "top_p": self.top_p}
+        most = min(limits, default=None)
+        return Conversation(turns, wishes=self._wishes(), max_tokens=most, options=options)
 
     def _said(self) -> list[CompletionTurn]:
         return [turn for turn in self.messages if turn.role in ("user", "assistant")]
@@ -128,8 +123,8 @@ class CompletionRequest(BaseModel):
         return self
 
 
-def openai_routes(chat: Chat, model_name: str) -> APIRouter:
-    """Return the routes of /v1, answered by `chat` as the one model of this name."""
+def openai_routes(answer: Answer, model_name: str) -> APIRouter:
+    """Return the routes of /v1, which answer as `answer` does, as the one model of this name."""
     errors: Any = {"default": {"description": "An error as OpenAI's clients read it."}}
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=errors)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
@@ -151,7 +146,7 @@ def openai_routes(chat: Chat, model_name: str) -> APIRouter:
         """Answer a question from the documents, streamed if the request says so."""
         if completion.model != model_name:
             return _no_such_model(completion.model)
-        events = completion.answer_from(chat)
+        events = answer(completion.conversation())
         identity = f"chatcmpl-{secrets.token_hex(12)}"
         head = {"id": identity, "created": int(time.time()), "model": model_name}
         if completion.stream:
@@ -267,7 +262,7 @@ def legend(cited: Sequence[CitedPassage]) -> str:
     """Return a line for each passage cited, for clients that show nothing but the text."""
     text = "\n" if cited else ""
     for passage in cited:
-        title = disarm(" ".join(passage.title.split()) + ":")
+        title = part_marks(" ".join(passage.title.split()) + ":")
         # An address stays one, without marks of Markdown or HTML.
         url = MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", passage.url)
         text += f"\n[{passage.number}] {title} {url}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..language_model import LanguageModel, ModelError, ModelSettings, draw_fence
+from ..language_model import LanguageModel, ModelError, draw_fence
 from .calls import CircuitBreaker
 
 MAX_TOKENS = 256
@@ -36,9 +36,9 @@ class Request:
 class QueryModel:
     """Asks one language model about queries."""
 
-    def __init__(self, settings: ModelSettings) -> None:
-        self._model = LanguageModel(settings)
-        self._places = threading.BoundedSemaphore(settings.concurrency)
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._places = threading.BoundedSemaphore(model.settings.concurrency)
         self._breaker: CircuitBreaker[str] = CircuitBreaker(failures=FAILURES_IN_A_ROW)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()

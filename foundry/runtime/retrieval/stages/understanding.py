@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from ...index.reader import Index
-from ...language_model import ModelError, ModelSettings
+from ...language_model import LanguageModel, ModelError
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import is_identifier_query
@@ -114,5 +114,5 @@ def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> R
 @cache
 def query_model() -> QueryModel | None:
     """Return the model of this process, if the environment names one; ConfigurationError."""
-    chosen = ModelSettings.from_environment()
-    return None if chosen is None else QueryModel(chosen)
+    model = LanguageModel.from_environment()
+    return None if model is None else QueryModel(model)

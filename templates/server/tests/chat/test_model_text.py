@@ -1,8 +1,8 @@
-"""What an answer may hold: no invented citations, links, images or HTML."""
+"""What an answer by a model may hold: no invented citations, links, images or HTML."""
 
 import pytest
 
-from foundry.runtime.chat.text import CitationFilter, MarkupFilter, disarm
+from foundry.runtime.chat.model_text import CitationFilter, MarkupFilter
 
 PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 
@@ -54,6 +54,6 @@ def test_citations_are_checked(text: str, expected: str, cited: list[int]) -> No
     ],
 )
 def test_what_is_disarmed_stays_readable(text: str, expected: str) -> None:
-    assert disarm(text, [PASSAGE]) == expected
-    markup = MarkupFilter([PASSAGE])
-    assert "".join(map(markup.feed, text)) + markup.finish() == expected
+    for pieces in ([text], text):
+        markup = MarkupFilter([PASSAGE])
+        assert "".join(map(markup.feed, pieces)) + markup.finish() == expected

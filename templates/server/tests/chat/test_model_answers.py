@@ -1,4 +1,4 @@
-"""The events of an answer, by a search and a language model that the test plays."""
+"""The events of an answer by a language model, which the test plays as it does the search."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.chat.answer import Chat
-from foundry.runtime.chat.conversation import Turn
+from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
+from foundry.runtime.chat.model_answer import ModelChat, is_readable
 from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from foundry.runtime.retrieval.tokens import Tokenizer
@@ -50,7 +50,8 @@ class PlayedModel:
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.runtime.chat.answer.current_index", lambda: INDEX)
+    for module in ("extracts", "model_answer"):
+        monkeypatch.setattr(f"foundry.runtime.chat.{module}.current_index", lambda: INDEX)
 
 
 def events(
@@ -91,11 +92,11 @@ def events(
             query, "hybrid", "default", False, match, unknown, 1.0, stages, tuple(hits)
         )
 
-    chat = Chat(search, None, "Be brief.")
-    chat._model = model  # type: ignore[assignment]
+    played: Any = model
+    chat = ModelChat(search, played, "Be brief.")
 
     async def collect() -> list[tuple[str, dict[str, Any]]]:
-        answer = chat.answer(turns, 3, {"tags": "odd"}, **options)
+        answer = chat.answer(Conversation(turns, 3, {"tags": "odd"}, **options))
         return [(event.event, event.to_json()) async for event in answer]
 
     return asyncio.run(collect())
@@ -156,7 +157,7 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
 @pytest.mark.parametrize(("wanted", "asked"), [(None, 64), (63, 63), (65, 64)])
 def test_a_caller_may_want_less_of_the_model_but_not_more(wanted: int | None, asked: int) -> None:
     model = PlayedModel(ModelChunk("Yearly."), ModelChunk("", "length"))
-    text, end = done(events(model, max_tokens=wanted, temperature=0.5))
+    text, end = done(events(model, max_tokens=wanted, options={"temperature": 0.5}))
     assert (text, end["truncated"], end["usage"]) == ("Yearly.", True, None)
     assert model.asked == [(asked, {"temperature": 0.5})]
 
@@ -172,7 +173,7 @@ def test_an_answer_that_breaks_off_says_so() -> None:
 FAILED = PlayedModel(ModelError("took too long"))
 SPENT = PlayedModel(BudgetSpentError("has no calls left today"))
 NOTHING = "Nothing was found in the documents about this."
-NO_MODEL = "Extracted from the documents; no language model is configured."
+NO_MODEL = "Extracted from the documents."
 TOO_LONG = "Extracted from the documents; the language model took too long."
 NO_CALLS = "Extracted from the documents; the language model has no calls left today."
 NO_SENTENCE = (
@@ -195,7 +196,7 @@ NO_SENTENCE = (
         ),
     ],
 )
-def test_without_a_model_the_answer_is_extracted(
+def test_where_the_model_fails_the_answer_is_extracted(
     model: PlayedModel | None,
     match: Match,
     unknown: tuple[str, ...],
@@ -216,15 +217,6 @@ def test_without_a_model_the_answer_is_extracted(
         },
     )
     assert found[0][1]["unknown_identifiers"] == list(unknown)
-
-
-def test_extracts_hold_no_links_but_those_of_passages() -> None:
-    text = "The valve is replaced yearly: http://a.example.\n\nThe valve is <b>old</b>, see below."
-    said, end = done(events(None, ASKED, text))
-    assert said.startswith(
-        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is < b>old< /b>, see"
-    )
-    assert end["cited"] == [SOURCE]
 
 
 @pytest.mark.parametrize(
@@ -278,3 +270,19 @@ def test_what_a_model_took_for_the_query_is_counted_without_an_answer_of_it() ->
     model = PlayedModel(ModelError("took too long"))
     model.condensed = ModelChunk("Who replaces valves?", "stop", {"total_tokens": 5})
     assert events(model, FOLLOWED_UP)[-1][1]["usage"] == {"total_tokens": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Why caf\u00e9s?", "english", True),
+        ("Why caf\u00e9s?", "german", False),
+        ("\u043f\u043e\u0447\u0435\u043c\u0443", "english", False),
+        ("Why \u6771?", "english", False),
+    ],
+)
+def test_a_message_in_another_language_cannot_be_read(
+    text: str, language: str, expected: bool
+) -> None:
+    index: Any = SimpleNamespace(tokenizer=Tokenizer(language))
+    assert is_readable(text, index, ENGLISH) == expected

@@ -1,0 +1,150 @@
+"""Answers questions by a language model, and by extracts where it fails."""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from ..index.reader import Index, current_index
+from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError
+from ..web.requests import AsyncSearch
+from .answer import (
+    AnswerReason,
+    ChatEvent,
+    Delta,
+    Done,
+    Failed,
+    NumberedPassage,
+    QueryOrigin,
+    Sources,
+    number_passages,
+)
+from .conversation import ENGLISH, Conversation, LanguageWords, kind_of, query_of
+from .extracts import Chat, extract_answer
+from .model_text import CitationFilter, MarkupFilter
+from .prompt import answer_messages, condense_messages
+
+CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 128, 500
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChat:
+    """Answers by a model, as the owner instructs it; without one, as `Chat` does."""
+
+    search: AsyncSearch
+    model: LanguageModel | None
+    instructions: str
+    language: LanguageWords = ENGLISH
+
+    async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
+        """Yield the events of an answer. May first raise InvalidRequestError."""
+        kind, model = kind_of(asked.turns, current_index(), self.language), self.model
+        if model is None or kind == "acknowledgement":
+            async with aclosing(Chat(self.search, self.language).answer(asked)) as events:
+                async for event in events:
+                    yield event
+            return
+        usage: Counter[str] = Counter()
+        query, query_from, notice = await self._query(model, asked, usage)
+        response = await self.search(query, asked.top_k, filters=asked.filters)
+        passages = number_passages(response.hits)
+        sources = Sources.of(response, passages, query_from, notice)
+        yield sources
+        failure = None
+        if passages:
+            messages = answer_messages(
+                asked, passages, self.instructions, sources.unknown_identifiers
+            )
+            most = model.settings.max_tokens
+            chunks = model.stream(messages, min(asked.max_tokens or most, most), **asked.options)
+            try:
+                async with aclosing(_checked(chunks, passages, usage)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelError as error:
+                _logger.warning("the language model %s", error)
+                failure = error
+        text, done = _without_model(sources, passages, failure)
+        yield Delta(text)
+        yield replace(done, usage=dict(usage) or None)
+
+    async def _query(
+        self, model: LanguageModel, asked: Conversation, usage: Counter[str]
+    ) -> tuple[str, QueryOrigin, str | None]:
+        """Return what to search for, who worded it, and why the model did not if it was asked."""
+        turns, index, notice = asked.turns, current_index(), None
+        is_follow_up = kind_of(turns, index, self.language) == "follow_up"
+        is_unclear = len(turns) > 1 and not is_readable(asked.question, index, self.language)
+        if is_follow_up or is_unclear:
+            try:
+                messages = condense_messages(turns)
+                reply = await model.complete(messages, CONDENSE_TOKENS, CONDENSE_SECONDS)
+                usage.update(reply.usage or {})
+                query = " ".join(reply.text.split())
+                if 0 < len(query) <= MAX_CONDENSED_CHARACTERS:
+                    return query, "model", None
+                notice = "The language model sent no usable query."
+            except ModelError as error:
+                _logger.warning("the language model did not condense a question: it %s", error)
+                notice = f"The language model {error}."
+        if is_follow_up:
+            return query_of(turns, index, self.language), "conversation", notice
+        return asked.question, "question", notice
+
+
+def is_readable(text: str, index: Index, language: LanguageWords) -> bool:
+    """Return whether `kind_of` has the words of the language that a message is probably in."""
+    other_script = re.search(r"[^\W\d_A-Za-z\u00c0-\u024f]", text)
+    return index.tokenizer.language == language.language and not other_script
+
+
+async def _checked(
+    chunks: AsyncGenerator[ModelChunk, None],
+    passages: Sequence[NumberedPassage],
+    usage: Counter[str],
+) -> AsyncGenerator[ChatEvent, None]:
+    """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
+    citations = CitationFilter(len(passages))
+    markup = MarkupFilter(passage.addressed for passage in passages)
+    has_begun = False
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                text = markup.feed(citations.feed(chunk.text))
+                if chunk.finish_reason:
+                    text += markup.feed(citations.finish()) + markup.finish()
+                if text:
+                    has_begun = True
+                    yield Delta(text)
+    except ModelError as error:
+        if not has_begun:
+            raise
+        _logger.warning("the language model %s", error)
+        yield Failed(f"The language model {error}.")
+        return
+    cited = [passages[number - 1].source.cited() for number in citations.cited]
+    usage.update(chunk.usage or {})
+    is_cut = chunk.finish_reason == "length"
+    yield Done("model", "default", None, cited, is_cut, dict(usage) or None)
+
+
+def _without_model(
+    sources: Sources, passages: Sequence[NumberedPassage], failure: ModelError | None
+) -> tuple[str, Done]:
+    """Return an answer by extracts, which says how the model failed."""
+    if failure is None or sources.unknown_identifiers:
+        return extract_answer(sources, passages)
+    notice = f"Extracted from the documents; the language model {failure}."
+    text, done = extract_answer(sources, passages, notice)
+    if not done.cited:
+        # The passages may hold the answer all the same.
+        text = f"The language model {failure}, and no sentence of the documents answers by itself."
+        done = replace(done, notice=text)
+    spent = isinstance(failure, BudgetSpentError)
+    reason: AnswerReason = "budget_spent" if spent else "model_failed"
+    return text, replace(done, reason=reason)
