@@ -45,7 +45,8 @@ def attacked(make_project: MakeProject) -> Project:
         'name = "notes"', f'name = "notes"\ntitle = {text}\ndescription = {text}'
     )
     targets = '["docker", "compose", "kubernetes", "fly", "render", "railway", "systemd"]'
-    config += f"[server]\nlanguage_model = true\nchat_instructions = {text}\n[export]\ntargets = {targets}\n"
+    config += f"[server]\nlanguage_model = true\nchat_instructions = {text}\n"
+    config += f"[export]\ntargets = {targets}\n"
     project = make_project({"note.md": f"# Pumps\n\nReplace the seal. {ATTACK}\n"}, config=config)
     project.succeed("build", "--quiet")
     return project

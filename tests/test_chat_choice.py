@@ -1,0 +1,110 @@
+"""Whether a chat may ask a language model is chosen at export; without it nothing of one ships."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.features.providers import PROVIDERS
+from foundry.rendering.plan import plan_server
+from foundry.serving.adopt import adopt
+from foundry.serving.request import Adopted
+
+NOTE = {"note.md": "# Pumps\n\nReplace the seal.\n"}
+SERVER = '[embedding]\nprovider = "none"\n[server]\nmcp = false\npage = false\n'
+MODEL = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}
+OF_A_MODEL = {
+    "notes/language_model.py",
+    "notes/chat/model_answer.py",
+    "notes/chat/model_text.py",
+    "notes/chat/prompt.py",
+    "tests/chat/test_model_answers.py",
+    "tests/chat/test_model_text.py",
+    "tests/chat/test_prompt.py",
+}
+
+
+@pytest.fixture(autouse=True)
+def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in MODEL:
+        monkeypatch.delenv(name, raising=False)
+
+
+def planned(project: Project, options: str) -> dict[str, bytes]:
+    (project.root / "foundry.toml").write_text(CONFIG + SERVER + options)
+    return plan_server(load_config(project.root), PROVIDERS["none"], None)
+
+
+def test_nothing_of_a_model_ships_unless_it_is_chosen(make_project: MakeProject) -> None:
+    project = make_project(NOTE)
+    without = planned(project, "openai = true\n")
+    chosen = planned(project, "openai = true\nlanguage_model = true\n")
+    assert chosen.keys() - without.keys() == OF_A_MODEL
+    assert without.keys() <= chosen.keys()
+    for name in (".env.example", "README.md"):
+        assert b"LLM_" in chosen[name]
+        assert b"LLM_" not in without[name]
+    settings = [json.loads(files["notes/settings.json"]) for files in (chosen, without)]
+    assert [one.pop("chat_instructions", None) for one in settings] == ["", None]
+    assert settings[0] == settings[1]
+    needed, less = (
+        set(tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"])
+        for files in (chosen, without)
+    )
+    assert [name.partition(">")[0] for name in needed ^ less] == ["httpx2"]
+
+
+def test_it_is_said_that_a_chat_asks_no_model_any_more(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "warning: the chat of this server asks no language model"
+    project = make_project(NOTE, config=CONFIG + SERVER)
+    project.succeed("build", "--quiet")
+    config = project.root / "foundry.toml"
+    config.write_text(CONFIG + SERVER + "language_model = true\n")
+    assert "warning" not in project.run("export").stderr
+    config.write_text(CONFIG + SERVER)
+    folder = load_config(project.root).default_export
+    for arguments in (["--dry-run"], []):
+        result = CliRunner().invoke(main, ["update", str(folder), *arguments])
+        assert result.exit_code == 0
+        assert said in result.stderr
+        assert "language_model = true in [server]" in result.stderr
+    # From then on only where a model is named, here or where the server starts.
+    assert "warning" not in project.run("export").stderr
+    for name, value in MODEL.items():
+        monkeypatch.setenv(name, value)
+    assert said in project.run("export").stderr
+    started = start(folder, {**MODEL, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert "LLM_MODEL has no effect on this server" in started
+    assert start(folder, {}) == ""
+
+
+def start(folder: Path, variables: dict[str, str]) -> str:
+    """Make the application of an export; returns what it complains of."""
+    code = f"import sys; sys.path.insert(0, {str(folder)!r}); from notes.app import create_app"
+    command = [sys.executable, "-I", "-B", "-c", f"{code}; create_app()"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    return done.stderr
+
+
+def test_a_folder_is_served_with_the_model_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note.md").write_text(NOTE["note.md"])
+    for variables, is_chosen in (({}, False), (MODEL, True)):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        adopted = adopt(str(tmp_path / "notes"))
+        assert isinstance(adopted, Adopted)
+        server = load_config(adopted.project).server
+        assert ("language_model" in server.interfaces) == is_chosen
