@@ -435,7 +435,7 @@ def test_chat_without_a_model(tab: Visit) -> None:
     tab.at("/chat")
     ask(tab, "How long does a lamp burn?")
     tab.see(".turn .text", "A lamp burns for nine hours.")
-    tab.see(".turn .about", "no language model is configured")
+    tab.see(".turn .about", "Extracted from the documents.")
     tab.page.click(".turn .text .cite")
     playwright.expect(tab.page.locator(".passage[aria-current]")).to_contain_text("nine hours")
     tab.page.go_back()
