@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..index.records import Record
-from ..retrieval.results import Hit, Match, Mode, Reason, SearchResponse
+from ..retrieval.results import Hit, Match, Mode, Reason
 from ..web.citations import document_url
+from ..web.requests import AsyncSearch
 from .conversation import Conversation
 from .text import shorten
 
@@ -54,11 +55,6 @@ class NumberedPassage:
     hit: Hit
     text: str
 
-    @property
-    def addressed(self) -> str:
-        """The text and the URL, whose addresses an answer may repeat."""
-        return f"{self.text}\n{self.source.url}"
-
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     """Number the hits from 1, best first, as long as there is room; the last may be cut."""
@@ -91,28 +87,6 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
-
-    @classmethod
-    def of(
-        cls,
-        response: SearchResponse,
-        passages: Sequence[NumberedPassage],
-        query_from: QueryOrigin,
-        query_notice: str | None = None,
-    ) -> "Sources":
-        """Return the event that tells of a search."""
-        return cls(
-            response.query,
-            query_from,
-            query_notice,
-            response.mode,
-            response.reason,
-            response.degraded,
-            response.match,
-            list(response.unknown_identifiers),
-            dict(response.stages),
-            [passage.source for passage in passages],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +122,19 @@ ChatEvent = Sources | Delta | Done | Failed
 
 Answer = Callable[[Conversation], AsyncGenerator[ChatEvent, None]]
 """Answers the last turn of a conversation. May raise InvalidRequestError before the first event."""
+
+
+async def find_passages(
+    search: AsyncSearch,
+    asked: Conversation,
+    query: str,
+    query_from: QueryOrigin,
+    query_notice: str | None = None,
+) -> tuple[Sources, list[NumberedPassage]]:
+    """Search; return the event that tells of it, and what may be cited."""
+    found = await search(query, asked.top_k, filters=asked.filters)
+    passages = number_passages(found.hits)
+    how = (found.mode, found.reason, found.degraded, found.match)
+    unknown, stages = list(found.unknown_identifiers), dict(found.stages)
+    cited = [passage.source for passage in passages]
+    return Sources(found.query, query_from, query_notice, *how, unknown, stages, cited), passages

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..index.reader import Index, current_index
 from ..retrieval.results import term_weights
 from ..web.requests import AsyncSearch
-from .answer import ChatEvent, Delta, Done, NumberedPassage, Sources, number_passages
+from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .text import part_marks, sentences
 
@@ -37,9 +37,8 @@ class Chat:
             return
         is_follow_up = kind == "follow_up"
         query = query_of(asked.turns, index, self.language) if is_follow_up else asked.question
-        response = await self.search(query, asked.top_k, filters=asked.filters)
-        passages = number_passages(response.hits)
-        sources = Sources.of(response, passages, "conversation" if is_follow_up else "question")
+        query_from: QueryOrigin = "conversation" if is_follow_up else "question"
+        sources, passages = await find_passages(self.search, asked, query, query_from)
         yield sources
         text, done = extract_answer(sources, passages)
         yield Delta(text)

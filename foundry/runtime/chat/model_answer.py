@@ -19,7 +19,7 @@ from .answer import (
     NumberedPassage,
     QueryOrigin,
     Sources,
-    number_passages,
+    find_passages,
 )
 from .conversation import ENGLISH, Conversation, LanguageWords, kind_of, query_of
 from .extracts import Chat, extract_answer
@@ -49,10 +49,8 @@ class ModelChat:
                     yield event
             return
         usage: Counter[str] = Counter()
-        query, query_from, notice = await self._query(model, asked, usage)
-        response = await self.search(query, asked.top_k, filters=asked.filters)
-        passages = number_passages(response.hits)
-        sources = Sources.of(response, passages, query_from, notice)
+        query = await self._query(model, asked, usage)
+        sources, passages = await find_passages(self.search, asked, *query)
         yield sources
         failure = None
         if passages:
@@ -110,7 +108,7 @@ async def _checked(
 ) -> AsyncGenerator[ChatEvent, None]:
     """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
     citations = CitationFilter(len(passages))
-    markup = MarkupFilter(passage.addressed for passage in passages)
+    markup = MarkupFilter(f"{passage.text}\n{passage.source.url}" for passage in passages)
     has_begun = False
     try:
         async with aclosing(chunks):
