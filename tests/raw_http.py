@@ -1,5 +1,6 @@
 """A real server process on a real socket, and exchanges with it byte by byte."""
 
+import atexit
 import json
 import signal
 import socket
@@ -36,6 +37,9 @@ limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 
 web_serving.HEAD_SECONDS = options["head_seconds"]
 web_middleware.BODY_SECONDS = options["body_seconds"]
 web_serving.READING_SECONDS = options["reading_seconds"]
+web_serving.uvicorn.Config = partial(
+    web_serving.uvicorn.Config, timeout_keep_alive=options["keep_alive_seconds"]
+)
 web_serving.load = lambda verify: SimpleNamespace(document_count=1, chunk_count=2)
 web_serving.settings = lambda: SimpleNamespace(title="Test", limits=limits)
 
@@ -69,16 +73,26 @@ def create_app():
         time.sleep(0.02)
         return JsonResponse("done")
 
+    # How often all streams were ended.
+    ends = 0
+
+    @app.get("/end")
+    async def end():
+        nonlocal ends
+        ends += 1
+        return JsonResponse("ended")
+
     @app.get("/die")
     async def die():
         import os
         os._exit(3)
 
     @app.api_route("/chat", methods=["GET", "POST"])
-    async def stream(seconds: float, size: int = 1):
+    async def stream(seconds: float = 3600, size: int = 1):
+        before = ends
         async def pieces():
             until = time.monotonic() + seconds
-            while time.monotonic() < until:
+            while time.monotonic() < until and ends == before:
                 yield b"x" * size
                 await asyncio.sleep(0 if size > 1 else 0.02)
         return StreamingResponse(pieces(), media_type="text/event-stream")
@@ -126,6 +140,7 @@ class Server:
         head_seconds: float = 20.0,
         body_seconds: float = 20.0,
         reading_seconds: float = 20.0,
+        keep_alive_seconds: int = 5,
         *,
         workers: int = 1,
         prefix: tuple[str, ...] = (),
@@ -135,6 +150,7 @@ class Server:
             "head_seconds": head_seconds,
             "body_seconds": body_seconds,
             "reading_seconds": reading_seconds,
+            "keep_alive_seconds": keep_alive_seconds,
             "workers": workers,
             "limits": limits,
         }
@@ -144,6 +160,8 @@ class Server:
             cwd=REPOSITORY,
             text=True,
         )
+        # After a test that has failed.
+        atexit.register(self.process.kill)
         assert self.process.stderr is not None
         self.line = self.process.stderr.readline()
         if "127.0.0.1:" not in self.line:
@@ -151,7 +169,7 @@ class Server:
         self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
         self.log: list[dict[str, Any]] = []
         # Read on, so that no line is lost.
-        self._reader = threading.Thread(target=self._read)
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
@@ -176,6 +194,15 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0])
 
+    def holds(self, connection: socket.socket) -> bool:
+        """Whether the process still has its end of a connection."""
+        ends = f":{self.port:04X}", f":{connection.getsockname()[1]:04X}"
+        for line in Path("/proc/net/tcp").read_text().splitlines():
+            _, *places, _, _, _, _, _, _, inode = line.split()[:10]
+            if all(place.endswith(end) for place, end in zip(places, ends, strict=True)):
+                return inode != "0"
+        return False
+
     def memory(self) -> int:
         """Kilobytes now."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -185,7 +212,7 @@ class Server:
         self.process.send_signal(number)
 
     def wait(self) -> int:
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=300)
         self._reader.join()
         assert self.process.stderr is not None
         self.process.stderr.close()
