@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from sharing import in_haste
 
 from foundry.cli.main import main
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
-settings.register_profile("steady", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None)
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", unhurried, derandomize=True)
+settings.register_profile("explore", unhurried)
 settings.load_profile("steady")
 
 CONFIG = """

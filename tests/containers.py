@@ -111,7 +111,7 @@ class Stage:
         process = self.enter(
             self.health_check, mode="run", variables=variables, stderr=subprocess.DEVNULL
         )
-        return process.wait(timeout=60) == 0
+        return process.wait(timeout=300) == 0
 
 
 def build(context: Path, scratch: Path, wheels: Path) -> Stage:

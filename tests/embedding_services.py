@@ -20,6 +20,8 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+from ports import free_port
+
 Shape = Literal["openai", "vllm", "ollama", "cohere"]
 Lie = Literal[
     "reset",
@@ -232,7 +234,7 @@ def embed_text(
 def fake_service(
     shape: Shape = "openai", *, port: int = 0, **settings: Any
 ) -> Iterator[FakeService]:
-    """Run a service on a port of this machine, any free one by default."""
+    """Run a service on a port of this machine, by default one that stays free when it is gone."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
@@ -263,7 +265,7 @@ def fake_service(
     class Handler(_Handler):
         service: FakeService
 
-    server = Server(("127.0.0.1", port), Handler)
+    server = Server(("127.0.0.1", port or free_port()), Handler)
     path = "/v2" if shape == "cohere" else "/v1"
     service = FakeService(f"http://127.0.0.1:{server.server_port}{path}", shape, **settings)
     Handler.service = service

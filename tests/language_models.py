@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from ports import free_port
 from waiting import wait_until
 
 
@@ -150,7 +151,7 @@ def language_model(script: Script | None = None) -> Iterator[LanguageModel]:
         daemon_threads = True
         request_queue_size = 64
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", free_port()), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         model.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"

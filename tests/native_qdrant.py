@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import qdrant_edge as edge
+from ports import free_port
 from qdrant_client import models
 
 SMALL = 1
@@ -305,7 +306,7 @@ class _Server(ThreadingHTTPServer):
 def running_qdrant(folder: Path) -> Iterator[NativeQdrant]:
     """Serve an engine that keeps its files in `folder`."""
     engine = NativeQdrant(folder)
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+    with _Server(("127.0.0.1", free_port()), _Handler) as server:
         server.engine = engine
         engine.address = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

@@ -6,12 +6,13 @@ A passage's score is the share of the query's words that it has.
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
+
+from ports import free_port
 
 Kind = Literal["cohere", "jina", "tei"]
 PATHS: dict[Kind, str] = {"cohere": "/v2", "jina": "/v1", "tei": ""}
@@ -25,7 +26,6 @@ class FakeReranker:
         base_url: As foundry.toml names it.
         change: Makes another reply of an honest one; bytes are sent as they are.
         status: Of every reply.
-        delay: Seconds before each reply.
         requests: The bodies as they came.
         keys: The headers `Authorization` as they came.
     """
@@ -34,7 +34,6 @@ class FakeReranker:
     kind: Kind
     change: Callable[[Any], Any] = lambda reply: reply
     status: int = 200
-    delay: float = 0.0
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
 
@@ -74,7 +73,6 @@ def fake_reranker(kind: Kind, **settings: Any) -> Iterator[FakeReranker]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             service.requests.append(body)
             service.keys.append(self.headers["authorization"])
-            time.sleep(service.delay)
             known = self.path == f"{PATHS[kind]}/rerank"
             reply = service.change(reply_of(kind, body))
             content = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
@@ -84,7 +82,7 @@ def fake_reranker(kind: Kind, **settings: Any) -> Iterator[FakeReranker]:
             self.end_headers()
             self.wfile.write(content)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", free_port()), Handler)
     server.daemon_threads = True
     server.block_on_close = False
     service = FakeReranker(f"http://127.0.0.1:{server.server_port}{PATHS[kind]}", kind, **settings)

@@ -128,7 +128,7 @@ def conversation(*contents: str, **fields: Any) -> dict[str, Any]:
 def open_post(
     address: str, path: str, body: object, **headers: str
 ) -> Iterator[http.client.HTTPResponse]:
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)
     with closing(connection):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         connection.request("POST", path, content, {"Content-Type": "application/json", **headers})
@@ -426,7 +426,7 @@ def test_question_is_condensed_from_its_conversation(modelled: str, model: Langu
 
 def fail_to_condense(call: Call, reply: Reply) -> None:
     if call.is_condensing:
-        reply.wait(10)
+        reply.wait(600)
     answer("Yes. [1]")(call, reply)
 
 
@@ -491,7 +491,7 @@ def refuse(status: int, body: str = "{}", **headers: str) -> Any:
 
 
 def say_nothing(call: Call, reply: Reply) -> None:
-    reply.wait(10)
+    reply.wait(600)
 
 
 def send_html(call: Call, reply: Reply) -> None:
@@ -643,7 +643,7 @@ def break_off(call: Call, reply: Reply) -> None:
 
 def fall_silent(call: Call, reply: Reply) -> None:
     break_off(call, reply)
-    reply.wait(10)
+    reply.wait(600)
 
 
 def turn_to_garbage(call: Call, reply: Reply) -> None:
@@ -750,7 +750,7 @@ def test_calls_beyond_those_at_a_time_wait_for_their_turn(export: Path) -> None:
 
     with (
         language_model(wait_between) as slow,
-        serving_with(export, slow, LLM_CONCURRENCY="2", LLM_FIRST_TOKEN_SECONDS="5") as address,
+        serving_with(export, slow, LLM_CONCURRENCY="2", LLM_FIRST_TOKEN_SECONDS="10") as address,
         ThreadPoolExecutor() as pool,
     ):
         begun = [pool.submit(ask, address, conversation(QUESTION)) for _ in range(2)]

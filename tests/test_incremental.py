@@ -27,6 +27,7 @@ from processes import snapshot, start
 from foundry.build.documents import workers as pool
 from foundry.build.documents.cache import CACHE_NAME
 from foundry.build.documents.recipe import Recipe
+from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument
 from foundry.sources.stamps import lasting_stamp
@@ -307,7 +308,9 @@ def test_a_dead_worker_costs_one_document_which_is_tried_again(
     for number in range(4):
         write(project, f"p{number}.pdf", pdf([[Text(10, 600, f"page {number}")]]))
     with monkeypatch.context() as patch:
-        # A time that no worker keeps.
+        # Workers that never answer.
+        waiting = [sys.executable, "-c", "import time; time.sleep(3600)"]
+        patch.setattr(processes, "_command", lambda _: waiting)
         patch.setattr(pool, "LIMITS", Limits(wall=0.001))
         first = build(project)
     assert first["skipped"]["too much for its reader"] == 4
@@ -339,7 +342,7 @@ def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
                     query = "SELECT count(*) FROM entries WHERE CAST(key AS TEXT) LIKE 'result%'"
                     (prepared,) = connection.execute(query).fetchone()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
     if process.returncode == 0:
         pytest.skip("the build was faster than its interruption")
     assert process.returncode == 130
@@ -459,7 +462,7 @@ def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
 @pytest.mark.slow
 @settings(
     max_examples=200 if EVERY_FAULT else 8,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.lists(EDITS, max_size=4), min_size=1, max_size=5))
 def test_any_edits_give_the_bytes_of_a_fresh_build(edits: list[list[tuple[str, str, Any]]]) -> None:

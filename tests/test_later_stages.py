@@ -84,7 +84,7 @@ def server(
     deadline=None,
     # Every example builds an index, so that finding a smaller one takes minutes.
     phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     corpus=corpora,

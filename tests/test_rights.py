@@ -226,7 +226,9 @@ def everything(door: Door, app: Any, ids: Sequence[str], query: str) -> Iterator
 
 
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(corpus=corpora, query=WORDS, rule=st.sampled_from([*RULES, None]))
 def test_nothing_outside_a_rule_is_seen_through_any_route(

@@ -135,7 +135,9 @@ def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     corpus=corpora,

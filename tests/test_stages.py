@@ -101,7 +101,9 @@ def without_time(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     corpus=corpora,
@@ -148,7 +150,9 @@ def test_invariants(
 
 
 @settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(corpus=corpora, query=texts, wanted=filters)
 def test_every_door_gives_the_same(

@@ -155,6 +155,9 @@ def options(place: Place, more: str = "") -> str:
 def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleType]:
     """A rendered server, imported; embedded without a place."""
     package = f"served_{next(NUMBERS)}"
+    if place and "timeout_ms" not in more:
+        # However busy this machine is.
+        more = f"timeout_ms = 60000\n{more}"
     written = options(place, more) if place else more
     with ExitStack() as stack:
         if place:
@@ -445,7 +448,7 @@ def test_a_frozen_engine_is_an_error_until_it_moves_again(
     engine_room.publish(index)
     with (
         engine_room.relayed() as (place, relay),
-        server(tmp_path, place, "timeout_ms = 200") as stored,
+        server(tmp_path, place, "timeout_ms = 1500") as stored,
     ):
         stored.load(index)
         with client_of(stored) as client:
@@ -504,7 +507,7 @@ def test_a_slow_engine_is_an_error_until_it_is_quick_again(
 ) -> None:
     database.publish(index)
     version = Content.open(index).version
-    with server(tmp_path, database, "timeout_ms = 200") as stored:
+    with server(tmp_path, database, "timeout_ms = 1500") as stored:
         stored.load(index)
         with client_of(stored) as client:
             with psycopg.connect(database.address) as connection:

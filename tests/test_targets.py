@@ -328,7 +328,7 @@ def ask(url: str, token: str | None = None) -> tuple[int, Any]:
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=30) as reply:
+        with urllib.request.urlopen(request, timeout=300) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as refusal:
         with refusal:
@@ -357,7 +357,7 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     assert "HOME" not in image.variables
 
     refusing = image.start()
-    _, message = refusing.communicate(timeout=60)
+    _, message = refusing.communicate(timeout=300)
     assert refusing.returncode == 2
     assert "this server asks for no token" in message
 
@@ -381,5 +381,5 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     assert server.returncode == 0
 
     searching = image.start("search", "yearly seal", "--json")
-    searching.communicate(timeout=60)
+    searching.communicate(timeout=300)
     assert searching.returncode == 0

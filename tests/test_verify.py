@@ -598,7 +598,7 @@ def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
         [*in_checkout(copy), "serve", "--port", "0"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ports import listen_on_any_address
+from ports import free_port, listen_on_any_address
 
 TICK = 0.02
 """Seconds between two bytes of a reply that drips."""
@@ -149,7 +149,7 @@ def serving(
     class Handler(_Handler):
         pass
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", free_port()), Handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     port = server.server_port

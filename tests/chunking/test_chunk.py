@@ -203,7 +203,7 @@ def test_large_texts_are_cut_in_reasonable_time(text: str) -> None:
     begin = time.process_time()
     chunks = chunk(document, chunking("headings", 1200, 0))
     assert max(len(c.text) for c in chunks) <= 1200
-    assert time.process_time() - begin < 15
+    assert time.process_time() - begin < 60
 
 
 _PARTS = st.sampled_from(

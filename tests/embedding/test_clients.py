@@ -45,7 +45,7 @@ def unit(texts: list[str], dimensions: int = 64, side: str = "document") -> np.n
 def ask(service: FakeService, **settings: Any) -> np.ndarray[Any, Any]:
     asked = client(service, **settings)
     try:
-        return asked.embed(TEXTS, "document", timeout=5)
+        return asked.embed(TEXTS, "document", timeout=60)
     finally:
         asked.close()
 
@@ -83,7 +83,7 @@ def test_openai_is_asked_for_numbers() -> None:
 def test_cohere_is_told_the_side_and_cuts_nothing() -> None:
     with fake_service("cohere") as service:
         asked = client(service)
-        vectors = asked.embed(TEXTS, "query", timeout=5)
+        vectors = asked.embed(TEXTS, "query", timeout=60)
         asked.close()
         np.testing.assert_allclose(vectors, unit(TEXTS, side="query"), atol=1e-7)
         assert service.requests == [
@@ -268,7 +268,7 @@ def test_client_goes_on_after_it_was_closed() -> None:
     with fake_service("openai") as service:
         asked = client(service)
         for _ in range(2):
-            assert len(asked.embed(TEXTS, "document", timeout=5)) == 4
+            assert len(asked.embed(TEXTS, "document", timeout=60)) == 4
             asked.close()
 
 

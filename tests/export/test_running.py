@@ -132,7 +132,7 @@ def test_server_gets_little_of_the_environment(
 
 
 def test_server_that_does_not_end(tmp_path: Path) -> None:
-    folder = make(tmp_path, {"__main__.py": "import time; time.sleep(60)\n"}).parent
+    folder = make(tmp_path, {"__main__.py": "import time; time.sleep(3600)\n"}).parent
     with pytest.raises(FoundryError, match="did not answer within 1 seconds"):
         run_server(folder, "pack", [], time_limit=0.6)
 

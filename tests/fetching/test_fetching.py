@@ -36,9 +36,9 @@ def fetch(site: Site, tmp_path: Path) -> Iterator[Fetch]:
     def run(
         path: str = "/",
         *,
-        timeout: float = 5,
+        timeout: float = 60,
         tries: int = 2,
-        patience: float = 5,
+        patience: float = 60,
         stop: threading.Event | None = None,
     ) -> Fetched:
         manners = Manners(
@@ -158,7 +158,7 @@ def test_given_up_with_a_reason(name: str, site: Site, fetch: Fetch) -> None:
     reply, kind, reason = GIVEN_UP[name]
     site.routes["/"] = reply
     with pytest.raises(FetchError) as caught:
-        fetch(timeout=0.3 if "B/s" in name else 5)
+        fetch(timeout=0.5 if "B/s" in name else 60)
     assert (caught.value.kind, caught.value.reason) == (kind, reason)
 
 

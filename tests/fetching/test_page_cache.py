@@ -28,7 +28,10 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     again.close()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=20,
+)
 @given(st.binary(max_size=2_000), st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
 def test_any_page(tmp_path: Path, body: bytes, headers: dict[str, str]) -> None:
     cache = PageCache(tmp_path / "web")

@@ -221,4 +221,4 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         )
         return time.process_time() - started
 
-    assert any(seconds(60_000 // len(piece)) < 2.5 for _ in range(2))
+    assert any(seconds(60_000 // len(piece)) < 5 for _ in range(3))

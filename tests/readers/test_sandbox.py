@@ -15,6 +15,7 @@ import warm_python
 from conftest import MakeProject
 from document_files import Text, pdf
 from sharing import READERS, interpreting_anew
+from waiting import wait_until
 
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
@@ -175,16 +176,16 @@ def test_a_worker_ends_with_its_parent() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     process = int(done.stdout)
-    for _ in range(100):
+
+    def has_ended() -> bool:
         try:
             os.kill(process, 0)
             state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
         except OSError:
-            return
-        if state == "Z":
-            return
-        threading.Event().wait(0.1)
-    raise AssertionError("the worker outlived its parent")
+            return True
+        return state == "Z"
+
+    wait_until(has_ended)
 
 
 def test_only_workers_run_parsers() -> None:

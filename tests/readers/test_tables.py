@@ -120,7 +120,7 @@ def lines_of(count: int, *, crossing: bool) -> list[Rule]:
 def test_hostile_pages_take_bounded_time(words: list[Word], rules: list[Rule]) -> None:
     started = time.process_time()
     tables = find_tables(words, rules)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 30
     assert all(len({len(row) for row in table.rows}) == 1 for table in tables)
 
 
@@ -158,4 +158,4 @@ def test_what_is_no_delimited_table_is_read_as_it_stands(content: bytes) -> None
 def test_hostile_delimited_text_takes_bounded_time(content: bytes) -> None:
     started = time.process_time()
     read(RawDocument(source="s", key="a.csv", path="a.csv", content=content))
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 30

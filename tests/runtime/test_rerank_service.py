@@ -9,6 +9,7 @@ import pytest
 from conftest import CONFIG, MakeProject
 from rerank_services import Kind, fake_reranker
 
+from foundry.runtime.retrieval import calls
 from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.retrieval.stages.rerank import FAILED, LATE, Reranker
 from foundry.runtime.retrieval.stages.rerank_service import (
@@ -90,15 +91,23 @@ def test_a_key_that_no_header_carries_is_refused_and_not_shown(key: str) -> None
 
 
 def test_a_slow_service_is_late_and_one_that_is_away_is_left_alone(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with fake_reranker("cohere", delay=0.5) as service:
+    monkeypatch.setattr(calls, "FIRST_PAUSE", 600.0)
+    let_go = threading.Event()
+
+    def hold(reply: Any) -> Any:
+        let_go.wait(600)
+        return reply
+
+    with fake_reranker("cohere", change=hold) as service:
         slow = Reranker(lambda: client(service.base_url), at_once=2)
         assert slow.score(QUERY, PASSAGES, seconds=0.05) == LATE
-        assert slow.score(QUERY, PASSAGES, seconds=5) == LATE
-        assert len(service.requests) == 1
+        assert slow.score(QUERY, PASSAGES, seconds=60) == LATE
+        assert len(service.requests) <= 1
+        let_go.set()
     away = Reranker(lambda: client(service.base_url))
-    assert away.score(QUERY, PASSAGES, seconds=5) == FAILED
+    assert away.score(QUERY, PASSAGES, seconds=60) == FAILED
     assert KEY not in caplog.text
 
 
@@ -106,14 +115,14 @@ def test_calls_are_made_beside_each_other() -> None:
     both = threading.Barrier(2)
 
     def meet(reply: Any) -> Any:
-        both.wait(10)
+        both.wait(60)
         return reply
 
     with fake_reranker("cohere", change=meet) as service:
         model = Reranker(lambda: client(service.base_url), at_once=2)
         found: list[object] = []
         threads = [
-            threading.Thread(target=lambda: found.append(model.score(QUERY, PASSAGES, seconds=20)))
+            threading.Thread(target=lambda: found.append(model.score(QUERY, PASSAGES, seconds=100)))
             for _ in range(2)
         ]
         for thread in threads:

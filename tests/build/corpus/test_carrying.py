@@ -117,7 +117,9 @@ EDITS = st.tuples(
 
 @pytest.mark.slow
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rounds=st.lists(st.lists(EDITS, max_size=5), min_size=1, max_size=4))
 def test_bytes_after_any_edits(
