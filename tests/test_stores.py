@@ -467,7 +467,10 @@ def test_an_engine_that_goes_away_is_an_error_until_it_is_back(
     engine_room: Place, index: Path, tmp_path: Path
 ) -> None:
     engine_room.publish(index)
-    with engine_room.relayed() as (place, relay), server(tmp_path, place) as stored:
+    with (
+        engine_room.relayed() as (place, relay),
+        server(tmp_path, place, "timeout_ms = 4000") as stored,
+    ):
         stored.load(index)
         with client_of(stored) as client:
             assert client.get(EVERYTHING).status_code == 200
