@@ -61,6 +61,14 @@ def test_nothing_of_a_model_ships_unless_it_is_chosen(make_project: MakeProject)
     assert [name.partition(">")[0] for name in needed ^ less] == ["httpx2"]
 
 
+def test_a_new_project_lets_the_chat_ask_a_model(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "note.md").write_text(NOTE["note.md"])
+    arguments = ["init", str(tmp_path / "new"), "--source", str(tmp_path / "docs")]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert "language_model" in load_config(tmp_path / "new").server.interfaces
+
+
 def test_it_is_said_that_a_chat_asks_no_model_any_more(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:

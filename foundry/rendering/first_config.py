@@ -32,7 +32,7 @@ def compose_config(
     *,
     language: str | None = None,
     metadata: Sequence[str] = (),
-    asks_model: bool = False,
+    asks_model: bool = True,
 ) -> str:
     """Return a foundry.toml that builds as it is: what was decided, then defaults as comments.
 
