@@ -27,7 +27,7 @@ from foundry.build.corpus.assembling import add_documents, count_reasons
 from foundry.build.documents.cache import CACHE_NAME, DocumentCache
 from foundry.build.documents.inputs import Inputs, collect_inputs
 from foundry.build.documents.recipe import Recipe
-from foundry.build.documents.unchanged import index_state, survey
+from foundry.build.documents.unchanged import Survey, index_state, survey
 from foundry.build.engines import Engine, closing_engine
 from foundry.build.report import check_strictly, without_secrets
 from foundry.build.request import BuildOptions, BuildResult, Changes
@@ -82,7 +82,7 @@ class _Build:
         if surveyed.digest is not None and (found := self._published_from(surveyed.digest)):
             return self._unchanged(found, Changes(reused=surveyed.documents))
         with self._opened_embedder() as embedder:
-            inputs = self._collect(recipe, surveyed.documents)
+            inputs = self._collect(recipe, surveyed)
             gone = inputs.gone(cache)
             if found := self._published_from(inputs.digest):
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
@@ -107,14 +107,16 @@ class _Build:
         changes = _changes(inputs, len(gone), inputs.embedded + asked)
         return self._result(manifest, report, changes, is_unchanged=is_unchanged)
 
-    def _collect(self, recipe: Recipe, total: int) -> Inputs:
-        config, step = self.config, self.reporter.step
+    def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
+        config, step, total = self.config, self.reporter.step, surveyed.documents
         sources, coverage, traffic = fetch_all(config.sources, config.state, step)
         if coverage:
             total = sum(estimate(source) for source in sources)
         with step("Reading", "documents", total) as progress:
             pool = self.engine.open_pool(recipe)
-            inputs = collect_inputs(sources, coverage, recipe, self.cache, pool, progress)
+            inputs = collect_inputs(
+                sources, surveyed.found, coverage, recipe, self.cache, pool, progress
+            )
         inputs.traffic = traffic
         return inputs
 

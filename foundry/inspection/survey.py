@@ -20,7 +20,7 @@ from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
-from foundry.records import Document, RawDocument, Skipped, Unchanged
+from foundry.records import Document, RawDocument, Skipped
 from foundry.sources import folder, tables
 from foundry.sources.names import printable
 
@@ -154,12 +154,11 @@ def survey(project: Path, written: str) -> Survey:
 def _survey_folder(written: str, settings: Mapping[str, object], source: FolderSource) -> Survey:
     paths: list[str] = []
     skipped: Counter[str] = Counter()
-    # Said to be known already, no file is opened.
-    for each in folder.iterate(source, lambda _key, _stamp: True):
-        if isinstance(each, Unchanged):
-            paths.append(each.key)
-        elif isinstance(each, Skipped):
+    for each in folder.look(source):
+        if isinstance(each, Skipped):
             skipped[each.reason] += 1
+        else:
+            paths.append(each.key)
     documents = list(_read_some(paths, source))
     keys = Counter(
         name

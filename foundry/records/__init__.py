@@ -10,14 +10,6 @@ from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
-    """A document that its source did not open, since its stamp is the one of the last build."""
-
-    source: str
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class RawDocument:
     """Bytes as a source delivers them, with everything that the source knows about them.
 

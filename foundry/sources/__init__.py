@@ -8,10 +8,10 @@ from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.config.web_sources import WebSource
 from foundry.errors import SourceError
 from foundry.progress import StartStep
-from foundry.records import RawDocument, Skipped, Unchanged
+from foundry.records import RawDocument, Skipped
 from foundry.sources import folder, git, records
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
-from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known
+from foundry.sources.stamps import lasting_stamp
 
 _BLOCK_BYTES = 1 << 20
 
@@ -51,17 +51,18 @@ def fetch_all(
     )
 
 
-def iterate(
-    source: ReadySource, is_unchanged: IsUnchanged = nothing_is_known
-) -> Iterator[RawDocument | Unchanged | Skipped]:
+def iterate(source: ReadySource) -> Iterator[RawDocument | Skipped]:
     """Deliver a source's documents one by one, in an order that depends on their names alone.
 
-    One document is in memory at a time. A source that can tell without opening a document whether
-    it has changed asks `is_unchanged`, and delivers Unchanged for what is known. Raises SourceError
-    when the source as a whole cannot be read; an unreadable part of it is delivered as Skipped.
+    One document is in memory at a time. Raises SourceError when the source as a whole cannot be
+    read; an unreadable part of it is delivered as Skipped.
     """
     if isinstance(source, FolderSource):
-        return folder.iterate(source, is_unchanged)
+        found = folder.look(source)
+        return (
+            each if isinstance(each, Skipped) else folder.read_file(source, each.key)
+            for each in found
+        )
     if isinstance(source, RecordsSource):
         return records.iterate(source)
     if isinstance(source, FetchedRepository):
@@ -85,8 +86,7 @@ def estimate(source: Source | ReadySource) -> int:
     """About how many documents `iterate` will deliver; 0 if the source cannot be read."""
     try:
         if isinstance(source, FolderSource):
-            # Of what is said to be known, nothing is opened.
-            return sum(1 for _ in folder.iterate(source, lambda _key, _stamp: True))
+            return sum(1 for _ in folder.look(source))
         if isinstance(source, WebSource | GitSource):
             return 0
         if isinstance(source, FetchedSource):

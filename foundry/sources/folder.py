@@ -11,33 +11,38 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped, Unchanged
+from foundry.records import RawDocument, Skipped
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
 from foundry.sources.names import looks_secret, printable
-from foundry.sources.stamps import IsUnchanged, lasting_stamp, nothing_is_known, stamp_of
+from foundry.sources.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
 MAX_IGNORE_FILE_BYTES = 1_000_000
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILE = _OPEN | os.O_NONBLOCK
 _OPEN_FOLDER = _OPEN | os.O_DIRECTORY
+_OPEN_ROOT = _OPEN_FOLDER & ~os.O_NOFOLLOW
 
 
-def iterate(
-    source: FolderSource, is_unchanged: IsUnchanged = nothing_is_known
-) -> Iterator[RawDocument | Unchanged | Skipped]:
-    """Deliver the folder's files; `key` is the path relative to the root, with forward slashes.
+class Found(NamedTuple):
+    """A file that can be read: its path relative to the root, with forward slashes, and stamp."""
 
-    A file of which `is_unchanged` knows key and stamp is not opened, and delivered as Unchanged.
-    With `base_url`, a document's url is that, one slash, and the percent-encoded relative path.
+    key: str
+    stamp: str
+
+
+def look(source: FolderSource) -> Iterator[Found | Skipped]:
+    """Find the folder's files, none of which is opened.
+
     Raises SourceError when the folder itself cannot be read or a pattern is malformed.
     """
     try:
-        return Walk(source, Selection(source), is_unchanged).walk()
+        return _Walk(source, Selection(source)).walk()
     except OSError as error:
         raise SourceError(
             f"source {source.name}: cannot read the folder {source.path}: {error.strerror}",
@@ -45,23 +50,44 @@ def iterate(
         ) from None
 
 
+def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
+    """Read a file that was found.
+
+    With `base_url`, a document's url is that, one slash, and the percent-encoded relative path.
+    """
+    path = _to_bytes(key)
+    *folders, name = path.split(b"/")
+    try:
+        folder = _open_folder(source, folders)
+        try:
+            for _ in range(2):
+                content, status = _read_regular(folder, name, source.max_bytes)
+                if status.st_size > source.max_bytes:
+                    return _over_limit(source, path, status)
+                if content is not None:
+                    return _deliver(source, path, content, status)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        return _skip(source, path, "cannot be read", error.strerror or "")
+    return _skip(source, path, "changed while it was read")
+
+
 @dataclass(slots=True)
-class Walk:
+class _Walk:
     """One pass over a folder source."""
 
     source: FolderSource
     selection: Selection
-    is_unchanged: IsUnchanged = nothing_is_known
     visited: set[tuple[int, int]] = field(default_factory=set)
 
-    def walk(self) -> Iterator[RawDocument | Unchanged | Skipped]:
-        """Deliver everything below the source's path; raises OSError if that cannot be opened."""
-        root = os.open(self.source.path, _OPEN_FOLDER & ~os.O_NOFOLLOW)
-        return self._walk_folder(root, b"", ())
+    def walk(self) -> Iterator[Found | Skipped]:
+        """Find everything below the source's path; raises OSError if that cannot be opened."""
+        return self._walk_folder(os.open(self.source.path, _OPEN_ROOT), b"", ())
 
     def _walk_folder(
         self, folder: int, prefix: bytes, ignore_files: tuple[IgnoreFile, ...]
-    ) -> Iterator[RawDocument | Unchanged | Skipped]:
+    ) -> Iterator[Found | Skipped]:
         try:
             status = os.fstat(folder)
             identity = (status.st_dev, status.st_ino)
@@ -80,94 +106,52 @@ class Walk:
                 yield self._skip(prefix, "cannot be read", error.strerror or "")
                 return
             if b".gitignore" in names:
-                ignore_files += self._read_ignore_file(folder, prefix)
+                ignore_files += _read_ignore_file(folder, prefix)
             for name in names:
-                yield from self._walk_entry(folder, prefix, name, ignore_files)
+                path = _to_text(prefix + name)
+                if is_ignored(path, ignore_files):
+                    continue
+                if name.endswith(b"/"):
+                    yield from self._enter(folder, prefix, name, ignore_files)
+                elif self.selection.wants_file(path):
+                    text_name = path[path.rfind("/") + 1 :]
+                    if looks_secret(text_name):
+                        yield self._skip(prefix + name, "looks like a secret")
+                    elif not self.selection.hides(text_name):
+                        yield self._look_at(folder, prefix + name, name)
         finally:
             os.close(folder)
 
-    def _walk_entry(
+    def _enter(
         self, folder: int, prefix: bytes, name: bytes, ignore_files: tuple[IgnoreFile, ...]
-    ) -> Iterator[RawDocument | Unchanged | Skipped]:
+    ) -> Iterator[Found | Skipped]:
         path = prefix + name
-        text_path, text_name = _to_text(path), _to_text(name).rstrip("/")
-        if is_ignored(text_path, ignore_files):
+        if self.selection.hides(_to_text(name[:-1])) or not self.selection.enters(_to_text(path)):
             return
-        if name.endswith(b"/"):
-            if self.selection.hides(text_name) or not self.selection.enters(text_path):
-                return
-            if prefix.count(b"/") >= MAX_DEPTH:
-                yield self._skip(path, "folders are nested too deeply")
-                return
-            try:
-                inner = os.open(name[:-1], _OPEN_FOLDER, dir_fd=folder)
-            except OSError as error:
-                yield self._skip(path, "cannot be read", error.strerror or "")
-                return
-            yield from self._walk_folder(inner, path, ignore_files)
-        elif self.selection.wants_file(text_path):
-            if looks_secret(text_name):
-                yield self._skip(path, "looks like a secret")
-            elif not self.selection.hides(text_name):
-                yield self._read_file(folder, path, name)
-
-    def _read_ignore_file(self, folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
+        if prefix.count(b"/") >= MAX_DEPTH:
+            yield self._skip(path, "folders are nested too deeply")
+            return
         try:
-            content, status = _read_regular(folder, b".gitignore", MAX_IGNORE_FILE_BYTES)
-        except OSError:
-            return ()
-        if content is None or status.st_size > MAX_IGNORE_FILE_BYTES:
-            return ()
-        lines = content.decode("utf-8-sig", "surrogateescape").splitlines()
-        return (IgnoreFile.parse(_to_text(prefix), lines),)
+            inner = os.open(name[:-1], _OPEN_FOLDER, dir_fd=folder)
+        except OSError as error:
+            yield self._skip(path, "cannot be read", error.strerror or "")
+            return
+        yield from self._walk_folder(inner, path, ignore_files)
 
-    def _read_file(
-        self, folder: int, path: bytes, name: bytes
-    ) -> RawDocument | Unchanged | Skipped:
+    def _look_at(self, folder: int, path: bytes, name: bytes) -> Found | Skipped:
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if stat.S_ISLNK(status.st_mode):
-                return self._skip(path, "symbolic link", self._describe_link(path))
-            if not stat.S_ISREG(status.st_mode):
-                return self._skip(path, "not a regular file", _kind(status.st_mode))
-            if not status.st_size:
-                return self._skip(path, "empty file")
-            if self.is_unchanged(_to_text(path), stamp_of(status)):
-                return Unchanged(self.source.name, _to_text(path))
-            for _ in range(2):
-                content, status = _read_regular(folder, name, self.source.max_bytes)
-                if status.st_size > self.source.max_bytes:
-                    limit = f"{status.st_size} bytes, the limit is {self.source.max_bytes}"
-                    return self._skip(path, "over the size limit", limit)
-                if content is not None:
-                    return self._deliver(path, content, status)
         except OSError as error:
             return self._skip(path, "cannot be read", error.strerror or "")
-        return self._skip(path, "changed while it was read")
-
-    def _deliver(
-        self, path: bytes, content: bytes, status: os.stat_result
-    ) -> RawDocument | Skipped:
-        if not content:
+        if stat.S_ISLNK(status.st_mode):
+            return self._skip(path, "symbolic link", self._describe_link(path))
+        if not stat.S_ISREG(status.st_mode):
+            return self._skip(path, "not a regular file", _kind(status.st_mode))
+        if not status.st_size:
             return self._skip(path, "empty file")
-        source = self.source
-        modified = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
-        return RawDocument(
-            source=source.name,
-            key=_to_text(path),
-            path=printable(_to_text(path)),
-            content=content,
-            url=(
-                f"{source.base_url.rstrip('/')}/{quote_from_bytes(path)}"
-                if source.base_url
-                else None
-            ),
-            tags=source.tags,
-            metadata_keys=source.metadata,
-            modified=modified if source.modified == "file" else None,
-            stamp=lasting_stamp(status),
-            ocr=source.ocr,
-        )
+        if status.st_size > self.source.max_bytes:
+            return _over_limit(self.source, path, status)
+        return Found(_to_text(path), stamp_of(status))
 
     def _describe_link(self, path: bytes) -> str:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
@@ -176,8 +160,61 @@ class Walk:
         return f"leads {where} the folder"
 
     def _skip(self, path: bytes, reason: str, detail: str = "") -> Skipped:
-        name = printable(_to_text(path)).rstrip("/") or "."
-        return Skipped(source=self.source.name, path=name, reason=reason, detail=detail)
+        return _skip(self.source, path, reason, detail)
+
+
+def _deliver(
+    source: FolderSource, path: bytes, content: bytes, status: os.stat_result
+) -> RawDocument | Skipped:
+    if not content:
+        return _skip(source, path, "empty file")
+    modified = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
+    url = f"{source.base_url.rstrip('/')}/{quote_from_bytes(path)}" if source.base_url else None
+    return RawDocument(
+        source=source.name,
+        key=_to_text(path),
+        path=printable(_to_text(path)),
+        content=content,
+        url=url,
+        tags=source.tags,
+        metadata_keys=source.metadata,
+        modified=modified if source.modified == "file" else None,
+        stamp=lasting_stamp(status),
+        ocr=source.ocr,
+    )
+
+
+def _over_limit(source: FolderSource, path: bytes, status: os.stat_result) -> Skipped:
+    limit = f"{status.st_size} bytes, the limit is {source.max_bytes}"
+    return _skip(source, path, "over the size limit", limit)
+
+
+def _skip(source: FolderSource, path: bytes, reason: str, detail: str = "") -> Skipped:
+    name = printable(_to_text(path)).rstrip("/") or "."
+    return Skipped(source=source.name, path=name, reason=reason, detail=detail)
+
+
+def _open_folder(source: FolderSource, names: list[bytes]) -> int:
+    """Open a folder below the source's path, which nobody may have replaced by a link."""
+    folder = os.open(source.path, _OPEN_ROOT)
+    for name in names:
+        try:
+            inner = os.open(name, _OPEN_FOLDER, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = inner
+    return folder
+
+
+def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
+    try:
+        content, status = _read_regular(folder, b".gitignore", MAX_IGNORE_FILE_BYTES)
+    except OSError:
+        return ()
+    if content is None or status.st_size > MAX_IGNORE_FILE_BYTES:
+        return ()
+    lines = content.decode("utf-8-sig", "surrogateescape").splitlines()
+    return (IgnoreFile.parse(_to_text(prefix), lines),)
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
@@ -204,3 +241,7 @@ def _kind(mode: int) -> str:
 def _to_text(path: bytes) -> str:
     # UTF-8 whatever the locale says, so that ids do not depend on it.
     return path.decode("utf-8", "surrogateescape")
+
+
+def _to_bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

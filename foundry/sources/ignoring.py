@@ -14,6 +14,7 @@ from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 
 _NEVER = frozenset({".git", ".foundry"})
+_EVERYTHING = ("**/*",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,10 @@ class Selection:
     """A source's include and exclude patterns, and the rule for hidden names."""
 
     def __init__(self, source: FolderSource | GitSource) -> None:
+        # To compare tens of thousands of paths with patterns that take all takes its time.
+        self._takes_all = source.include == _EVERYTHING
         self._include = _compile(source, source.include)
-        self._exclude = _compile(source, source.exclude)
+        self._exclude = _compile(source, source.exclude) if source.exclude else None
         self._spelled_out = tuple(
             part
             for pattern in source.include
@@ -45,11 +48,11 @@ class Selection:
 
     def wants_file(self, path: str) -> bool:
         """Return whether the patterns select this file; `path` is relative to the source's root."""
-        return self._include.match_file(path) and not self._exclude.match_file(path)
+        return (self._takes_all or self._include.match_file(path)) and self.enters(path)
 
     def enters(self, path: str) -> bool:
         """Return whether a folder can hold wanted files; `path` ends in a slash."""
-        return not self._exclude.match_file(path)
+        return self._exclude is None or not self._exclude.match_file(path)
 
     def hides(self, name: str) -> bool:
         """Return whether a name is hidden and no include pattern spells it out."""

@@ -2,21 +2,12 @@
 
 import os
 import time
-from collections.abc import Callable
-
-IsUnchanged = Callable[[str, str], bool]
-"""Whether a document, by its key, is known from before with the same stamp."""
 
 TICK_NS = 100_000_000
 """Longer than the steps in which systems count a file's time."""
 
 COARSE_TICK_NS = 2_000_000_000
 """The same for file systems that count whole seconds, or two."""
-
-
-def nothing_is_known(_key: str, _stamp: str) -> bool:
-    """Return what a source is told that is to open everything."""
-    return False
 
 
 def stamp_of(status: os.stat_result) -> str:

@@ -3,7 +3,7 @@
 import json
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -11,15 +11,21 @@ from foundry.build.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.build.documents.encoding import content_key
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
-from foundry.build.documents.unchanged import KnownSource, join_digests, table_origin
+from foundry.build.documents.unchanged import (
+    Known,
+    KnownSource,
+    Looked,
+    join_digests,
+    table_origin,
+)
 from foundry.build.documents.workers import Made, Preparing, Result
-from foundry.config.sources import RecordsSource
+from foundry.config.sources import FolderSource, RecordsSource
 from foundry.progress import Progress
 from foundry.readers import make_id
 from foundry.readers.contract import TOO_MUCH
-from foundry.records import RawDocument, Skipped, Unchanged
+from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
-from foundry.sources import iterate, stamp
+from foundry.sources import folder, iterate, stamp
 from foundry.sources.fetched import ReadySource
 
 HASH_BYTES = 32
@@ -94,6 +100,7 @@ class Inputs:
 
 def collect_inputs(
     sources: Sequence[ReadySource],
+    found: Mapping[str, Sequence[Looked]],
     coverage: Mapping[str, object],
     recipe: Recipe,
     cache: DocumentCache,
@@ -102,12 +109,13 @@ def collect_inputs(
 ) -> Inputs:
     """Bring the cache up to date with the sources; `pool` prepares what has changed.
 
-    What was prepared is kept, even when this is interrupted.
+    `found` is what a survey found in folders. What was prepared is kept, even when this is
+    interrupted.
     """
     collector = _Collector(recipe, cache, progress)
     try:
         with pool as preparing:
-            for (place, raw), made in preparing.prepare(collector.changed(sources)):
+            for (place, raw), made in preparing.prepare(collector.changed(sources, found)):
                 collector.store(place, raw, made)
     finally:
         cache.commit()
@@ -124,12 +132,18 @@ class _Collector:
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
 
-    def changed(self, sources: Sequence[ReadySource]) -> Iterator[tuple[int, RawDocument]]:
+    def changed(
+        self, sources: Sequence[ReadySource], looked: Mapping[str, Sequence[Looked]]
+    ) -> Iterator[tuple[int, RawDocument]]:
         """Yield the documents that must be prepared, with their places; all others are settled."""
         for source in sources:
             started = time.monotonic()
             known, found = KnownSource(self._cache, source, self._recipe), stamp(source)
-            yield from self._changed_of(source, known)
+            if isinstance(source, FolderSource):
+                items = _read_unknown(source, looked[source.name])
+            else:
+                items = iterate(source)
+            yield from self._changed_of(items, known)
             self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
             self._digests.append(known.digest())
             if isinstance(source, RecordsSource):
@@ -146,17 +160,16 @@ class _Collector:
         return self.inputs
 
     def _changed_of(
-        self, source: ReadySource, known: KnownSource
+        self, items: Iterable[RawDocument | Known | Skipped], known: KnownSource
     ) -> Iterator[tuple[int, RawDocument]]:
         seen: set[str] = set()
-        for item in iterate(source, known):
+        for item in items:
             if isinstance(item, Skipped):
                 known.add_skipped(item)
                 self.inputs.add_skipped(item)
-            elif isinstance(item, Unchanged):
-                assert known.last is not None
-                known.add_document(item.key, known.last.content)
-                self._reuse(known.last)
+            elif isinstance(item, Known):
+                known.add_document(item.key, item.content)
+                self._reuse(item)
             else:
                 content = content_key(item)
                 known.add_document(item.key, content)
@@ -184,7 +197,7 @@ class _Collector:
         self._reuse(known)
         return True
 
-    def _reuse(self, known: Entry) -> None:
+    def _reuse(self, known: Entry | Known) -> None:
         self.inputs.add(known.number, known.content)
         self.inputs.reused += 1
 
@@ -204,3 +217,10 @@ class _Collector:
         if isinstance(result, PreparedDocument) and result.vectors is not None:
             self.inputs.embedded += len(result.chunks)
         self._progress.advance()
+
+
+def _read_unknown(
+    source: FolderSource, looked: Iterable[Looked]
+) -> Iterator[RawDocument | Known | Skipped]:
+    for each in looked:
+        yield folder.read_file(source, each.key) if isinstance(each, folder.Found) else each

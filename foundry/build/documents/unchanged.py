@@ -6,25 +6,41 @@ out, in their order. Two builds of one configuration with equal digests make the
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
-from foundry.build.documents.cache import DocumentCache, Entry
+from foundry.build.documents.cache import DocumentCache
 from foundry.build.documents.recipe import hash_text, origin_key, program_hash
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import Skipped
-from foundry.sources import estimate, iterate, stamp
+from foundry.sources import estimate, folder, stamp
 from foundry.sources.fetched import ReadySource
+
+
+class Known(NamedTuple):
+    """A file as it was when it was prepared: its key, and number and content of its entry."""
+
+    key: str
+    number: int
+    content: bytes
+
+
+Looked = folder.Found | Known | Skipped
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """About how many documents there are, and their digest where all are known from before."""
+    """About how many documents there are, and their digest where all are known from before.
+
+    `found` has what the folders hold, by the names of their sources: they are walked once.
+    """
 
     documents: int
     digest: str | None
+    found: Mapping[str, Sequence[Looked]]
 
 
 class KnownSource:
@@ -35,13 +51,27 @@ class KnownSource:
         self._hash = hashlib.sha256()
         self.origin = origin_key(source)
         self.documents = 0
-        self.last: Entry | None = None
+        self.has_news = False
 
-    def __call__(self, key: str, found: str) -> bool:
-        """Return whether a document of this key is known with this stamp; leaves it in `last`."""
-        self.last = self._cache.find(self._source, key)
-        known = self.last and (self.last.recipe, self.last.origin, self.last.stamp)
-        return known == (self._recipe, self.origin, found)
+    def look_at(self, source: FolderSource) -> Iterator[Looked]:
+        """Yield what a folder holds, and take what is known; `has_news` if that is not all."""
+        for each in folder.look(source):
+            if isinstance(each, Skipped):
+                self.add_skipped(each)
+                yield each
+            elif known := self._look_up(each):
+                self.add_document(known.key, known.content)
+                yield known
+            else:
+                self.has_news = True
+                yield each
+
+    def _look_up(self, found: folder.Found) -> Known | None:
+        entry = self._cache.find(self._source, found.key)
+        known = entry and (entry.recipe, entry.origin, entry.stamp)
+        if entry is None or known != (self._recipe, self.origin, found.stamp):
+            return None
+        return Known(found.key, entry.number, entry.content)
 
     def add_document(self, key: str, content: bytes) -> None:
         """Take a document by its key and the SHA-256 of what was delivered."""
@@ -61,10 +91,21 @@ class KnownSource:
 
 def survey(sources: Sequence[Source], cache: DocumentCache, recipe: str) -> Survey:
     """Look at all sources; `recipe` is the key by which documents were to be prepared."""
-    looks = [_look_at(source, cache, recipe) for source in sources]
-    known = [digest for _, digest in looks if digest is not None]
-    is_known = len(known) == len(looks)
-    return Survey(sum(count for count, _ in looks), join_digests(known) if is_known else None)
+    documents, digests = 0, []
+    found: dict[str, list[Looked]] = {}
+    for source in sources:
+        if isinstance(source, FolderSource):
+            known = KnownSource(cache, source, recipe)
+            found[source.name] = [*known.look_at(source)]
+            counted = sum(not isinstance(each, Skipped) for each in found[source.name])
+            digest = None if known.has_news else known.digest()
+        else:
+            counted, digest = _look_at(source, cache, recipe)
+        documents += counted
+        digests.append(digest)
+    known_digests = [digest for digest in digests if digest is not None]
+    is_known = len(known_digests) == len(digests)
+    return Survey(documents, join_digests(known_digests) if is_known else None, found)
 
 
 def join_digests(digests: Sequence[bytes]) -> str:
@@ -78,35 +119,11 @@ def table_origin(source: Source, recipe: str) -> str:
 
 
 def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
-    if isinstance(source, FolderSource):
-        return _look_at_folder(source, cache, recipe)
     if isinstance(source, RecordsSource):
         known = cache.find_table(source.name)
         if known and (known.stamp, known.origin) == (stamp(source), table_origin(source, recipe)):
             return known.documents, known.inputs
     return estimate(source), None
-
-
-def _look_at_folder(
-    source: FolderSource, cache: DocumentCache, recipe: str
-) -> tuple[int, bytes | None]:
-    known = KnownSource(cache, source, recipe)
-    count, is_same = 0, True
-
-    def look(key: str, found: str) -> bool:
-        nonlocal is_same
-        is_same = is_same and known(key, found)
-        if is_same and known.last:
-            known.add_document(key, known.last.content)
-        # Nothing is opened, whatever it is.
-        return True
-
-    for item in iterate(source, look):
-        if isinstance(item, Skipped):
-            known.add_skipped(item)
-        else:
-            count += 1
-    return count, known.digest() if is_same else None
 
 
 def index_state(config: Config, digest: str) -> str:
