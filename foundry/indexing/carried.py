@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.files import StoredRecords, encode_json, hash_files, open_stored, split
+from foundry.indexing.files import StoredRecords, encode_json, hash_files, open_stored
 from foundry.runtime.index.layout import IndexLayout, Manifest
 
 MANIFEST = "carried.json"
@@ -53,10 +53,6 @@ class Previous:
         """Return the first chunk of the documents from `first` to `last`, and the one after all."""
         start, end = self.document_chunks[[first, last]].tolist()
         return start, end
-
-    def vocabulary(self) -> list[bytes]:
-        """Return the sorted terms."""
-        return split(self.index.terms.read_bytes(), open_stored(self.index.term_offsets))
 
     @property
     def has_own_vectors(self) -> bool:

@@ -50,6 +50,16 @@ def split(content: bytes, offsets: NDArray[np.uint64]) -> list[bytes]:
     return [content[start:end] for start, end in pairwise(offsets.tolist())]
 
 
+def look_up(
+    keys: NDArray[np.uint64], known: NDArray[np.uint64], holders: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the holder of each of `keys` among the sorted keys `known`; -1 where there is none."""
+    if not len(known):
+        return np.full(len(keys), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, holders[places], -1)
+
+
 def encode_json(value: object) -> bytes:
     """Return one line of JSON in UTF-8; keys keep their order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -5,7 +5,7 @@ whose first answer is beyond doubt, which check an index, and which the start pa
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
 from foundry.indexing.terms import document_names
+from foundry.indexing.vocabulary import NO_TERM, Vocabulary
 from foundry.records.prepared import PreparedDocument
 from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
@@ -23,7 +24,6 @@ from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
 SAMPLES = 128
-NO_TERM = 2**32 - 1
 
 _BOILERPLATE = frozenset(
     (
@@ -53,15 +53,12 @@ class Kind(IntEnum):
 
 
 class HeadingsBuilder:
-    """Collects the headings of documents; `number_of` gives the numbers of heading terms."""
+    """Collects the headings of documents, whose terms are in the `vocabulary`."""
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        number_of: Callable[[str], int | None],
-        previous: Previous | None = None,
+        self, tokenizer: Tokenizer, vocabulary: Vocabulary, previous: Previous | None = None
     ) -> None:
-        self._tokenizer, self._number_of = tokenizer, number_of
+        self._tokenizer, self._vocabulary = tokenizer, vocabulary
         # By document: key, chunk of the document, number of the heading term, kind.
         self._headings = Rows("QIII")
         self._texts = Rows("B")
@@ -131,7 +128,7 @@ class HeadingsBuilder:
 
     def _term_of(self, heading: str) -> int:
         term = heading_term(self._tokenizer.tokenize(heading))
-        number = None if term is None else self._number_of(term)
+        number = None if term is None else self._vocabulary.find(term)
         return NO_TERM if number is None else number
 
 

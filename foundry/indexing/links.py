@@ -13,10 +13,9 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foundry.indexing.carried import Previous
-from foundry.indexing.files import Rows, StoredRows, offsets_of, write_array
+from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
 from foundry.records import Document, Place
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
@@ -59,8 +58,8 @@ class LinksBuilder:
         addresses, links = self._addresses.stored(), self._links.stored()
         known, places = np.unique(addresses.columns[0], return_index=True)
         holders = np.searchsorted(addresses.offsets[1:], places, side="right")
-        targets = _look_up(links.columns[0], known, holders)
-        targets = np.where(targets < 0, _look_up(links.columns[1], known, holders), targets)
+        targets = look_up(links.columns[0], known, holders)
+        targets = np.where(targets < 0, look_up(links.columns[1], known, holders), targets)
         documents = np.repeat(np.arange(len(self._links)), np.diff(links.offsets).astype(np.int64))
         leads = (targets >= 0) & (targets != documents)
         pairs = documents[leads] << np.int64(32) | targets[leads]
@@ -76,16 +75,6 @@ class LinksBuilder:
         if left is not None:
             self._links.stored().write(left, "links")
             self._addresses.stored().write(left, "addresses")
-
-
-def _look_up(
-    keys: NDArray[np.uint64], known: NDArray[np.uint64], holders: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the holder of each of `keys` among the sorted keys `known`; -1 where there is none."""
-    if not len(known):
-        return np.full(len(keys), -1, dtype=np.int64)
-    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[places] == keys, holders[places], -1)
 
 
 def _addresses_of(document: Document) -> Iterator[int]:

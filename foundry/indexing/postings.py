@@ -10,10 +10,8 @@ term.
 
 import math
 from array import array
-from bisect import bisect_left
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +21,9 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.terms import NAMED
+from foundry.indexing.vocabulary import Vocabulary
 from foundry.records.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
 
 K1 = 1.5
 B = 0.75
@@ -35,9 +33,6 @@ BEGINNING_SHARE = 0.75
 POSTING_COUNTS, CHUNK_LENGTHS = "postings.counts.npy", "chunks.lengths.npy"
 """Left for the next build: how often a term stands in its chunk (p,), and lengths for BM25 (n,)."""
 
-_AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
-_AFTER_SURFACES = SURFACE_MARK[:-1] + _AFTER_HEADINGS
-
 
 class PostingsBuilder:
     """Collects term counts document by document and writes them as a compressed sparse matrix.
@@ -46,7 +41,7 @@ class PostingsBuilder:
     """
 
     def __init__(self, folder: Path, previous: Previous | None = None) -> None:
-        self._numbers: dict[str, int] = {}
+        self.vocabulary = Vocabulary(previous)
         self._runs = PostingRuns(folder / "postings.runs")
         self._terms = array("I")
         self._counts = array("I")
@@ -54,18 +49,11 @@ class PostingsBuilder:
         self._distinct = array("I")
         self._previous = previous
         if previous is not None:
-            terms = previous.vocabulary()
-            self._numbers = {term.decode(): number for number, term in enumerate(terms)}
             self._stored_lengths = open_stored(previous.left / CHUNK_LENGTHS)
-
-    def number_of(self, term: str) -> int | None:
-        """Return the number of a term that has been taken."""
-        return self._numbers.get(term)
 
     def add(self, terms: ChunkTerms) -> None:
         """Take the terms of the next document's chunks."""
-        numbers = self._numbers
-        places = [numbers.setdefault(term, len(numbers)) for term in terms.vocabulary]
+        places = [*map(self.vocabulary.number, terms.vocabulary)]
         own = unpack(terms.numbers, np.uint32)
         distinct = np.diff(unpack(terms.offsets, np.uint32))
         for column, values in (
@@ -97,16 +85,9 @@ class PostingsBuilder:
     def write(self, layout: IndexLayout, left: Path | None = None) -> "WrittenPostings":
         """Write the files, and what is `left` for the next build."""
         self._end_run()
-        frequencies = self._runs.frequencies(len(self._numbers))
-        names = list(self._numbers)
-        # Characters are ordered as their bytes are.
-        order = sorted(np.flatnonzero(frequencies).tolist(), key=names.__getitem__)
-        vocabulary = [names[number] for number in order]
-        layout.terms.write_bytes("".join(vocabulary).encode())
-        lengths = [len(term) if term.isascii() else len(term.encode()) for term in vocabulary]
-        write_array(layout.term_offsets, offsets_of(lengths))
-
-        ranks = np.zeros(len(names), dtype=np.uint32)
+        frequencies = self._runs.frequencies(len(self.vocabulary))
+        order = self.vocabulary.write(layout, frequencies)
+        ranks = np.zeros(len(frequencies), dtype=np.uint32)
         ranks[order] = np.arange(len(order), dtype=np.uint32)
         offsets = offsets_of(frequencies[order])
         write_array(layout.posting_offsets, offsets)
@@ -115,9 +96,8 @@ class PostingsBuilder:
         average = int(chunk_lengths.sum()) / max(1, len(chunk_lengths))
         idf = _idf(len(chunk_lengths), frequencies[order])
         norms = K1 * (1 - B + B * (chunk_lengths / max(1.0, average)))
-        first, of_headings = self._heading_impacts(
-            vocabulary, idf, np.where(frequencies, ranks.astype(np.int64), -1)
-        )
+        first, of_headings = self.vocabulary.heading_impacts(order, idf, left)
+        of_headings *= HEADING_FACTOR
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
             impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
@@ -136,31 +116,7 @@ class PostingsBuilder:
         if left is not None:
             write_array(left / CHUNK_LENGTHS, chunk_lengths)
         self._runs.remove()
-        return WrittenPostings(len(vocabulary), int(offsets[-1]), frequencies, ranks)
-
-    def _heading_impacts(
-        self, vocabulary: list[str], idf: NDArray[np.float64], places: NDArray[np.int64]
-    ) -> tuple[int, NDArray[np.float64]]:
-        """Return the first heading term of the sorted vocabulary, and the impacts of it and of
-        those after it; `places` are those of terms in it by their numbers, negative for others.
-
-        What a heading consists of need not be a term of a text, as the whole of `shop.Store.size`
-        is not where it is put together from its parts: then it is as rare as the heading.
-        """
-        first = bisect_left(vocabulary, HEADING_MARK)
-        surfaces = bisect_left(vocabulary, SURFACE_MARK), bisect_left(vocabulary, _AFTER_SURFACES)
-        last = bisect_left(vocabulary, _AFTER_HEADINGS)
-        impacts = HEADING_FACTOR * idf[first:last]
-        places = np.append(places, -1)
-        for start, end in ((first, surfaces[0]), (surfaces[1], last)):
-            texts = [term[1:] for term in vocabulary[start:end]]
-            parts = " ".join(texts).split(" ") if texts else []
-            numbers = np.fromiter(map(self._numbers.get, parts, repeat(-1)), np.int64, len(parts))
-            owners = np.repeat(np.arange(start, end), [text.count(" ") + 1 for text in texts])
-            weights = idf[np.where(places[numbers] < 0, owners, places[numbers])]
-            totals = np.bincount(owners - start, weights, end - start)
-            impacts[start - first : end - first] = HEADING_FACTOR * totals
-        return first, impacts
+        return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
 
     def _end_run(self) -> None:
         """Move what is held in memory into a run."""
@@ -170,7 +126,7 @@ class PostingsBuilder:
             np.array(self._terms, dtype=np.uint32),
             np.repeat(np.arange(after - len(distinct), after, dtype=np.uint32), distinct),
             np.array(self._counts, dtype=np.uint32),
-            list(self._numbers),
+            self.vocabulary,
         )
         self._terms, self._counts, self._distinct = array("I"), array("I"), array("I")
 

@@ -13,6 +13,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.indexing.vocabulary import Vocabulary
+
 RUN_POSTINGS = 2**21
 """Postings of a run, and of a range of terms when runs are merged; one term may have more."""
 
@@ -40,25 +42,63 @@ class TermRange:
     counts: NDArray[np.uint32]
 
 
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """The postings (p,) of an index before, by the `offsets` (v + 1,) of its terms.
+
+    `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
+    `frequencies` (v,) are those of its terms without them.
+    """
+
+    chunks: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+    offsets: NDArray[np.uint64]
+    renumbered: NDArray[np.int64]
+    frequencies: NDArray[np.int64]
+
+    def merged(
+        self, added: TermRange, rank: NDArray[np.uint32], first: int, last: int
+    ) -> TermRange:
+        """Return the postings of terms by rank from `first` to `last`, with those `added`."""
+        used = np.flatnonzero(self.frequencies)
+        inside = used[slice(*np.searchsorted(rank[used], [first, last]).tolist())]
+        if not len(inside):
+            return added
+        span = slice(int(self.offsets[inside[0]]), int(self.offsets[inside[-1] + 1]))
+        numbers, counts = self.renumbered[self.chunks[span]], self.counts[span]
+        is_kept = numbers >= 0
+        if not is_kept.all():
+            numbers, counts = numbers[is_kept], counts[is_kept]
+        terms = np.repeat(rank[inside], self.frequencies[inside])
+        chunks = numbers.astype(np.uint32)
+        places = np.searchsorted(_keys(terms, chunks), _keys(added.terms, added.chunks))
+        return TermRange(
+            np.insert(terms, places, added.terms),
+            np.insert(chunks, places, added.chunks),
+            np.insert(counts, places, added.counts),
+        )
+
+
 class PostingRuns:
     """Runs of postings, one after the other in the file `path`; `remove` it when all is done."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._runs: list[_Run] = []
+        self._carried: _Carried | None = None
 
     def add(
         self,
         terms: NDArray[np.uint32],
         chunks: NDArray[np.uint32],
         counts: NDArray[np.uint32],
-        names: list[str],
+        vocabulary: Vocabulary,
     ) -> None:
-        """Take postings (p,) of chunks after all those before; `names` are those of all terms."""
-        frequencies = np.bincount(terms, minlength=len(names))
+        """Take postings (p,) of chunks after all those before, whose terms have numbers."""
+        frequencies = np.bincount(terms, minlength=len(vocabulary))
         found = np.flatnonzero(frequencies).tolist()
-        ordered = np.array(sorted(found, key=lambda term: names[term].encode()), dtype=np.uint32)
-        places = np.zeros(len(names), dtype=np.uint32)
+        ordered = np.array(vocabulary.sorted(found), dtype=np.uint32)
+        places = np.zeros(len(vocabulary), dtype=np.uint32)
         places[ordered] = np.arange(len(ordered), dtype=np.uint32)
         order = np.argsort(places[terms], kind="stable")
         with self._path.open("ab") as file:
@@ -78,25 +118,20 @@ class PostingRuns:
 
         `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
         """
-        frequencies = np.zeros(len(offsets) - 1, dtype=np.int64)
-        ranges = list(_ranges(np.diff(offsets).astype(np.int64)))
-        with self._path.open("ab") as file:
-            start = file.tell()
-            for first, last in ranges:
+        frequencies = np.diff(offsets).astype(np.int64)
+        if (renumbered < 0).any():
+            for first, last in _ranges(frequencies.copy()):
                 ends = offsets[first : last + 1].astype(np.int64)
-                numbers = renumbered[chunks[ends[0] : ends[-1]]]
-                before = np.concatenate([[0], np.cumsum(numbers >= 0)])
+                is_kept = renumbered[chunks[ends[0] : ends[-1]]] >= 0
+                before = np.concatenate([[0], np.cumsum(is_kept)])
                 frequencies[first:last] = np.diff(before[ends - ends[0]])
-                file.write(numbers[numbers >= 0].astype(np.uint32).data)
-            for first, last in ranges:
-                span = slice(int(offsets[first]), int(offsets[last]))
-                file.write(counts[span][renumbered[chunks[span]] >= 0].data)
-        found = np.flatnonzero(frequencies).astype(np.uint32)
-        self._runs.append(_Run(found, frequencies[found].astype(np.uint32), start))
+        self._carried = _Carried(chunks, counts, offsets, renumbered, frequencies)
 
     def frequencies(self, terms: int) -> NDArray[np.int64]:
         """Return how many postings each of the `terms` numbers has."""
         total = np.zeros(terms, dtype=np.int64)
+        if self._carried is not None:
+            total[: len(self._carried.frequencies)] = self._carried.frequencies
         for run in self._runs:
             total[run.terms] += run.frequencies
         return total
@@ -110,7 +145,12 @@ class PostingRuns:
         by_rank[rank[used]] = frequencies[used]
         with self._path.open("rb") as file:
             for first, last in _ranges(by_rank):
-                yield self._range(file, rank, first, last)
+                added = self._range(file, rank, first, last)
+                yield (
+                    added
+                    if self._carried is None
+                    else self._carried.merged(added, rank, first, last)
+                )
 
     def remove(self) -> None:
         """Remove the file."""
@@ -129,8 +169,13 @@ class PostingRuns:
             chunks.append(_read(file, run.start + before * _WORD, length))
             counts.append(_read(file, run.start + (size + before) * _WORD, length))
         joined, numbers = np.concatenate(terms), np.concatenate(chunks)
-        order = np.argsort(joined.astype(np.uint64) << np.uint64(32) | numbers, kind="stable")
+        order = np.argsort(_keys(joined, numbers), kind="stable")
         return TermRange(joined[order], numbers[order], np.concatenate(counts)[order])
+
+
+def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Return what orders postings by term and then by chunk."""
+    return terms.astype(np.uint64) << np.uint64(32) | chunks
 
 
 def _ranges(postings: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -67,7 +67,7 @@ class IndexWriter:
         self._language = language
         self._tokenizer = Tokenizer(language)
         self._postings = PostingsBuilder(folder, previous)
-        self._headings = HeadingsBuilder(self._tokenizer, self._postings.number_of, previous)
+        self._headings = HeadingsBuilder(self._tokenizer, self._postings.vocabulary, previous)
         self._lanes: WrittenPostings | None = None
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
