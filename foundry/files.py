@@ -7,6 +7,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,18 @@ def hash_file(path: Path) -> str:
 
 def sync_tree(root: Path) -> None:
     """Force every file and folder below `root`, and `root` itself, to disk."""
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            _sync(path, os.O_RDONLY)
+    files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
+    with ThreadPoolExecutor() as threads:
+        # A disk takes several at a time.
+        for _ in threads.map(sync_file, files):
+            pass
     for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):
         sync_folder(folder)
+
+
+def sync_file(path: Path) -> None:
+    """Force a file's content to disk."""
+    _sync(path, os.O_RDONLY)
 
 
 def sync_folder(folder: Path) -> None:

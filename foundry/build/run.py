@@ -18,6 +18,7 @@ from reading everything again. All options decide it that `config.changes.EXEMPT
 import json
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,13 @@ from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
 from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
-from foundry.indexing.versions import begun_version, built_index, intact_manifest, publish_version
+from foundry.indexing.versions import (
+    begun_version,
+    built_index,
+    intact_manifest,
+    publish_version,
+    remove_older,
+)
 from foundry.indexing.writer import IndexWriter
 from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
@@ -55,14 +62,17 @@ Outcome = TypeVar("Outcome")
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
     """Bring the published index up to date; the caller holds the project's lock."""
     path = config.state / CACHE_NAME
-    with closing_engine(options) as engine:
+    with closing_engine(options) as engine, ThreadPoolExecutor(1) as thread:
+        # All of it is read for that, which takes as long as to look at the sources.
+        published = thread.submit(intact_manifest, config)
         for _ in range(2):
             with closing(DocumentCache(path)) as cache:
                 if options.fresh:
                     cache.clear()
                 # A cache that turns out to be damaged makes way for an empty one.
                 with suppress(CacheDamagedError):
-                    return _Build(config, reporter, options, engine, cache).build()
+                    built = _Build(config, reporter, options, engine, cache, published)
+                    return built.build(thread)
     raise BuildError(f"{path}: is damaged again and again", hint="check the disk")
 
 
@@ -73,9 +83,10 @@ class _Build:
     options: BuildOptions
     engine: Engine
     cache: DocumentCache
+    published: Future[Manifest | None]
     started: float = field(default_factory=time.monotonic)
 
-    def build(self) -> BuildResult:
+    def build(self, thread: ThreadPoolExecutor) -> BuildResult:
         config, cache = self.config, self.cache
         recipe = Recipe.of(config)
         surveyed = survey(config.sources, cache, recipe.key)
@@ -87,7 +98,7 @@ class _Build:
             if found := self._published_from(inputs.digest):
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
             state = index_state(config, "")
-            published = intact_manifest(config)
+            published = self.published.result()
             carried = config.state / CARRIED
             with begun_version(config) as folder, begun_carrying(carried) as left:
                 previous = None
@@ -99,7 +110,7 @@ class _Build:
                     )
                 is_unchanged = published is not None and published.version == manifest.version
                 if not is_unchanged:
-                    publish_version(folder)
+                    thread.submit(remove_older, publish_version(folder).parent)
                 leave_for_next(left, carried, state, manifest.version)
         record_config(config)
         cache.remove(gone)
@@ -200,7 +211,7 @@ class _Build:
         state, _, version = (self.cache.published or "").partition(" ")
         if state != index_state(self.config, digest):
             return None
-        manifest = intact_manifest(self.config)
+        manifest = self.published.result()
         return manifest if manifest and manifest.version == version else None
 
     def _unchanged(self, manifest: Manifest, changes: Changes) -> BuildResult:

@@ -1,12 +1,13 @@
 """How far a query encoder's ranking is that of the model it was trained after."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
+from foundry.indexing.postings import WrittenPostings
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
@@ -19,22 +20,31 @@ SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
 
 
 class RankingOverlap:
-    """Ranks queries by the files of an index whose manifest is not written yet."""
+    """Ranks queries by the files of an index whose manifest is not written yet.
+
+    `written` waits until its postings are; vectors of `shape` (n, d) are there.
+    """
 
     def __init__(
         self,
         layout: IndexLayout,
         tokenizer: Tokenizer,
-        terms: int,
-        postings: int,
+        written: Callable[[], WrittenPostings],
         shape: tuple[int, int],
     ) -> None:
-        chunks, dimensions = shape
-        self._chunks = chunks
-        self._tokenizer = tokenizer
-        self.keyword_lane = KeywordLane.map(layout, chunks, terms, postings)
+        self._layout, self._tokenizer, self._written = layout, tokenizer, written
+        self._chunks, self._dimensions = shape
+
+    @cached_property
+    def _keyword_lane(self) -> KeywordLane:
+        # Few embedders rank anything, and postings take a while to be written.
+        written = self._written()
+        return KeywordLane.map(self._layout, self._chunks, written.terms, written.postings)
+
+    @cached_property
+    def _dense_lane(self) -> DenseLane:
         # As many candidates as there are chunks: every vector is compared.
-        self.dense_lane = DenseLane.map(layout, chunks, dimensions, chunks)
+        return DenseLane.map(self._layout, self._chunks, self._dimensions, self._chunks)
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
@@ -49,7 +59,7 @@ class RankingOverlap:
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):
             terms = query_terms(self._tokenizer.tokenize(query))
-            keyword = self.keyword_lane.search(terms, candidate_count(DEPTH))
+            keyword = self._keyword_lane.search(terms, candidate_count(DEPTH))
             best = self._rank(terms, keyword, one)
             if best:
                 others = self._rank(terms, keyword, other)
@@ -64,9 +74,9 @@ class RankingOverlap:
     ) -> set[int]:
         if not vector.any():
             return set(keyword.chunks[:DEPTH].tolist())
-        semantic = self.dense_lane.search(vector, candidate_count(DEPTH))
-        score_terms = partial(self.keyword_lane.scores, terms)
-        score_vector = partial(self.dense_lane.scores, vector)
+        semantic = self._dense_lane.search(vector, candidate_count(DEPTH))
+        score_terms = partial(self._keyword_lane.scores, terms)
+        score_vector = partial(self._dense_lane.scores, vector)
         candidates = join_lanes(keyword, semantic, score_terms, score_vector)
         scores = fuse_linear(candidates, SEMANTIC_WEIGHT, KEYWORD_WEIGHT).scores
         order = np.lexsort((candidates.chunks, -scores))[:DEPTH]

@@ -150,17 +150,21 @@ def begin_version(index: Path) -> Path:
 
 
 def publish_version(folder: Path) -> Path:
-    """Make a finished version current; returns its folder. Older ones but the last are removed."""
+    """Make a finished version current; returns its folder."""
     index, final = folder.parent, folder.with_suffix("")
     set_modes(folder)
     sync_tree(folder)
     folder.rename(final)
     sync_folder(index)
     replace_file(index / "CURRENT", f"{final.name}\n".encode())
-    for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
-        # It is published: what cannot be removed now is tried again after the next build.
-        shutil.rmtree(index / f"v{number}", ignore_errors=True)
     return final
+
+
+def remove_older(index: Path) -> None:
+    """Remove all versions but the last ones."""
+    for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
+        # Nobody needs it: what cannot be removed now is tried again after the next build.
+        shutil.rmtree(index / f"v{number}", ignore_errors=True)
 
 
 def _versions(index: Path) -> list[int]:

@@ -5,6 +5,7 @@ Equal inputs give equal bytes: nothing here depends on time, place, locale or ha
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
+from foundry.files import sync_file
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.files import RecordFile, encode_json, hash_files, open_stored
@@ -68,7 +70,9 @@ class IndexWriter:
         self._tokenizer = Tokenizer(language)
         self._postings = PostingsBuilder(folder, previous)
         self._headings = HeadingsBuilder(self._tokenizer, self._postings.vocabulary, previous)
-        self._lanes: WrittenPostings | None = None
+        self._threads = ThreadPoolExecutor()
+        self._lanes: Future[WrittenPostings] | None = None
+        self._synced: Sequence[Future[None]] = ()
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
         self._dense: DenseManifest | None = None
@@ -133,7 +137,7 @@ class IndexWriter:
 
     def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
         """Embed all chunks, when all have been added; `progress` is told how many more are done."""
-        self.close()
+        self._close_grown()
         self._vectors = None
         for headings, texts in self._read_texts():
             vectors = embedder.embed_documents(headings, texts, progress)
@@ -142,13 +146,21 @@ class IndexWriter:
             self._vectors.add(vectors)
 
     def write_lanes(self) -> None:
-        """Write what both lanes read, when all chunks have been embedded that are to be."""
-        self.close()
+        """Write what both lanes read, when all chunks have been embedded that are to be.
+
+        Postings are still being written when this returns, as vectors are not made from them.
+        """
+        self._close_grown()
+        grown = [self._layout.chunks, self._layout.documents]
+        if self._vectors is not None:
+            grown.append(self._layout.vectors)
+        # The disk has time for them while everything else is made.
+        self._synced = [self._threads.submit(sync_file, path) for path in grown]
         if self._carrying is not None:
             documents, chunks = self._carrying.renumbered()
             self._postings.carry_postings(chunks)
             self._columns.carry_keys(documents, chunks)
-        self._lanes = self._postings.write(self._layout, self._left)
+        self._lanes = self._threads.submit(self._postings.write, self._layout, self._left)
         write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
@@ -157,11 +169,7 @@ class IndexWriter:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
         assert self._written is not None and self._lanes is not None
         overlap = RankingOverlap(
-            self._layout,
-            self._tokenizer,
-            self._lanes.terms,
-            self._lanes.postings,
-            self._written.shape,
+            self._layout, self._tokenizer, self._lanes.result, self._written.shape
         )
         contract = embedder.contract
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
@@ -195,8 +203,10 @@ class IndexWriter:
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
         """Write everything else; returns the manifest, written last."""
-        layout, lanes = self._layout, self._lanes
-        assert lanes is not None
+        assert self._lanes is not None
+        layout, lanes = self._layout, self._lanes.result()
+        for written in self._synced:
+            written.result()
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
         described = self._columns.write(layout, self._left)
@@ -223,6 +233,11 @@ class IndexWriter:
         return manifest
 
     def close(self) -> None:
+        """Close all files; nothing more can be written."""
+        self._close_grown()
+        self._threads.shutdown()
+
+    def _close_grown(self) -> None:
         """Close the files that grow; no more documents can be added."""
         self._chunks.close()
         self._documents.close()

@@ -8,6 +8,7 @@ from small_indexes import Note, write_notes
 
 from foundry.embedding.embedder import Vectors
 from foundry.indexing.overlap import RankingOverlap
+from foundry.indexing.postings import WrittenPostings
 from foundry.indexing.versions import open_index
 
 
@@ -21,10 +22,9 @@ def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
     manifest = index.manifest
     assert manifest.dense
     shape = (manifest.chunks, manifest.dense["dimensions"])
-    overlap = RankingOverlap(
-        index.layout, index.tokenizer, manifest.terms, manifest.postings, shape
-    )
-    return overlap, shape[1]
+    none = np.zeros(0, dtype=np.uint32)
+    postings = WrittenPostings(manifest.terms, manifest.postings, none.astype(np.int64), none)
+    return RankingOverlap(index.layout, index.tokenizer, lambda: postings, shape), shape[1]
 
 
 def random_vectors(count: int, dimensions: int, seed: int) -> Vectors:
