@@ -174,9 +174,8 @@ def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors],
     layout, manifest = bench.index.layout, bench.index.manifest
     assert manifest.dense is not None
     shape = (manifest.chunks, manifest.dense["dimensions"])
-    measure = RankingOverlap(
-        layout, bench.index.tokenizer, manifest.terms, manifest.postings, shape
-    )
+    counts = manifest.terms, manifest.postings
+    measure = RankingOverlap(layout, bench.index.tokenizer, lambda: counts, shape)
 
     def overlap(queries: Sequence[str], first: Vectors, second: Vectors) -> float:
         beyond_chance = measure(queries, first, second)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
-from foundry.indexing.postings import WrittenPostings
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
@@ -22,24 +21,24 @@ SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
 class RankingOverlap:
     """Ranks queries by the files of an index whose manifest is not written yet.
 
-    `written` waits until its postings are; vectors of `shape` (n, d) are there.
+    `count` gives the numbers of its terms and postings, when these have been written; its vectors
+    (n, d) are there, and of that `shape`.
     """
 
     def __init__(
         self,
         layout: IndexLayout,
         tokenizer: Tokenizer,
-        written: Callable[[], WrittenPostings],
+        count: Callable[[], tuple[int, int]],
         shape: tuple[int, int],
     ) -> None:
-        self._layout, self._tokenizer, self._written = layout, tokenizer, written
+        self._layout, self._tokenizer, self._count = layout, tokenizer, count
         self._chunks, self._dimensions = shape
 
     @cached_property
     def _keyword_lane(self) -> KeywordLane:
         # Few embedders rank anything, and postings take a while to be written.
-        written = self._written()
-        return KeywordLane.map(self._layout, self._chunks, written.terms, written.postings)
+        return KeywordLane.map(self._layout, self._chunks, *self._count())
 
     @cached_property
     def _dense_lane(self) -> DenseLane:

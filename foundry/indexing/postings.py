@@ -141,6 +141,11 @@ class WrittenPostings:
     frequencies: NDArray[np.int64]
     ranks: NDArray[np.uint32]
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of terms and postings."""
+        return self.terms, self.postings
+
 
 def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the idf (v,) of terms by the numbers of chunks that have them."""

@@ -168,8 +168,9 @@ class IndexWriter:
     def make_query_encoder(self, embedder: Embedder) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
         assert self._written is not None and self._lanes is not None
+        lanes, shape = self._lanes, self._written.shape
         overlap = RankingOverlap(
-            self._layout, self._tokenizer, self._lanes.result, self._written.shape
+            self._layout, self._tokenizer, lambda: lanes.result().counts, shape
         )
         contract = embedder.contract
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)

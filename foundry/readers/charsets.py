@@ -10,8 +10,6 @@ code page makes them the letters of one language.
 import codecs
 import re
 
-from charset_normalizer import from_bytes
-
 from foundry.files import read_beside
 
 SAMPLE_BYTES = 65_536
@@ -48,6 +46,9 @@ def guess_charset(content: bytes) -> str:
     first = _HIGH.search(content)
     start = max(0, (first.start() if first else 0) - 1_000)
     sample = content[start : start + SAMPLE_BYTES]
+    # Few documents need it, and importing it takes as long as reading several.
+    from charset_normalizer import from_bytes
+
     matches = [match.encoding for match in from_bytes(sample, cp_isolation=_GUESSES)]
     others = [charset for charset in matches if charset not in _ALPHABETS]
     latin = _choose_latin(sample)

@@ -8,7 +8,6 @@ from small_indexes import Note, write_notes
 
 from foundry.embedding.embedder import Vectors
 from foundry.indexing.overlap import RankingOverlap
-from foundry.indexing.postings import WrittenPostings
 from foundry.indexing.versions import open_index
 
 
@@ -22,9 +21,8 @@ def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
     manifest = index.manifest
     assert manifest.dense
     shape = (manifest.chunks, manifest.dense["dimensions"])
-    none = np.zeros(0, dtype=np.uint32)
-    postings = WrittenPostings(manifest.terms, manifest.postings, none.astype(np.int64), none)
-    return RankingOverlap(index.layout, index.tokenizer, lambda: postings, shape), shape[1]
+    counts = manifest.terms, manifest.postings
+    return RankingOverlap(index.layout, index.tokenizer, lambda: counts, shape), shape[1]
 
 
 def random_vectors(count: int, dimensions: int, seed: int) -> Vectors:

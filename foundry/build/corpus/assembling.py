@@ -91,6 +91,7 @@ class _Assembler:
             for number, place in enumerate(self._places)
         ]
         self._corpus = _decide(self._signatures, config.build, self._read)
+        self._decisions = [*map(self._decide, range(len(inputs)))]
 
     @cached_property
     def _preparer(self) -> Preparer:
@@ -116,14 +117,16 @@ class _Assembler:
                     self.report.copy(signature.source, signature.path, kept.source, kept.path)
                 else:
                     document = self._writer.document_count + len(self._span)
-                    decision = self._decision(number)
+                    decision = self._decisions[number]
                     if number in carried:
                         figures = self._carry(number, carried[number])
                     else:
                         figures = self._add(number, embedder)
                     self.report.index(signature.source, figures)
             if (content := self._contents[number]) is not None:
-                self._next.add(content, signature, remarks, decision, document, figures)
+                self._next.add(
+                    content, self._signature_of(number), remarks, decision, document, figures
+                )
         self._end_span()
         if embedder is not None:
             self._known.resume(embedder, self._writer.texts_left_out())
@@ -140,12 +143,12 @@ class _Assembler:
             if place is not None
             and number not in self._corpus.repeated
             and number not in self._corpus.originals
-            and (document := self._known.document(place, self._decision(number))) != NOT_INDEXED
+            and (document := self._known.document(place, self._decisions[number])) != NOT_INDEXED
         ]
         in_order = longest_ascent([document for _, document in found])
         return dict(found[place] for place in in_order)
 
-    def _decision(self, number: int) -> int:
+    def _decide(self, number: int) -> int:
         copies = (self._contents[copy] or b"" for copy in self._corpus.copies.get(number, ()))
         boilerplate = self._corpus.boilerplate.get(number, ())
         return decision_key(self._contents[number] or b"", boilerplate, copies)
@@ -190,6 +193,12 @@ class _Assembler:
             return self._known.remarks(place)
         result = self._load(number)
         return result if isinstance(result, Skipped) else Remarks.of(result.document)
+
+    def _signature_of(self, number: int) -> bytes:
+        place, signature = self._places[number], self._signatures[number]
+        if place is not None:
+            return self._known.stored_signature(place)
+        return b"" if signature is None else signature.to_bytes()
 
     def _load(self, number: int) -> PreparedDocument | Skipped:
         if self._loaded is None or self._loaded[0] != number:

@@ -62,8 +62,12 @@ class KnownInputs:
 
     def signature(self, place: int) -> Signature | None:
         """Return what is compared of a document; None for one that was skipped."""
-        content = self._signatures.bytes(place)
+        content = self.stored_signature(place)
         return Signature.from_bytes(content) if content else None
+
+    def stored_signature(self, place: int) -> bytes:
+        """Return the same as bytes; none for a document that was skipped."""
+        return self._signatures.bytes(place)
 
     def document(self, place: int, decision: int) -> int:
         """Return the number of a document in the index; NOT_INDEXED where it is not in it, or
@@ -98,15 +102,15 @@ class InputsBuilder:
     def add(
         self,
         content: bytes,
-        signature: Signature | None,
+        signature: bytes,
         remarks: Remarks | Skipped,
         decision: int,
         document: int,
         figures: Figures,
     ) -> None:
-        """Take an input; `document` is its number in the index."""
+        """Take an input, with its signature as bytes; `document` is its number in the index."""
         self._columns.append((content, decision, document, tuple(figures)))
-        self._signatures.add(b"" if signature is None else signature.to_bytes())
+        self._signatures.add(signature)
         self._remarks.add(_encode(remarks))
 
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
