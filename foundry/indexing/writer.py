@@ -151,9 +151,8 @@ class IndexWriter:
         Postings are still being written when this returns, as vectors are not made from them.
         """
         self._close_grown()
-        grown = [self._layout.chunks, self._layout.documents]
-        if self._vectors is not None:
-            grown.append(self._layout.vectors)
+        layout = self._layout
+        grown = [layout.chunks, layout.documents, *([layout.vectors] if self._vectors else [])]
         # The disk has time for them while everything else is made.
         self._synced = [self._threads.submit(sync_file, path) for path in grown]
         if self._carrying is not None:
@@ -168,10 +167,8 @@ class IndexWriter:
     def make_query_encoder(self, embedder: Embedder) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
         assert self._written is not None and self._lanes is not None
-        lanes, shape = self._lanes, self._written.shape
-        overlap = RankingOverlap(
-            self._layout, self._tokenizer, lambda: lanes.result().counts, shape
-        )
+        layout, lanes, shape = self._layout, self._lanes, self._written.shape
+        overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)
         contract = embedder.contract
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
         if embedder.contract != contract:
