@@ -23,12 +23,12 @@ class Place(Enum):
     """
 
     PARSE = ("search", "parse")
-    """Before tokenizing: `index`, `journal`, `patterns`, and `plain`, the query, which a step may
-    set: it still has the words of the person who asked."""
+    """Before tokenizing: `index`, `journal`, `patterns`, and `{asked}`, the query in the words of
+    the person who asked; a step sets `plain`, which is `{asked}` to those after it."""
 
     READ = ("search", "read")
-    """After that, with `filters` too; a step sets `rewritten`, the query to search for, and
-    `filters`."""
+    """After that, with `{asked}` and `filters` too; a step sets `rewritten`, the query to search
+    for, and `filters`."""
 
     WIDEN = ("search", "widen")
     """After tokenizing: `searched`, the text to embed, `tokens`, and `terms` for the keyword lane,

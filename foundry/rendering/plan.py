@@ -270,10 +270,15 @@ def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
     steps: dict[str, list[Snippet]] = {}
     imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     explained = []
+    asked = "query"
     for place in Place:
         module, word = place.value
         here = [(each, step) for each, step in steps_of if step.place is place]
-        steps[word] = [each.fill(step.code, **step.values) for each, step in here]
+        steps[word] = []
+        for each, step in here:
+            steps[word].append(each.fill(step.code, asked=asked, **step.values))
+            # What a search is asked for becomes what its first step leaves of that.
+            asked = "plain" if place is Place.PARSE else asked
         imports.setdefault(module, []).extend(
             needed for _, step in here for needed in step.imports.items()
         )

@@ -49,7 +49,7 @@ class Understanding(Stage):
         yield Step(
             Place.READ,
             imports,
-            "understood = understand_query(index, plain, filters, journal, query_model(),"
+            "understood = understand_query(index, {asked}, filters, journal, query_model(),"
             f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
             "rewritten, filters = understood.query, understood.filters",
             readme="A language model reads the query: see"

@@ -31,7 +31,7 @@ class Operators(Stage):
         yield Step(
             Place.PARSE,
             {module: ("apply_operators", "read_operators")},
-            "operators = read_operators(index, plain, journal)\nplain = operators.text",
+            "operators = read_operators(index, {asked}, journal)\nplain = operators.text",
             readme="Operators are read from the query: see"
             " [Operators in queries](#operators-in-queries).",
         )
@@ -66,7 +66,7 @@ class Correction(Stage):
         yield Step(
             Place.PARSE,
             {"retrieval.stages.correction": ("correct_query",)},
-            "plain = correct_query(index, plain, patterns, journal)",
+            "plain = correct_query(index, {asked}, patterns, journal)",
             readme="Misspelt words are corrected: see [Corrections](#corrections).",
         )
 
