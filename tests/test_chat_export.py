@@ -92,10 +92,17 @@ def modelled(export: Path, endpoint: LanguageModel) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def hasty(export: Path, endpoint: LanguageModel) -> Iterator[str]:
-    """The address of a server that does not wait long for its language model."""
+    """The address of a server that does not wait long for its language model to begin."""
+    with serving_with(export, endpoint, LLM_FIRST_TOKEN_SECONDS="2") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def impatient(export: Path, endpoint: LanguageModel) -> Iterator[str]:
+    """The address of a server that waits for its language model to begin, but not to go on."""
     limits = {
-        "LLM_FIRST_TOKEN_SECONDS": "2",
-        "LLM_PAUSE_SECONDS": "1.5",
+        "LLM_FIRST_TOKEN_SECONDS": "100",
+        "LLM_PAUSE_SECONDS": "2",
         "LLM_TOTAL_SECONDS": "6",
     }
     with serving_with(export, endpoint, **limits) as address:
@@ -658,9 +665,10 @@ def test_failure_after_the_first_word_is_an_error_event(
     check_failure_after_the_first_word(modelled, model, script)
 
 
-@pytest.mark.serial
-def test_silence_after_the_first_word_is_an_error_event(hasty: str, model: LanguageModel) -> None:
-    check_failure_after_the_first_word(hasty, model, fall_silent)
+def test_silence_after_the_first_word_is_an_error_event(
+    impatient: str, model: LanguageModel
+) -> None:
+    check_failure_after_the_first_word(impatient, model, fall_silent)
 
 
 def check_failure_after_the_first_word(address: str, model: LanguageModel, script: Any) -> None:
@@ -696,10 +704,9 @@ def test_endless_answer_is_cut(modelled: str, model: LanguageModel, script: Any)
 
 
 @pytest.mark.slow
-@pytest.mark.serial
-def test_slow_answer_ends_at_the_total_limit(hasty: str, model: LanguageModel) -> None:
+def test_slow_answer_ends_at_the_total_limit(impatient: str, model: LanguageModel) -> None:
     model.script = answer(*["word "] * 100, pause=0.3)
-    events = ask(hasty, conversation(QUESTION))
+    events = ask(impatient, conversation(QUESTION))
     assert events[-1] == ("error", {"message": "The language model took too long."})
     assert model.calls[0].gone.wait(60)
 

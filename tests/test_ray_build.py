@@ -23,6 +23,7 @@ from ports import free_port
 from processes import FOUNDRY, foundry, snapshot
 from ray_clusters import RunningCluster, is_worker, ray_cluster
 from sharing import begin_foundry
+from waiting import wait_until
 
 import foundry as package
 from foundry.build.documents.cache import CACHE_NAME
@@ -267,9 +268,10 @@ def test_interrupted_it_goes_on_where_it_ended(
     assert process.returncode == 130, said
     done = prepared(project)
     assert 0 < done < 120
-    result = build(project)
-    assert result["changes"]["read"] == 120 - done
-    assert result["changes"]["reused"] == done
+    changes = build(project)["changes"]
+    # The interrupt may have come when the last result was noted, and not yet what it is of.
+    assert changes["reused"] in (done - 1, done)
+    assert changes["read"] == 120 - changes["reused"]
 
 
 @pytest.mark.slow
@@ -283,14 +285,13 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
     process = begin(project, **cluster.variables)
     before = wait_until_some(project, process)
     killed = cluster.kill_node()
-    assert process.poll() is None
     assert killed
     printed, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, said
     result = json.loads(printed)
     assert before < result["changes"]["read"] == count
     assert snapshot(project.index) == snapshot(local.index)
-    assert not any(is_worker(worker) for worker in killed)
+    wait_until(lambda: not any(is_worker(worker) for worker in killed))
     # The second node goes on where a build of this machine ended.
     (local.root / "sources" / "new.md").write_text("# New\n\nWords.")
     result = build(local, "--engine", "ray", "--ray-address", cluster.address, **cluster.variables)

@@ -69,7 +69,6 @@ def server() -> Iterator[Server]:
     assert server.wait() == 0
 
 
-@pytest.mark.serial
 def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     # 200 requests of 20 ms: four seconds of work, of which one may be waited for.
     clients = [server.connect() for _ in range(200)]
@@ -87,7 +86,6 @@ def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     assert statuses(server.exchange(get("/busy"))) == [200]
 
 
-@pytest.mark.serial
 def test_a_stream_holds_its_slot_until_it_ends(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat"))
@@ -114,7 +112,6 @@ def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) ->
         assert not read_all(stream).endswith(b"0\r\n\r\n")
 
 
-@pytest.mark.serial
 def test_a_stream_that_is_read_slowly_goes_on(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?seconds=6&size=1000"))
@@ -132,7 +129,6 @@ def test_1000_idle_connections_do_not_starve_health(server: Server) -> None:
         connection.close()
 
 
-@pytest.mark.serial
 def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
     server = Server(connections=20)
     with server.connect() as stream:
@@ -152,7 +148,6 @@ def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
     assert server.wait() == 0
 
 
-@pytest.mark.serial
 def test_beyond_the_cap_with_every_connection_at_work_new_ones_are_refused() -> None:
     server = Server(connections=8, chats=100)
     streams = [server.connect() for _ in range(8)]
