@@ -1,13 +1,14 @@
 """Three edits that owners of exports make: each in one place, working, and kept by an update."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browsers import browser, visit
 from click.testing import CliRunner
-from conftest import MakeProject
+from conftest import CONFIG, Project
 from servers import check_format, get, in_checkout, post, run_tool, serving
 
 from foundry.cli.main import main
@@ -112,10 +113,31 @@ OTHER: Edits = {
 """What another version of Foundry wrote otherwise."""
 
 
-@pytest.fixture
-def export(make_project: MakeProject) -> Path:
-    """An export as another version of Foundry wrote it, unedited."""
-    project = make_project(NOTES)
+@dataclass(frozen=True)
+class Edited:
+    """A server with all edits, and what it found before them."""
+
+    address: str
+    before: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edited]:
+    export = write_older(tmp_path_factory.mktemp("project"))
+    with serving(in_checkout(export)) as address:
+        before = post(f"{address}/search", {"query": "seal"})["results"]
+    check_edit(export, {**BOOST, **ENDPOINTS, **LAYOUT})
+    with serving(in_checkout(export)) as address:
+        yield Edited(address, before)
+
+
+def write_older(root: Path) -> Path:
+    """Write an export as another version of Foundry wrote it, unedited."""
+    project = Project(root)
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
+    for name, text in NOTES.items():
+        (root / "sources" / name).write_text(text, encoding="utf-8")
     project.succeed("build", "--quiet")
     written = compose_export(load_config(project.root), trust=False, stale=False)
     files = dict(written.files)
@@ -169,36 +191,25 @@ def check_edit(export: Path, edits: Edits) -> None:
         assert "nother version" not in (export / "notes" / name).read_text(encoding="utf-8")
 
 
-def test_boost_is_one_more_step_of_the_search(export: Path) -> None:
-    with serving(in_checkout(export)) as address:
-        before = post(f"{address}/search", {"query": "seal"})["results"]
-    check_edit(export, BOOST)
-    with serving(in_checkout(export)) as address:
-        for mode in ("hybrid", "keyword", "semantic"):
-            results = post(f"{address}/search", {"query": "seal", "mode": mode})["results"]
-            boosts = {hit["path"]: hit["boosts"] for hit in results}
-            assert boosts == {"seals.md": {"title": 1.1}, "pumps.md": {}}
-        results = post(f"{address}/search", {"query": "seal"})["results"]
-    scores = [{hit["path"]: hit["score"] for hit in hits} for hits in (before, results)]
+def test_boost_is_one_more_step_of_the_search(edited: Edited) -> None:
+    for mode in ("hybrid", "keyword", "semantic"):
+        results = post(f"{edited.address}/search", {"query": "seal", "mode": mode})["results"]
+        boosts = {hit["path"]: hit["boosts"] for hit in results}
+        assert boosts == {"seals.md": {"title": 1.1}, "pumps.md": {}}
+    results = post(f"{edited.address}/search", {"query": "seal"})["results"]
+    scores = [{hit["path"]: hit["score"] for hit in hits} for hits in (edited.before, results)]
     assert scores[1]["seals.md"] == pytest.approx(scores[0]["seals.md"], abs=1e-5)
     assert scores[1]["pumps.md"] == pytest.approx(scores[0]["pumps.md"] / 1.1, abs=1e-5)
 
 
-def test_endpoints_are_added_by_the_hook_and_in_the_application(export: Path) -> None:
-    check_edit(export, ENDPOINTS)
-    with serving(in_checkout(export)) as address:
-        assert get(f"{address}/opening-hours") == {"monday": "9 to 17"}
-        assert get(f"{address}/version") == {"version": "0.1.0"}
-        assert {"/opening-hours", "/version"} <= get(f"{address}/openapi.json")["paths"].keys()
+def test_endpoints_are_added_by_the_hook_and_in_the_application(edited: Edited) -> None:
+    assert get(f"{edited.address}/opening-hours") == {"monday": "9 to 17"}
+    assert get(f"{edited.address}/version") == {"version": "0.1.0"}
+    assert {"/opening-hours", "/version"} <= get(f"{edited.address}/openapi.json")["paths"].keys()
 
 
-def test_layout_of_a_page_is_html_and_css(export: Path) -> None:
-    check_edit(export, LAYOUT)
-    with (
-        browser() as running,
-        serving(in_checkout(export)) as address,
-        visit(running, address) as tab,
-    ):
+def test_layout_of_a_page_is_html_and_css(edited: Edited) -> None:
+    with browser() as running, visit(running, edited.address) as tab:
         tab.go("/?q=seal")
         tab.see("p.hours", "Open from 9 to 17.")
         tab.count("#results > li", 2)
