@@ -42,9 +42,11 @@ from foundry.evaluation.metrics import measure
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
+from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
+from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
@@ -117,7 +119,10 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
     project = make_project(work / name, source, embedding)
     build(project)
-    index = open_index(project / ".foundry" / "index", vectors=True)
+    folder = project / ".foundry" / "index"
+    index = open_index(folder)
+    # Without what embeds queries, which may be the model.
+    index.dense_lane = DenseLane.open(IndexFiles.open(folder))
     return Bench(collection, index)
 
 
@@ -217,8 +222,7 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
         seconds = time.perf_counter() - start
         static = open_bench(f"{folder.name}-static", folder, work)
         by_static = encode_all(PieceEncoder.open(static.index.layout.encoder), static.queries)
-        encoder = bench.index.encoder
-        assert isinstance(encoder, PieceEncoder)
+        encoder = PieceEncoder.open(bench.index.layout.encoder)
         encoded = encode_all(encoder, bench.queries)
         by_encoder = {lane: bench.score(lane, encoded) for lane in LANES}
         cells = [keyword, *by_model.values(), *by_encoder.values()]
