@@ -309,8 +309,9 @@ def test_handshake_agrees_on_a_version(address: str, asked: str, agreed: str) ->
     assert answer["result"]["capabilities"].keys() == {"tools"}
 
 
+@pytest.mark.slow
 def test_first_requests_together_and_a_hundred_clients_get_their_own_answers(export: Path) -> None:
-    with serving(in_checkout(export)) as address, ThreadPoolExecutor(16) as threads:
+    with serving(in_checkout(export)) as address, ThreadPoolExecutor(8) as threads:
 
         def ask(number: int) -> None:
             arguments = {"query": f"error E{number}", "top_k": 1}
@@ -327,6 +328,7 @@ def test_first_requests_together_and_a_hundred_clients_get_their_own_answers(exp
         list(threads.map(ask, [number % 40 for number in range(100)]))
 
 
+@pytest.mark.slow
 def test_sdk_is_imported_by_the_first_request_for_mcp(export: Path) -> None:
     asked = f"""
 import sys
@@ -364,7 +366,10 @@ def test_token_opens_mcp_and_public_url_makes_the_citations(export: Path) -> Non
         assert "localhost" not in json.dumps(forged)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::"])
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", *(pytest.param(each, marks=pytest.mark.slow) for each in ("0.0.0.0", "::"))],
+)
 def test_host_and_origin_are_checked_wherever_it_listens(export: Path, host: str) -> None:
     command = [*map(str, in_checkout(export)), "serve", "--host", host, "--port", "0"]
     environment = {"PATH": os.environ["PATH"], "API_TOKENS": TOKEN, "ALLOWED_HOSTS": "a.example"}
