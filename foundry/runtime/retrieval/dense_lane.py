@@ -21,7 +21,7 @@ from .hybrid import about_vectors
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
-SKETCHES_AT_ONCE, ROWS_AT_ONCE = 25_000, 128
+SKETCHES_AT_ONCE, ROWS_AT_ONCE = 25_000, 256
 PICKED_SHARE = 8  # Sketches are picked for a filter that lets fewer than an eighth through.
 HALVED_SIZE = 512  # So many chunks a candidate are few enough to read all bits of each at once.
 PASSING = 16  # Of more, half of the bits choose so many a candidate, of which all bits are read.
