@@ -16,7 +16,7 @@ from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerE
 EXIT_CODES = """\
 exit codes:
   0    done
-  1    the server cannot do it: index unusable, port in use, findings of verify or eval
+  1    the server cannot do it: index unusable, port in use, a check that fails
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
