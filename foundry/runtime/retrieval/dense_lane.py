@@ -21,7 +21,7 @@ from .hybrid import about_vectors
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
-SKETCHES_AT_ONCE, ROWS_AT_ONCE = 25_000, 256
+WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
 PICKED_SHARE = 8  # Sketches are picked for a filter that lets fewer than an eighth through.
 HALVED_SIZE = 512  # So many chunks a candidate are few enough to read all bits of each at once.
 PASSING = 16  # Of more, half of the bits choose so many a candidate, of which all bits are read.
@@ -137,8 +137,9 @@ def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) ->
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Return in how many bits (n,) sketches (words, n) and `signs` (words,) differ."""
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch)))
-    for start in range(0, len(distances), SKETCHES_AT_ONCE):
-        part = slice(start, start + SKETCHES_AT_ONCE)
+    size = WORDS_AT_ONCE // len(sketch)
+    for start in range(0, len(distances), size):
+        part = slice(start, start + size)
         differing = np.bitwise_count(sketch[:, part] ^ signs[:, np.newaxis])
         differing.sum(axis=0, dtype=distances.dtype, out=distances[part])
     return distances

@@ -9,7 +9,7 @@ import pytest
 from foundry.runtime.retrieval.dense_lane import (
     HALVED_SIZE,
     PASSING,
-    SKETCHES_AT_ONCE,
+    WORDS_AT_ONCE,
     DenseLane,
     exact_type,
     pack_signs,
@@ -78,7 +78,7 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
     dimensions: int, share: float
 ) -> None:
     chooser = np.random.default_rng(9)
-    count, depth = SKETCHES_AT_ONCE + 300, 40
+    count, depth = WORDS_AT_ONCE // 2 + 300, 40
     rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
     scales = np.full(count, 0.01, dtype=np.float32)
     centre = np.zeros(dimensions, dtype=np.float32)
