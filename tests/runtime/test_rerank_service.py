@@ -156,6 +156,7 @@ def test_a_project_is_searched_and_evaluated_with_it(
     with fake_reranker("tei") as service:
         config = (
             f'{CONFIG}\n[search.rerank_service]\nservice = "tei"\nbase_url = "{service.base_url}"\n'
+            "deadline_ms = 20000\n"
         )
         project = make_project(files, config=config)
         (project.root / "questions.jsonl").write_text(questions)
