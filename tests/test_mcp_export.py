@@ -202,7 +202,7 @@ def send(
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)) as connection:
         # A refusal may come, and the connection close, before all of a large body was sent.
-        with suppress(BrokenPipeError):
+        with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, written, fields)
         reply = http.client.HTTPResponse(connection.sock, method=method)
         reply.begin()

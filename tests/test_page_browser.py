@@ -649,7 +649,7 @@ def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, wid
             assert violations == [], path
         tab.go("/chat")
         ask(tab, "What stops the main fan?")
-        tab.see("main", "no language model")
+        tab.see("main", "Extracted from the documents.")
         tab.page.evaluate(axe)
         assert tab.page.evaluate("axe.run()")["violations"] == []
 
@@ -687,7 +687,8 @@ def test_original_is_opened_at_its_page(tab: Visit) -> None:
 def test_server_without_pages(served: Served, tmp_path: Path) -> None:
     project = served.export.parent.parent
     config = (project / "foundry.toml").read_text(encoding="utf-8")
-    (tmp_path / "foundry.toml").write_text(f"{config}\n[server]\npage = false\n", encoding="utf-8")
+    config = config.replace("[server]\n", "[server]\npage = false\n")
+    (tmp_path / "foundry.toml").write_text(config, encoding="utf-8")
     for name in ("sources", "table.jsonl"):
         (tmp_path / name).symlink_to(project / name)
     (tmp_path / ".foundry").symlink_to(project / ".foundry")
