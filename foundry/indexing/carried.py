@@ -116,7 +116,5 @@ class Carrying:
     def texts_left_out(self) -> Iterator[str]:
         """Yield the texts of the chunks that are not taken over."""
         _, chunks = self.renumbered()
-        records = self.chunk_records
         for number in np.flatnonzero(chunks < 0).tolist():
-            start, end = records.offsets[number : number + 2].tolist()
-            yield json.loads(bytes(records.content[start:end]))["text"]
+            yield json.loads(b"".join(self.chunk_records.blocks(number, number + 1)))["text"]

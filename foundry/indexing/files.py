@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from foundry.files import hash_file
-from foundry.runtime.index.layout import open_bytes
 from foundry.runtime.index.reader import hash_key
+
+COPIED_BYTES = 1 << 20
+"""Copied at a time from one file to another: mapped, all of it would count as memory."""
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -195,7 +197,7 @@ class Rows:
 class StoredRecords:
     """Records of a published index, a line of JSON each, and the hashes of their ids."""
 
-    content: memoryview
+    path: Path
     offsets: NDArray[np.uint64]
     ids: StoredRows
 
@@ -206,7 +208,15 @@ class StoredRecords:
         ends = open_stored(offsets)
         counts = np.bincount(numbers.astype(np.int64), minlength=len(ends) - 1)
         rows = StoredRows(offsets_of(counts), [keys[np.argsort(numbers, kind="stable")]])
-        return cls(open_bytes(path, int(ends[-1])), ends, rows)
+        return cls(path, ends, rows)
+
+    def blocks(self, first: int, last: int) -> Iterator[bytes]:
+        """Yield the lines of the records from `first` to `last`, in blocks."""
+        start, end = self.offsets[[first, last]].tolist()
+        with self.path.open("rb") as file:
+            file.seek(start)
+            for left in range(end - start, 0, -COPIED_BYTES):
+                yield file.read(min(left, COPIED_BYTES))
 
 
 class RecordFile:
@@ -229,8 +239,7 @@ class RecordFile:
 
     def carry(self, records: StoredRecords, first: int, last: int) -> None:
         """Write the records from `first` to `last` of another file next."""
-        start, end = records.offsets[[first, last]].tolist()
-        self._file.write(records.content[start:end])
+        self._file.writelines(records.blocks(first, last))
         self._lengths.frombytes(np.diff(records.offsets[first : last + 1]).tobytes())
         self._ids.carry(records.ids, first, last)
 

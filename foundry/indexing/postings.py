@@ -53,7 +53,7 @@ class PostingsBuilder:
 
     def add(self, terms: ChunkTerms) -> None:
         """Take the terms of the next document's chunks."""
-        places = [*map(self.vocabulary.number, terms.vocabulary)]
+        places = self.vocabulary.numbers(terms.vocabulary)
         own = unpack(terms.numbers, np.uint32)
         distinct = np.diff(unpack(terms.offsets, np.uint32))
         for column, values in (

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from foundry.indexing.vocabulary import Vocabulary
 
 RUN_POSTINGS = 2**21
-"""Postings of a run, and of a range of terms when runs are merged; one term may have more."""
+"""Postings of a run, and at most of a range when runs are merged; one term may have more."""
+
+RANGE_POSTINGS = 2**18
+"""Postings of a range in small indexes, where they stay in a processor's cache."""
+
+MAX_RANGES = 64
+"""Larger indexes have larger ranges: all terms are looked at for each."""
 
 _WORD = 4
 
@@ -179,11 +185,12 @@ def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.u
 
 
 def _ranges(postings: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of successive terms that have RUN_POSTINGS together, or are one term."""
+    """Yield ranges of successive terms, of about the same number of postings or of one term."""
     ends = np.cumsum(postings)
+    size = min(RUN_POSTINGS, max(RANGE_POSTINGS, int(ends[-1:].sum()) // MAX_RANGES))
     first = 0
     while first < len(postings):
-        limit = ends[first] - postings[first] + RUN_POSTINGS
+        limit = ends[first] - postings[first] + size
         last = max(first + 1, int(np.searchsorted(ends, limit, side="right")))
         yield first, last
         first = last

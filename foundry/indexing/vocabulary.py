@@ -5,7 +5,7 @@ its files: most of them are neither looked for nor written again one by one.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -54,8 +54,12 @@ class Vocabulary:
                 number = self._numbers[term] = place
         return number
 
-    def number(self, term: str) -> int:
-        """Return the number of a term, which is given one if it is new."""
+    def numbers(self, terms: Sequence[str]) -> list[int]:
+        """Return the numbers of terms, which are given some if they are new."""
+        known = self._numbers.get
+        return [self._number(term) if (number := known(term)) is None else number for term in terms]
+
+    def _number(self, term: str) -> int:
         number = self.find(term)
         if number is None:
             number = self._numbers[term] = len(self)
