@@ -152,7 +152,8 @@ def test_a_command_can_be_parsed(
     example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "baseline.json").touch()
+    for written in ("baseline.json", *re.findall(r" > (\S+)", example.text)):
+        (tmp_path / written).touch()
     found = re.findall(r"(?m)\bfoundry ([a-z]+\b[^#\n&']*)", example.text)
     for written in found:
         arguments = shlex.split(written.partition(" > ")[0])
