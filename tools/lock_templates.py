@@ -30,8 +30,9 @@ def combinations() -> list[dict[str, object]]:
     sets |= {each.union(*(stage.dependencies for stage in STAGES.values())) for each in sets}
     for interface in INTERFACES.values():
         sets |= {each | {*interface.dependencies} for each in sets}
+    names = {"name": "server", "package": "server", "description": "", "hooks": True}
     return [
-        {"name": "server", "package": "server", "description": "", "dependencies": dependencies}
+        {**names, "dependencies": dependencies}
         for dependencies in sorted(map(sorted, sets), key=lambda each: (len(each), each))
     ]
 
