@@ -69,7 +69,7 @@ class Vocabulary:
 
     def sorted(self, numbers: Iterable[int]) -> list[int]:
         """Return numbers in the order of their terms' bytes."""
-        return sorted(numbers, key=self._key)
+        return sorted(numbers, key=self._key if self._old_count else self._text_of)
 
     def write(self, layout: IndexLayout, frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
         """Write the terms (v,) that occur, sorted; returns their numbers."""
@@ -106,7 +106,8 @@ class Vocabulary:
         new = order[first:last][order[first:last] >= self._old_count]
         found = [*map(_parts_of, (self._text_of(number).decode() for number in new.tolist()))]
         texts = [*chain.from_iterable(found)]
-        numbers = [-1 if number is None else number for number in map(self.find, texts)]
+        find = self.find if self._old_count else self._numbers.get
+        numbers = [-1 if number is None else number for number in map(find, texts)]
         counts = np.array([*map(len, found)], dtype=np.int64)
         owners = np.append(owners, np.repeat(ranks[new], counts))
         parts = np.append(parts, ranks[np.array(numbers, dtype=np.int64)])
@@ -164,7 +165,8 @@ class Vocabulary:
         """Yield the old terms without some, with others put in."""
         start = 0
         edits = [(place, 0, text) for place, text in inserted]
-        for place, count, text in sorted([*edits, *((number, 1, b"") for number in gone)]):
+        edits += [(number, 1, b"") for number in gone]
+        for place, count, text in sorted(edits):
             yield self._old[self._offsets[start] : self._offsets[place]]
             yield text
             start = place + count
