@@ -152,7 +152,8 @@ def test_publishing_forces_files_then_folders_to_disk(
     synced = [place for what, place in calls[:published] if what == "fsync"]
     for path in files:
         temporary = str(index / "v2.tmp" / path.relative_to(index / "v2"))
-        assert synced.count(temporary) == 1
+        # Some are forced early, so that the disk has less to do in the end.
+        assert temporary in synced
         assert synced.index(temporary) < synced.index(str(index / "v2.tmp"))
     assert ("fsync", str(index)) in calls[published:switched]
     assert ("fsync", str(index / "CURRENT.tmp")) in calls[published:switched]
