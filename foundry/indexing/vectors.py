@@ -1,7 +1,8 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ CACHED_ROWS = 256
 
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
+MIN_SPREAD = 0.03
+"""Of a few chunks, or of texts that are all alike, the spread says little about queries."""
 
 BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
@@ -76,12 +79,19 @@ class VectorsBuilder:
         centre = _centre(self._rows, scales, self.dimensions)
         sketch = np.empty((-(-self.dimensions // 64), len(scales)), dtype=np.uint64)
         written = WrittenVectors(self.dimensions, self._rows, scales, centre, sketch)
+        total = squares = 0.0
         for start, block in written.blocks():
             sketch[:, start : start + len(block)] = pack_signs(block, centre)
+            products = (block @ centre).astype(np.float64)
+            total, squares = total + products.sum(), squares + np.square(products).sum()
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
-        return written
+        count = max(1, len(scales))
+        deviation = math.sqrt(max(0.0, squares / count - (total / count) ** 2))
+        # Three digits: the last ones of a matrix product differ between machines.
+        spread = max(MIN_SPREAD, round(deviation, 3))
+        return replace(written, spread=spread)
 
 
 class Nearest(NamedTuple):
@@ -94,13 +104,14 @@ class Nearest(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
     """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
-    `centre` (d,) and `sketch` (words, n)."""
+    `centre` (d,), `sketch` (words, n), and the `spread` of their products with the centre."""
 
     dimensions: int
     rows: ArrayFile
     scales: NDArray[np.float32]
     centre: NDArray[np.float32]
     sketch: NDArray[np.uint64]
+    spread: float = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -184,8 +184,7 @@ class IndexWriter:
         has_vector = np.asarray(queries.any(axis=1))
         # Without English words in the corpus, the usual probe may have no vector.
         probe = int(np.argmax(has_vector[: len(samples)]))
-        asked = queries[1:][has_vector[1:]]
-        ours = int(has_vector[1 : len(samples)].sum())
+        asked, ours = queries[1:][has_vector[1:]], int(has_vector[1 : len(samples)].sum())
         chunks, cosines = self._written.nearest(asked)
         measured = self._written.measure(asked[:ours], chunks[:ours])
         self._dense = DenseManifest(
@@ -197,6 +196,7 @@ class IndexWriter:
             probe_text=samples[probe],
             probe_vector=[round(float(value), 6) for value in queries[probe]],
             background=background_of(cosines[ours:].max(axis=1, initial=-1.0)),
+            spread=self._written.spread,
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
+import numpy as np
 import pytest
 from small_indexes import Note, write_notes
 
@@ -12,6 +12,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
+from foundry.runtime.retrieval.hybrid import complete_lanes, distance_from
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import compare_with_terms
 
@@ -40,7 +41,25 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -
     assert nothing.coverage is None
 
 
-def test_a_build_measures_the_background(tmp_path: Path) -> None:
-    files = IndexFiles.open(write_notes(tmp_path / "index", NOTES))
-    assert files.manifest.dense is not None
-    assert 0.3 < files.manifest.dense["background"] < 0.7
+def test_a_build_measures_the_background_and_the_spread(index: Index) -> None:
+    assert index.manifest.dense is not None
+    assert 0.3 < index.manifest.dense["background"] < 0.7
+    lane = index.dense_lane
+    assert isinstance(lane, DenseLane)
+    vectors = lane.vectors * lane.scales[:, np.newaxis]
+    spread = float((vectors @ vectors.mean(axis=0)).std())
+    assert lane.spread == max(0.03, round(spread, 3))
+
+
+def test_distance_counts_spreads_from_what_chunks_have_in_common(index: Index) -> None:
+    mean = np.array([0.6, 0.0], dtype=np.float32)
+    along, across = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    assert distance_from(mean, 0.1, along) == 0.0
+    assert distance_from(mean, 0.1, across) == pytest.approx(3.6)
+    about, other = map(index.encoder.encode, ("oil the pump", "interest rates"))
+    assert about is not None
+    assert other is not None
+    assert index.dense_lane.distance(about) < index.dense_lane.distance(other)
+    nothing = LaneHits.none()
+    joined = complete_lanes(index, [], other, nothing, nothing)
+    assert joined.distance == index.dense_lane.distance(other)

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
 TERMS_APART = 64  # Between two that stay in memory once a lookup has read them.

@@ -99,6 +99,9 @@ class VectorLane(Protocol):
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
+    def distance(self, vector: Vector) -> float:
+        """Return how far a query is from what chunks are about; see `distance_from`."""
+
 
 class QueryEncoder(Protocol):
     """Embeds queries."""
@@ -114,7 +117,7 @@ class Candidates:
     `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
     None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
     and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
-    NaN where it was not asked.
+    NaN where it was not asked. `coverage` and `distance` are those of the lanes' searches.
     """
 
     chunks: Numbers
@@ -126,6 +129,7 @@ class Candidates:
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
     coverage: float | None = None
+    distance: float = 0.0
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":

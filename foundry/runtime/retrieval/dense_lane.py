@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
-from .hybrid import about_vectors
+from .hybrid import about_vectors, distance_from
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
@@ -46,13 +46,16 @@ class DenseLane:
     centre: NDArray[np.float32]
     sketch: NDArray[np.uint64]
     candidates: int
+    spread: float = 1.0
     _last: _Query | None = field(default=None, init=False)
 
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
         about, chunks = about_vectors(files), files.manifest.chunks
-        return cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
+        lane = cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
+        lane.spread = about["spread"]
+        return lane
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
@@ -88,6 +91,10 @@ class DenseLane:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
         return self._cosines(row, float(self.scales[chunk]), chunks)
+
+    def distance(self, vector: Vector) -> float:
+        """Return how far the unit `vector` (d,) is from what chunks are about."""
+        return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
         # A search is followed by the scores of what the other lane found, for the same vector.

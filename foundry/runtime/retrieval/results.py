@@ -31,8 +31,9 @@ MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
 
-COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
-STRONG, WEAK = 0.65, 0.3
+# Beside the nearness of meaning; both are from 0 to 1, and distances mostly below 5.
+COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
+STRONG, WEAK = 0.68, 0.15
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
@@ -216,7 +217,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
         evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
         if coverage is not None:
-            evidence += COVERAGE_WEIGHT * coverage
+            evidence += COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
             strong, weak = STRONG, WEAK
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 

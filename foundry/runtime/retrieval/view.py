@@ -126,6 +126,9 @@ class _VisibleVectors:
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         return self.lane.nearness(chunk, chunks)
 
+    def distance(self, vector: Vector) -> float:
+        return self.lane.distance(vector)
+
 
 class _VisibleColumns(FilterColumns):
     def __init__(self, columns: FilterColumns, chunks: Mask, documents: Mask) -> None:

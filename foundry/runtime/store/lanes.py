@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
 from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
-from ..retrieval.hybrid import complete_lanes, join_lanes
+from ..retrieval.hybrid import about_vectors, complete_lanes, distance_from, join_lanes
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
@@ -96,8 +97,11 @@ class StoredDenseLane:
     StoreError.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, files: IndexFiles, store: Store) -> None:
+        """Read what the build measured of all vectors. Raises IndexUnusableError."""
+        about = about_vectors(files)
+        self._centre = open_array(files.layout.vector_centre, np.float32, (about["dimensions"],))
+        self._spread, self.store = about["spread"], store
 
     @stage("semantic")
     def search(
@@ -137,6 +141,10 @@ class StoredDenseLane:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
         row = self.store.ask(lambda engine, version: engine.read_vector(version, chunk))
         return self.scores(row, chunks)
+
+    def distance(self, vector: NDArray[np.float32]) -> float:
+        """Return how far the unit `vector` (d,) is from what chunks are about."""
+        return distance_from(self._centre, self._spread, vector)
 
 
 class StoredSearch:
@@ -190,7 +198,8 @@ class StoredSearch:
             return complete_lanes(self._index, self._terms, vector, self.keyword, semantic)
         cosines, sums = self._ask_rest()
         # They are of exactly the chunks that each lane has not delivered.
-        return join_lanes(self.keyword, semantic, lambda _chunks: sums, lambda _chunks: cosines)
+        joined = join_lanes(self.keyword, semantic, lambda _chunks: sums, lambda _chunks: cosines)
+        return replace(joined, distance=self._dense_lane.distance(vector))
 
     def _compared(self, hits: LaneHits) -> LaneHits:
         return compare_with_terms(hits, self._index, self._terms, self._unknown)
@@ -206,7 +215,7 @@ def open_stored(
     files = IndexFiles.open(directory, HELD_FILES)
     store = open_store(files, open_engine)
     return Index(
-        files, StoredKeywordLane(files, store), StoredDenseLane(store), open_encoder(files)
+        files, StoredKeywordLane(files, store), StoredDenseLane(files, store), open_encoder(files)
     )
 
 

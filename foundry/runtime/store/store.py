@@ -205,7 +205,6 @@ HELD_FILES = frozenset(
         _LAYOUT.posting_impacts,
         _LAYOUT.vectors,
         _LAYOUT.vector_scales,
-        _LAYOUT.vector_centre,
         _LAYOUT.sketch,
     )
 )

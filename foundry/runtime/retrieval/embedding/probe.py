@@ -24,7 +24,7 @@ class DenseManifest:
 
     The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
     `same` model. `background` is the median cosine of the best chunk to questions about other
-    matters.
+    matters, and `spread` the standard deviation of the chunks' products with their mean.
     """
 
     provider: str
@@ -40,6 +40,7 @@ class DenseManifest:
     probe_text: str
     probe_vector: list[float]
     background: float = 0.5
+    spread: float = 0.03
 
 
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
