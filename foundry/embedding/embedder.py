@@ -64,7 +64,13 @@ class QueryEncoder:
 
 
 class Embedder(ABC):
-    """A document embedder; one that asks no model needs no more than the abstract methods."""
+    """A document embedder; one that asks no model needs no more than the abstract methods.
+
+    `measures_distance` says whether the distance of a query from the middle of all chunks is known
+    to tell what the documents are not about (`benchmarks/results/quality.md`).
+    """
+
+    measures_distance: bool = False
 
     @property
     @abstractmethod

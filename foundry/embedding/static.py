@@ -47,6 +47,7 @@ class StaticEmbedder(Embedder):
 
     def __init__(self, language: str = "english") -> None:
         self._encoder = PieceEncoder.open(MODEL_FOLDER, language, REMEMBERED_WORDS)
+        self.measures_distance = language == "english"
         self._texts = 0
         self._frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 

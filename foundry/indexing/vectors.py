@@ -32,8 +32,11 @@ CACHED_ROWS = 256
 
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
-MIN_SPREAD = 0.03
-"""Of a few chunks, or of texts that are all alike, the spread says little about queries."""
+LEAST_SPREAD = 0.03
+"""Where texts are alike, distances from what they have in common would be exaggerated."""
+
+SPREAD_CHUNKS = 50
+"""Fewer say little about what documents like them are about."""
 
 BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
@@ -87,11 +90,11 @@ class VectorsBuilder:
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
-        count = max(1, len(scales))
+        if (count := len(scales)) < SPREAD_CHUNKS:
+            return written
         deviation = math.sqrt(max(0.0, squares / count - (total / count) ** 2))
         # Three digits: the last ones of a matrix product differ between machines.
-        spread = max(MIN_SPREAD, round(deviation, 3))
-        return replace(written, spread=spread)
+        return replace(written, spread=max(LEAST_SPREAD, round(deviation, 3)))
 
 
 class Nearest(NamedTuple):
@@ -104,14 +107,15 @@ class Nearest(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
     """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
-    `centre` (d,), `sketch` (words, n), and the `spread` of their products with the centre."""
+    `centre` (d,), `sketch` (words, n), and the `spread` of their products with the centre: None of
+    a few vectors."""
 
     dimensions: int
     rows: ArrayFile
     scales: NDArray[np.float32]
     centre: NDArray[np.float32]
     sketch: NDArray[np.uint64]
-    spread: float = 0.0
+    spread: float | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

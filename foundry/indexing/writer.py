@@ -196,7 +196,7 @@ class IndexWriter:
             probe_text=samples[probe],
             probe_vector=[round(float(value), 6) for value in queries[probe]],
             background=background_of(cosines[ours:].max(axis=1, initial=-1.0)),
-            spread=self._written.spread,
+            spread=self._written.spread if embedder.measures_distance else None,
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:

@@ -1,10 +1,13 @@
 """How good the best match of a search is."""
 
+import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import CONFIG, MakeProject
 from small_indexes import Note, write_notes
 
 from foundry.runtime.index.layout import IndexFiles
@@ -41,14 +44,23 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -
     assert nothing.coverage is None
 
 
-def test_a_build_measures_the_background_and_the_spread(index: Index) -> None:
+def test_a_build_measures_the_background(index: Index) -> None:
     assert index.manifest.dense is not None
     assert 0.3 < index.manifest.dense["background"] < 0.7
-    lane = index.dense_lane
-    assert isinstance(lane, DenseLane)
+
+
+@pytest.mark.parametrize("count", [49, 50])
+def test_a_build_measures_the_spread_of_enough_chunks(count: int, tmp_path: Path) -> None:
+    texts = [*[NOTES[0].passages[0]] * 40, *[NOTES[1].passages[0]] * (count - 40)]
+    notes = [
+        Note(f"Note {n}", (f"{text} It was so in {1950 + n}.",)) for n, text in enumerate(texts)
+    ]
+    lane = DenseLane.open(IndexFiles.open(write_notes(tmp_path / "index", notes)))
+    assert len(lane.scales) == count
     vectors = lane.vectors * lane.scales[:, np.newaxis]
     spread = float((vectors @ vectors.mean(axis=0)).std())
-    assert lane.spread == max(0.03, round(spread, 3))
+    assert spread > 0.03
+    assert lane.spread == (round(spread, 3) if count == 50 else None)
 
 
 def test_distance_counts_spreads_from_what_chunks_have_in_common(index: Index) -> None:
@@ -56,10 +68,28 @@ def test_distance_counts_spreads_from_what_chunks_have_in_common(index: Index) -
     along, across = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
     assert distance_from(mean, 0.1, along) == 0.0
     assert distance_from(mean, 0.1, across) == pytest.approx(3.6)
-    about, other = map(index.encoder.encode, ("oil the pump", "interest rates"))
-    assert about is not None
-    assert other is not None
-    assert index.dense_lane.distance(about) < index.dense_lane.distance(other)
+    assert distance_from(mean, None, across) is None
+
+
+def test_a_hybrid_search_knows_the_distance_of_its_query(index: Index) -> None:
+    lane, query = index.dense_lane, index.encoder.encode("interest rates")
+    assert isinstance(lane, DenseLane)
+    assert query is not None
     nothing = LaneHits.none()
-    joined = complete_lanes(index, [], other, nothing, nothing)
-    assert joined.distance == index.dense_lane.distance(other)
+    assert complete_lanes(index, [], query, nothing, nothing).distance is None
+    lane.spread = 0.05
+    expected = distance_from(lane.centre, 0.05, query)
+    assert complete_lanes(index, [], query, nothing, nothing).distance == expected
+    lane.spread = None
+
+
+@pytest.mark.parametrize("language", ["english", "german"])
+def test_distance_is_known_to_tell_something_of_english_alone(
+    language: str, make_project: MakeProject
+) -> None:
+    config = CONFIG.replace('name = "notes"', f'name = "notes"\nlanguage = "{language}"', 1)
+    notes = {f"{n}.md": f"# Lampe {n}\n\nEine Lampe brennt {n} Stunden." for n in range(50)}
+    project = make_project(notes, config=config)
+    project.succeed("build", "--quiet")
+    dense = json.loads((project.index / "manifest.json").read_bytes())["dense"]
+    assert (dense["spread"] is not None) == (language == "english")

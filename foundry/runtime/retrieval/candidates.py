@@ -99,7 +99,7 @@ class VectorLane(Protocol):
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
-    def distance(self, vector: Vector) -> float:
+    def distance(self, vector: Vector) -> float | None:
         """Return how far a query is from what chunks are about; see `distance_from`."""
 
 
@@ -129,7 +129,7 @@ class Candidates:
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
     coverage: float | None = None
-    distance: float = 0.0
+    distance: float | None = None
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":

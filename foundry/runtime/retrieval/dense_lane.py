@@ -46,7 +46,7 @@ class DenseLane:
     centre: NDArray[np.float32]
     sketch: NDArray[np.uint64]
     candidates: int
-    spread: float = 1.0
+    spread: float | None = None
     _last: _Query | None = field(default=None, init=False)
 
     @classmethod
@@ -92,7 +92,7 @@ class DenseLane:
         row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
         return self._cosines(row, float(self.scales[chunk]), chunks)
 
-    def distance(self, vector: Vector) -> float:
+    def distance(self, vector: Vector) -> float | None:
         """Return how far the unit `vector` (d,) is from what chunks are about."""
         return distance_from(self.centre, self.spread, vector)
 

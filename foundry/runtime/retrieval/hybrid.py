@@ -31,12 +31,13 @@ def about_vectors(files: IndexFiles) -> dict[str, Any]:
     return files.manifest.dense
 
 
-def distance_from(mean: Vector, spread: float, vector: Vector) -> float:
+def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
     """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
 
-    `spread` is the standard deviation of the products of all chunks' vectors with their mean.
+    `spread` is the standard deviation of the products of all chunks' vectors with their mean; None
+    where the distance tells nothing.
     """
-    return max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
+    return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:

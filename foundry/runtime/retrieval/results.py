@@ -31,9 +31,11 @@ MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
 
-# Beside the nearness of meaning; both are from 0 to 1, and distances mostly below 5.
-COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-STRONG, WEAK = 0.68, 0.15
+COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
+STRONG, WEAK = 0.65, 0.3
+# Where the distance of a query from the chunks tells something; it is mostly below 5.
+FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
+FAR_STRONG, FAR_WEAK = 0.68, 0.15
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
@@ -216,8 +218,11 @@ def judge(index: Index, candidates: Candidates) -> Match:
         cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
         evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
-        if coverage is not None:
-            evidence += COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
+        if coverage is not None and candidates.distance is not None:
+            evidence += FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
+            strong, weak = FAR_STRONG, FAR_WEAK
+        elif coverage is not None:
+            evidence += COVERAGE_WEIGHT * coverage
             strong, weak = STRONG, WEAK
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 

@@ -126,7 +126,7 @@ class _VisibleVectors:
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         return self.lane.nearness(chunk, chunks)
 
-    def distance(self, vector: Vector) -> float:
+    def distance(self, vector: Vector) -> float | None:
         return self.lane.distance(vector)
 
 

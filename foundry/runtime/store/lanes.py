@@ -142,7 +142,7 @@ class StoredDenseLane:
         row = self.store.ask(lambda engine, version: engine.read_vector(version, chunk))
         return self.scores(row, chunks)
 
-    def distance(self, vector: NDArray[np.float32]) -> float:
+    def distance(self, vector: NDArray[np.float32]) -> float | None:
         """Return how far the unit `vector` (d,) is from what chunks are about."""
         return distance_from(self._centre, self._spread, vector)
 

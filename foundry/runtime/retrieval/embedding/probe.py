@@ -24,7 +24,8 @@ class DenseManifest:
 
     The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
     `same` model. `background` is the median cosine of the best chunk to questions about other
-    matters, and `spread` the standard deviation of the chunks' products with their mean.
+    matters; `spread` the standard deviation of the chunks' products with their mean, None where it
+    is not known to tell them apart from such questions.
     """
 
     provider: str
@@ -40,7 +41,7 @@ class DenseManifest:
     probe_text: str
     probe_vector: list[float]
     background: float = 0.5
-    spread: float = 0.03
+    spread: float | None = None
 
 
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:

@@ -48,13 +48,13 @@ def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
 @pytest.mark.parametrize(
     ("cosine", "coverage", "expected"),
     [
-        # (cosine - 0.5) / 0.5 + 3.2 coverage, for a background of 0.5.
-        (0.6, 0.1501, "strong"),
-        (0.6, 0.1499, "weak"),
-        (0.5, 0.0469, "weak"),
-        (0.5, 0.0468, "none"),
-        (0.1, 0.2126, "strong"),
-        (0.1, 0.2124, "weak"),
+        # (cosine - 0.5) / 0.5 + 1.8 coverage, for a background of 0.5.
+        (0.6, 0.2501, "strong"),
+        (0.6, 0.2499, "weak"),
+        (0.5, 0.1667, "weak"),
+        (0.5, 0.1666, "none"),
+        (0.1, 0.3612, "strong"),
+        (0.1, 0.361, "weak"),
         (None, 0.18, "strong"),
         (None, 0.179, "weak"),
         (None, 0.119, "none"),
@@ -69,7 +69,7 @@ def test_the_evidence_decides(cosine: float | None, coverage: float | None, expe
 
 
 def test_a_query_about_something_else_needs_more_evidence() -> None:
-    near = candidates(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80.
+    near = candidates(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
     for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.41, "weak"), (5.43, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
 
