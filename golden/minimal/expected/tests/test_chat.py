@@ -1,75 +1,16 @@
-"""The chat: answers cite what a search finds, whether a language model writes them or nobody."""
+"""The chat: answers cite what a search finds."""
 
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
 from workshop import load, search_hybrid
-from workshop.app import create_app
 
 QUESTION = load().chunk(0).title
 MESSAGES = [{"role": "user", "content": QUESTION}]
-KEY = "a-key-that-nobody-else-may-see"
-
-
-class LanguageModel:
-    """An endpoint on this machine that answers with `status` and streams `pieces`."""
-
-    def __init__(self) -> None:
-        self.status = 200
-        self.pieces: list[str] = []
-        self.calls: list[Any] = []
-        self.keys: list[str | None] = []
-
-    def said(self) -> str:
-        """What the last call's messages say."""
-        return "\n".join(message["content"] for message in self.calls[-1]["messages"])
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
-    """A language model that the application is told to ask."""
-    model = LanguageModel()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            length = int(self.headers["Content-Length"])
-            model.calls.append(json.loads(self.rfile.read(length)))
-            model.keys.append(self.headers["Authorization"])
-            self.send_response(model.status)
-            self.send_header("Content-Type", "text/event-stream")
-            self.end_headers()
-            for piece in model.pieces:
-                self.send_event({"choices": [{"index": 0, "delta": {"content": piece}}]})
-            self.send_event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-            self.wfile.write(b"data: [DONE]\n\n")
-
-        def send_event(self, data: dict[str, Any]) -> None:
-            self.wfile.write(f"data: {json.dumps(data)}\n\n".encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        monkeypatch.setenv("LLM_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
-        monkeypatch.setenv("LLM_MODEL", "a-model")
-        monkeypatch.setenv("LLM_API_KEY", KEY)
-        yield model
-        server.shutdown()
-
-
-@pytest.fixture
-def client_of_model(model: LanguageModel) -> Iterator[TestClient]:
-    """A client of the application that asks the model."""
-    with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
-        yield client
 
 
 def events_of(stream: str) -> list[tuple[str, Any]]:
@@ -117,72 +58,6 @@ def whole_text(chunk_id: str) -> str:
 
 def words_of(text: str) -> set[str]:
     return set(re.findall(r"\w+", text))
-
-
-def test_model_is_asked_with_fenced_passages(
-    client_of_model: TestClient, model: LanguageModel
-) -> None:
-    model.pieces = ["It is so. [1]"]
-    fences = []
-    for _ in range(2):
-        text, sources, done = ask(client_of_model)
-        assert (text, done["mode"]) == ("It is so. [1]", "model")
-        (fence,) = set(re.findall(r"(?m)^(\S+) passage \d+: ", model.said()))
-        fences.append(fence)
-        for source in sources["sources"]:
-            assert f"{fence} passage {source['number']}: " in model.said()
-            assert source["text"][:40] in model.said()
-        assert fence in model.calls[-1]["messages"][0]["content"]
-    # The author of a document cannot know the fence of a request.
-    assert len(set(fences)) == 2
-    assert set(model.keys) == {f"Bearer {KEY}"}
-    assert KEY not in model.said()
-
-
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_what_the_model_invents_does_not_reach_the_reader(
-    client_of_model: TestClient, model: LanguageModel, size: int
-) -> None:
-    written = (
-        "True [1][99], false [98], both [1, 97]. ![i](http://evil.example/i.png)"
-        " [see](http://evil.example) <img src=x> <http://evil.example> www.evil.example [0]"
-    )
-    model.pieces = [written[start : start + size] for start in range(0, len(written), size)]
-    text, _, done = ask(client_of_model)
-    assert text.startswith("True [1], false, both [1].")
-    assert [citation["number"] for citation in done["cited"]] == [1]
-    for mark in ("[99]", "[98]", "97", "[0]", "](", "![", "<img", "<http", "evil.example"):
-        assert mark not in text
-
-
-@pytest.mark.parametrize(("status", "pieces"), [(500, ["x"]), (401, ["x"]), (200, [])])
-def test_answer_is_extracted_where_the_model_fails(
-    client_of_model: TestClient, model: LanguageModel, status: int, pieces: list[str]
-) -> None:
-    model.status, model.pieces = status, pieces
-    text, _, done = ask(client_of_model)
-    assert (done["mode"], done["reason"]) in [
-        ("extractive", "model_failed"),
-        ("extractive", "nothing_found"),
-    ]
-    assert done["notice"] in text
-    assert KEY not in text
-
-
-@pytest.mark.parametrize(("written", "is_used"), [(QUESTION, True), (" ", False)])
-def test_question_that_follows_up_is_condensed(
-    client_of_model: TestClient, model: LanguageModel, written: str, is_used: bool
-) -> None:
-    model.pieces = [written]
-    earlier = [*MESSAGES, {"role": "assistant", "content": "Yes. [1]"}]
-    _, sources, done = ask(client_of_model, [*earlier, {"role": "user", "content": "And why?"}])
-    assert (sources["query_from"] == "model") == is_used
-    assert sources["query"].strip()
-    assert len(model.calls) == 2
-    asked = "\n".join(message["content"] for message in model.calls[0]["messages"])
-    assert QUESTION in asked
-    assert asked.count("And why?") == 1
-    assert done["mode"] == "model"
 
 
 def test_question_that_finds_nothing_is_answered_by_saying_so(client: TestClient) -> None:

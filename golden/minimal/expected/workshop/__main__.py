@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from functools import partial
+from typing import Any
 
 from . import __version__
 from .web.process import loading
@@ -22,8 +23,7 @@ def main() -> int:
         __version__,
         search_hybrid,
         _serve,
-        serve_mcp=_serve_mcp,
-        more=[add_workers, add_search, add_eval],
+        more=[add_mcp, add_workers, add_search, add_eval],
     )
 
 
@@ -35,7 +35,7 @@ def _serve(chosen: Namespace) -> None:
     with loading():
         from .app import create_app
         from .index.reloading import follow
-        from .web.access import read_tokens
+        from .web.access import TOKENS_HINT, read_tokens
         from .web.citations import announce
         from .web.observing import count_reload
         from .web.serving import serve
@@ -45,6 +45,7 @@ def _serve(chosen: Namespace) -> None:
         chosen.host,
         chosen.port,
         has_tokens=bool(read_tokens()),
+        tokens_hint=TOKENS_HINT,
         insecure_no_auth=chosen.insecure_no_auth,
         follow=lambda served: follow(served, count_reload),
         announce=announce,
@@ -52,7 +53,13 @@ def _serve(chosen: Namespace) -> None:
     )
 
 
-def _serve_mcp() -> None:
+def add_mcp(commands: Any) -> None:
+    """Add the command `mcp`."""
+    about = "answer an MCP client over standard input and output"
+    commands.add_parser("mcp", help=about).set_defaults(serve=_serve_mcp)
+
+
+def _serve_mcp(_chosen: Namespace) -> None:
     with loading():
         from . import search_hybrid
         from .mcp.transports import serve_stdio

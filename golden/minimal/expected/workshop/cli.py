@@ -11,49 +11,46 @@ from typing import Any
 
 from .index.reader import current_index
 from .retrieval.results import MAX_TOP_K, SearchResponse
-from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError, settings
+from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\
 exit codes:
   0    done
-  1    the server cannot do it: index unusable, port in use, findings of verify or eval
+  1    the server cannot do it: index unusable, port in use, a check that fails
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
-# What JSON may hold as it is, but a terminal obeys: controls, ends of lines, directions.
+# Characters that JSON need not escape and a terminal obeys: controls, line ends, directions.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 Search = Callable[..., SearchResponse]
+Serve = Callable[[argparse.Namespace], None]
 Answer = tuple[object, str, int]  # Of a command: as JSON, as text, and the exit code.
-AddCommand = Callable[[Any], None]  # Adds to subparsers; `answer` defaults to the function.
+AddCommand = Callable[[Any], None]
+"""Adds a command to subparsers, whose `serve` or `answer` defaults to the function that runs it."""
 
 
 def run(
     name: str,
     version: str,
     search: Search,
-    serve: Callable[[argparse.Namespace], None],
+    serve: Serve,
     arguments: Sequence[str] | None = None,
     *,
-    serve_mcp: Callable[[], None] | None = None,
     more: Sequence[AddCommand] = (),
 ) -> int:
     """Run one command and return its exit code; the only place where errors are printed."""
     try:
-        chosen = _parser(name, version, more, mcp=serve_mcp is not None).parse_args(arguments)
+        chosen = _parser(name, version, serve, more).parse_args(arguments)
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-        if chosen.command == "serve":
-            chosen.port = settings().port if chosen.port is None else chosen.port
-            serve(chosen)
-        elif chosen.command == "mcp" and serve_mcp:
-            serve_mcp()
-        else:
-            value, text, code = chosen.answer(chosen, search)
-            sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
-            # A reader that has gone is noticed here, and not when the interpreter ends.
-            sys.stdout.flush()
-            return int(code)
-        return 0
+        if "serve" in chosen:
+            chosen.serve(chosen)
+            return 0
+        value, text, code = chosen.answer(chosen, search)
+        sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
+        # A reader that has gone is noticed here, and not when the interpreter ends.
+        sys.stdout.flush()
+        return int(code)
     except BrokenPipeError:
         # Nobody reads the output any more, and flushing it at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,21 +71,21 @@ def run(
 
 
 def _parser(
-    name: str, version: str, more: Iterable[AddCommand], *, mcp: bool
+    name: str, version: str, serve: Serve, more: Iterable[AddCommand]
 ) -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog=name, epilog=EXIT_CODES, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"{name} {version}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    add = commands.add_parser("serve", help="answer HTTP requests until stopped").add_argument
+    serving = commands.add_parser("serve", help="answer HTTP requests until stopped")
+    serving.set_defaults(serve=serve)
+    add = serving.add_argument
     add("--host", default="127.0.0.1", help="address to bind (%(default)s)")
     add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
-    no_auth = "bind an address that other machines can reach although no API_TOKENS are set"
+    no_auth = "answer everyone who can reach the address, without a token"
     add("--insecure-no-auth", action="store_true", help=no_auth)
 
-    if mcp:
-        commands.add_parser("mcp", help="answer an MCP client over standard input and output")
     for add_command in more:
         add_command(commands)
     checked = "check the files of the index, and that it answers known queries"

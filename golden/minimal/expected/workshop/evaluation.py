@@ -85,7 +85,7 @@ def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str,
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
-    """Say whether a report can be compared with the recorded figures, and what is too low."""
+    """Return whether a report can be compared with the recorded figures, and which are too low."""
     if not FIGURES.exists():
         return "no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:

@@ -40,10 +40,9 @@ def search_hybrid(
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
-    plain = query
     understood = understand_query(
         index,
-        plain,
+        query,
         filters,
         journal,
         query_model(),
@@ -57,9 +56,9 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     allowed = index.part(FilterColumns).select(filters)
-    _, own_tokens = index.tokenizer.tokenize_query(plain)
+    _, own_tokens = index.tokenizer.tokenize_query(query)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, plain, own_tokens, patterns
+        index, query, own_tokens, patterns
     )
 
     # Ten times as many, because some are left out further down.

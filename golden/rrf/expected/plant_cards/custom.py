@@ -4,6 +4,8 @@
 `retrieval/hooks.py`. The first two only concern searches: by its id, any document can still be read
 unless `authorise` refuses. This adds an endpoint:
 
+    from fastapi import FastAPI
+
     def add_routes(app: FastAPI) -> None:
         @app.get("/opening-hours")
         def opening_hours() -> dict[str, str]:
@@ -11,7 +13,9 @@ unless `authorise` refuses. This adds an endpoint:
 
     HOOKS = Hooks(add_routes=add_routes)
 
-And this finds only what is tagged `public` (`replace` is from `dataclasses`):
+And this finds only what is tagged `public`, by `Hooks(before_search=only_public)`:
+
+    from dataclasses import replace
 
     def only_public(request: SearchRequest) -> SearchRequest:
         tags = (*request.filters.get("tags", ()), "public")

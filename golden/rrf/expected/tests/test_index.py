@@ -128,7 +128,7 @@ def test_workers_answer_and_stop_together() -> None:
                 assert answer.status == 200
         # Both count together, a moment after an answer was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
-        for _ in range(200):
+        for _ in range(1000):
             with urllib.request.urlopen(f"{address}/metrics") as answer:
                 lines = answer.read().decode().splitlines()
             if counted in lines:
@@ -140,7 +140,7 @@ def test_workers_answer_and_stop_together() -> None:
 def wait_for(address: str, **wanted: object) -> None:
     """Wait until the server says this of itself."""
     state: Any = {}
-    for _ in range(200):
+    for _ in range(1000):
         with urllib.request.urlopen(f"{address}/readyz") as answer:
             state = json.load(answer)
         if {name: state[name] for name in wanted} == wanted:

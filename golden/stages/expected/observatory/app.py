@@ -3,10 +3,11 @@
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
-from .chat.answer import Chat, chat_routes
+from .chat.model_answer import ModelChat
 from .chat.openai import answer_openai_failure, openai_routes
+from .chat.routes import chat_routes
 from .custom import HOOKS
-from .language_model import ModelSettings
+from .language_model import LanguageModel
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
@@ -47,9 +48,9 @@ def create_app() -> FastAPI:
         search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
     )
     app.include_router(suggest_routes)
-    chat = Chat(search, ModelSettings.from_environment(), chosen.chat_instructions)
-    app.include_router(chat_routes(chat))
-    app.include_router(openai_routes(chat, chosen.name))
+    chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
+    app.include_router(chat_routes(chat.answer))
+    app.include_router(openai_routes(chat.answer, chosen.name))
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

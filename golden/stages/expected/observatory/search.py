@@ -40,8 +40,7 @@ def search_hybrid(
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
     patterns = settings().identifier_patterns
-    plain = query
-    operators = read_operators(index, plain, journal)
+    operators = read_operators(index, query, journal)
     plain = operators.text
     plain = correct_query(index, plain, patterns, journal)
 
@@ -65,9 +64,7 @@ def search_hybrid(
     elif (vector := index.encoder.encode(searched)) is None:
         candidates, journal.reason = Candidates.by_keyword(keyword), "no_vectors"
     else:
-        vector = expand_query(
-            index, index.encoder, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4
-        )
+        vector = expand_query(index, searched, tokens, vector, journal, terms=2, minimum_cosine=0.4)
         semantic = index.dense_lane.search(vector, depth, allowed)
         if mode == "semantic":
             candidates, journal.reason = by_meaning(semantic), "requested"

@@ -30,7 +30,7 @@ def _serve(chosen: Namespace) -> None:
     with loading():
         from .app import create_app
         from .index.reloading import follow
-        from .web.access import read_tokens
+        from .web.access import TOKENS_HINT, read_tokens
         from .web.observing import count_reload
         from .web.serving import serve
 
@@ -39,6 +39,7 @@ def _serve(chosen: Namespace) -> None:
         chosen.host,
         chosen.port,
         has_tokens=bool(read_tokens()),
+        tokens_hint=TOKENS_HINT,
         insecure_no_auth=chosen.insecure_no_auth,
         follow=lambda served: follow(served, count_reload),
         spread=partial(run_workers, chosen.workers) if chosen.workers > 1 else None,

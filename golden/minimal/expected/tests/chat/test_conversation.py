@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from workshop.chat.conversation import Turn, is_readable, kind_of, query_of
+from workshop.chat.conversation import Turn, kind_of, query_of
 from workshop.retrieval.tokens import Tokenizer
 
 FIRST = "What is at the Lamp Shrine?"
@@ -105,19 +105,3 @@ def test_a_query_is_bounded() -> None:
     assert query_of(turns, INDEX) == f"{FIRST} who lit it? {'x' * 120}"
     turns = after("who lit it?", "Lamp" * 600)
     assert query_of(turns, INDEX) == ("Lamp" * 600)[-1987:] + " who lit it?"
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("Why caf\u00e9s?", "english", True),
-        ("Why caf\u00e9s?", "german", False),
-        ("\u043f\u043e\u0447\u0435\u043c\u0443", "english", False),
-        ("Why \u6771?", "english", False),
-    ],
-)
-def test_a_message_in_another_language_cannot_be_read(
-    text: str, language: str, expected: bool
-) -> None:
-    index: Any = SimpleNamespace(tokenizer=Tokenizer(language))
-    assert is_readable(text, index) == expected

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from workshop.chat.answer import EventStream
+from workshop.chat.routes import EventStream
 
 
 class Client:
@@ -51,7 +51,7 @@ async def serve(client: Client, events: AsyncGenerator[bytes, None]) -> None:
 
 
 def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workshop.chat.answer.KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr("workshop.chat.routes.KEEP_ALIVE_SECONDS", 0.05)
 
     async def check() -> None:
         client, events = Client(), Events(0.2, 0.5, 0)

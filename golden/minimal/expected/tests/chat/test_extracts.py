@@ -1,10 +1,15 @@
-"""Which sentences answer a question where no language model does."""
+"""Which sentences of the documents answer a question, and the events of such an answer."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from workshop.chat.prompt import NumberedPassage, SourceOfAnswer, extract
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores
+import pytest
+
+from workshop.chat.answer import NumberedPassage, SourceOfAnswer
+from workshop.chat.conversation import Conversation, Turn
+from workshop.chat.extracts import Chat, extract
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from workshop.retrieval.tokens import Tokenizer
 
 INDEX: Any = SimpleNamespace(
@@ -91,3 +96,97 @@ def test_what_is_said_already_is_not_said_again() -> None:
     assert extracts("Who?", passage(1, "Valves", "")) == []
     # Of a question without terms, what a passage says first.
     assert extracts("Who?", passage(1, "Valves", text))[0] == (1, "The valve is replaced yearly.")
+
+
+ASKED = (Turn("user", "When is the valve replaced?"),)
+FOLLOWED_UP = (*ASKED, Turn("assistant", "Yearly. [1]"), Turn("user", "Who replaces it?"))
+SENTENCE = "The valve is replaced yearly."
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workshop.chat.extracts.current_index", lambda: INDEX)
+
+
+def events(
+    turns: tuple[Turn, ...] = ASKED,
+    text: str = SENTENCE,
+    match: Match = "strong",
+    unknown: tuple[str, ...] = (),
+) -> list[tuple[str, dict[str, Any]]]:
+    """The events of an answer, by a search that finds one passage."""
+
+    async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
+        assert (top_k, filters) == (3, {"tags": "odd"})
+        hits = (passage(1, "Valves", text).hit,)
+        return SearchResponse(query, "hybrid", "default", False, match, unknown, 1.0, {}, hits)
+
+    async def collect() -> list[tuple[str, dict[str, Any]]]:
+        answer = Chat(search).answer(Conversation(turns, 3, {"tags": "odd"}))
+        return [(event.event, event.to_json()) async for event in answer]
+
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize(
+    ("match", "unknown", "text", "reason", "notice"),
+    [
+        (
+            "weak",
+            (),
+            f"{SENTENCE} [1]\n\nExtracted from the documents.",
+            "no_model",
+            "Extracted from the documents.",
+        ),
+        (
+            "none",
+            (),
+            "Nothing was found in the documents about this.",
+            "nothing_found",
+            "No passage is near enough to the question.",
+        ),
+        *(
+            (match, ("D40", "D41"), text, "nothing_found", text)
+            for match in ("none", "strong")
+            for text in ["The documents do not mention D40, D41."]
+        ),
+    ],
+)
+def test_an_answer_says_what_it_is_made_of(
+    match: Match, unknown: tuple[str, ...], text: str, reason: str, notice: str
+) -> None:
+    (first, sources), (second, delta), (last, done) = events(match=match, unknown=unknown)
+    assert (first, second, last) == ("sources", "delta", "done")
+    assert (sources["query"], sources["query_from"]) == (ASKED[0].content, "question")
+    assert sources["unknown_identifiers"] == list(unknown)
+    assert delta == {"text": text}
+    assert [citation["number"] for citation in done.pop("cited")] == [1] * ("[1]" in text)
+    assert done == {
+        "mode": "extractive",
+        "reason": reason,
+        "notice": notice,
+        "truncated": False,
+        "usage": None,
+    }
+
+
+def test_extracts_hold_no_links_images_or_html() -> None:
+    text = "The valve is replaced yearly: http://a.example.\n\nThe valve is <b>old</b>, see below."
+    _, (_, delta), (_, done) = events(text=text)
+    assert delta["text"].startswith(
+        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is < b>old< /b>, see"
+    )
+    assert [citation["number"] for citation in done["cited"]] == [1]
+
+
+def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
+    sources = events(FOLLOWED_UP)[0][1]
+    joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
+    assert (sources["query"], sources["query_from"]) == (joined, "conversation")
+
+
+def test_thanks_are_answered_without_a_search() -> None:
+    (_, sources), (_, delta), (_, done) = events((*FOLLOWED_UP[:-1], Turn("user", "thanks")))
+    assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
+    assert delta["text"].startswith("You are welcome.")
+    assert (done["mode"], done["reason"], done["cited"]) == ("extractive", "acknowledgement", [])

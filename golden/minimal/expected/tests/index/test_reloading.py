@@ -14,11 +14,11 @@ from workshop.retrieval.settings import IndexUnusableError
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(2000):
+    for _ in range(10_000):
         if condition():
             return
         time.sleep(0.01)
-    raise AssertionError("this has not come about in 20 s")
+    raise AssertionError("this has not come about in 100 s")
 
 
 class Indexes:

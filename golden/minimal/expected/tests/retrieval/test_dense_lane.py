@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from workshop.retrieval.dense_lane import (
-    SKETCHES_AT_ONCE,
+    HALVED_SIZE,
+    PASSING,
+    WORDS_AT_ONCE,
     DenseLane,
     exact_type,
     pack_signs,
+    telling_half,
 )
 
 
@@ -75,7 +78,7 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
     dimensions: int, share: float
 ) -> None:
     chooser = np.random.default_rng(9)
-    count, depth = SKETCHES_AT_ONCE + 300, 40
+    count, depth = WORDS_AT_ONCE // 2 + 300, 40
     rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
     scales = np.full(count, 0.01, dtype=np.float32)
     centre = np.zeros(dimensions, dtype=np.float32)
@@ -91,3 +94,51 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
     hits = lane.search(query, 30, allowed if share < 1 else None)
     assert hits.chunks.tolist() == pool[order].tolist()
     assert hits.scores.tolist() == cosines[order].tolist()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("telling", [slice(64), slice(64, None)])
+def test_of_many_sketches_all_bits_are_compared_where_half_of_them_are_near(
+    telling: slice, share: float
+) -> None:
+    chooser = np.random.default_rng(5)
+    depth = 10
+    count = HALVED_SIZE * depth + 1
+    rows = chooser.integers(-127, 128, (count, 128), dtype=np.int8)
+    scales = np.full(count, 0.01, dtype=np.float32)
+    centre = np.zeros(128, dtype=np.float32)
+    lane = DenseLane(rows, scales, centre, pack_signs(rows.astype(np.float32), centre), depth)
+    query = chooser.normal(size=128).astype(np.float32)
+    query[telling] *= 3
+    allowed = chooser.random(count) < share
+    pool = np.flatnonzero(allowed)
+
+    differs = (rows > 0) != (query > 0)
+    half = differs[pool, telling].sum(axis=1)
+    pool = pool[half <= np.sort(half[::PASSING])[depth - 1]]
+    assert depth < len(pool) < count / 4
+    distances = differs[pool].sum(axis=1)
+    pool = pool[distances <= np.sort(distances)[depth - 1]]
+    cosines = lane.scores(query, pool)
+    order = np.lexsort((pool, -cosines))[:5]
+    hits = lane.search(query, 5, allowed if share < 1 else None)
+    assert hits.chunks.tolist() == pool[order].tolist()
+    assert hits.scores.tolist() == cosines[order].tolist()
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "furthest", "words"),
+    [
+        (256, 3, slice(2)),
+        (256, 130, slice(2, None)),
+        (100, 70, slice(1, None)),
+        (64, 5, slice(0, None)),
+    ],
+)
+def test_the_half_in_which_a_query_is_furthest_from_the_centre(
+    dimensions: int, furthest: int, words: slice
+) -> None:
+    centre = np.full(dimensions, 0.5, dtype=np.float32)
+    query = centre.copy()
+    query[furthest] -= 1
+    assert telling_half(query, centre) == words

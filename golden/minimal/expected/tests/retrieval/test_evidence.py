@@ -1,6 +1,7 @@
 """How good the best hit is said to be."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,6 +66,12 @@ def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
 )
 def test_the_evidence_decides(cosine: float | None, coverage: float | None, expected: str) -> None:
     assert judge(INDEX, candidates(cosine, coverage)) == expected
+
+
+def test_a_query_about_something_else_needs_more_evidence() -> None:
+    near = candidates(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
+    for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.41, "weak"), (5.43, "none")):
+        assert judge(INDEX, replace(near, distance=distance)) == expected
 
 
 def test_nothing_found_is_no_match() -> None:

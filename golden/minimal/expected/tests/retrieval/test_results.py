@@ -148,12 +148,10 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
     chunks[3].document_id = "d2"
     # A stage that chooses among the chunks of a document may have left this one out.
-    assert [response(**{name: {}}).covers(chunks[3]) for name in ("document_cap", "age")] == [
-        True,
-        False,
-    ]
+    for note, is_covered in (("left_out", True), ("merged", True), ("added", False)):
+        assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"
-    assert not response(document_cap={}).covers(chunks[3])
+    assert not response(stage={"left_out": 1}).covers(chunks[3])
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ def test_other_addresses_need_one(
     with pytest.raises(ConfigurationError) as caught:
         serve(FastAPI, host, 0)
     assert caught.value.hint is not None
-    assert "API_TOKENS" in caught.value.hint and "--insecure-no-auth" in caught.value.hint
+    assert "proxy" in caught.value.hint and "--insecure-no-auth" in caught.value.hint
+    with pytest.raises(ConfigurationError) as caught:
+        serve(FastAPI, host, 0, tokens_hint="set API_TOKENS")
+    assert caught.value.hint is not None and caught.value.hint.startswith("set API_TOKENS. To ")
     assert not started
 
 
@@ -81,11 +84,16 @@ def test_port_that_does_not_exist(port: int) -> None:
         serve(FastAPI, "127.0.0.1", port)
 
 
-def test_port_in_use() -> None:
+@pytest.mark.parametrize("is_named", [True, False])
+def test_port_in_use(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, is_named: bool
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
+        # Without a port, that of the settings is bound.
+        monkeypatch.setattr(f"{SERVING}.settings", lambda: SimpleNamespace(port=port))
         with pytest.raises(ServerError, match=f"port {port}: Address already in use") as caught:
-            serve(FastAPI, "127.0.0.1", port)
+            serve(FastAPI, "127.0.0.1", port if is_named else None)
     assert caught.value.hint is not None and "--port" in caught.value.hint
 
 

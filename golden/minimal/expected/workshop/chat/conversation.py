@@ -6,30 +6,19 @@ two ("and in Germany?").
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pydantic import Field, StringConstraints, field_validator
-from pydantic_core import PydanticCustomError
-
-from ..index.reader import Index, current_index
+from ..index.reader import Index
 from ..index.records import ChunkRecord
+from ..retrieval.filters import Filters
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
-from ..web.filtered import FilterValues
-from ..web.requests import WHOLE, RequestModel
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
-ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
-MAX_TURNS = 64
-MAX_TURN_CHARACTERS = 16_000
 DEFAULT_CHAT_TOP_K = 6
-
-# No schema can express it.
-LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
-
 MAX_WORDS = 24  # Of a message that may be a follow-up.
 MAX_ADDED_WORDS = 2
 MAX_FOLLOW_UPS = 4  # That a query is made of, at most.
@@ -47,34 +36,22 @@ class Turn:
     cited: tuple[str, ...] = ()
 
 
-class ChatTurn(RequestModel):
-    """One message; `cited` are the ids of the chunks that an answer cited."""
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What is asked: the last turn is the user's question; `top_k` passages may be cited."""
 
-    role: Literal["user", "assistant"]
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
-    cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
+    turns: Sequence[Turn]
+    top_k: int = DEFAULT_CHAT_TOP_K
+    filters: Filters | None = None
+    # A language model is asked with these, and an answer of extracts does without.
+    wishes: str = ""
+    max_tokens: int | None = None
+    options: Mapping[str, float | None] = field(default_factory=dict)
 
-    def turn(self) -> Turn:
-        """Return the turn, with the headings of those chunks that still exist."""
-        chunks = filter(None, map(current_index().find_chunk, self.cited))
-        return Turn(self.role, self.content, tuple(map(heading_of, chunks)))
-
-
-class ChatRequest(RequestModel):
-    """The body of POST /chat: a conversation whose last turn is the user's question."""
-
-    messages: Annotated[
-        list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
-    ]
-    top_k: Annotated[int, Field(strict=True, ge=1, le=20), WHOLE] = DEFAULT_CHAT_TOP_K
-    filters: FilterValues | None = None
-
-    @field_validator("messages")
-    @classmethod
-    def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
-        if turns[-1].role != "user":
-            raise PydanticCustomError("last_turn", "the last message must be the user's")
-        return turns
+    @property
+    def question(self) -> str:
+        """What the last turn asks."""
+        return self.turns[-1].content
 
 
 def heading_of(chunk: ChunkRecord) -> str:
@@ -153,12 +130,6 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
         return "follow_up" if is_offered else "acknowledgement"
     is_follow_up = _refers_back(text, language) or _goes_on(text, index, language)
     return "follow_up" if is_follow_up or not _own_words(text, language) else "question"
-
-
-def is_readable(text: str, index: Index, language: LanguageWords = ENGLISH) -> bool:
-    """Return whether `kind_of` has the words of the language that a message is probably in."""
-    other_script = re.search(r"[^\W\d_A-Za-z\u00c0-\u024f]", text)
-    return index.tokenizer.language == language.language and not other_script
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:

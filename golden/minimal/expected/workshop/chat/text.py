@@ -1,17 +1,10 @@
-"""The text of answers: sentences taken out of passages, and what a model writes made safe.
-
-A model may write what a hostile document told it. So citations of no passage are left out, a space
-parts the marks of links, images and HTML (CommonMark 0.31, sections 4.6, 4.7, 6.3 to 6.6), and an
-address that no passage has becomes `https[:]//evil[.]example`, since many clients link bare ones.
-"""
+"""The text of answers: the sentences of Markdown, as plain text that nothing in it formats."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
 MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
-MAX_HELD_CHARACTERS = 2_000
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
 # After a stop and a space, after a stop of Chinese or Japanese, after a paragraph or an item.
@@ -46,15 +39,7 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
-# A number of four digits or more, such as a year, is no citation.
-_CITATION = re.compile(r"[ \t]*\[ ?[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20} ?\]")
-_GROWING_CITATION = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
-
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
-_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
-_BEGUN = "h|ht|htt|https?|https?:/?|f|ft|ftp|ftp:/?|w|ww|www"
-_GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
-_GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
 
 
 def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
@@ -117,71 +102,9 @@ def shorten(text: str, limit: int) -> str:
     return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + " ..."
 
 
-class _Filter:
-    """Passes a streamed text on, cleaned, but holds back an end that the next piece may change."""
+def part_marks(text: str) -> str:
+    """Return a text with a space after each mark that would begin a link, an image or HTML.
 
-    def __init__(self, growing: re.Pattern[str], clean: Callable[[str], str]) -> None:
-        self._growing = growing
-        self._clean = clean
-        self._held = ""
-
-    def feed(self, text: str) -> str:
-        """Take the next piece; return what can be passed on."""
-        text = self._held + text
-        growing = self._growing.search(text, max(0, len(text) - MAX_HELD_CHARACTERS))
-        end = growing.start() if growing else len(text)
-        self._held = text[end:]
-        return self._clean(text[:end])
-
-    def finish(self) -> str:
-        """Return what was held back until the end of the text."""
-        return self._clean(self._held).rstrip(" \t")
-
-
-class CitationFilter(_Filter):
-    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`."""
-
-    def __init__(self, passage_count: int) -> None:
-        super().__init__(_GROWING_CITATION, partial(_CITATION.sub, self._check))
-        self.cited: list[int] = []
-        self._passage_count = passage_count
-
-    def _check(self, group: re.Match[str]) -> str:
-        spans = re.findall(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?", group[0])
-        numbers = dict.fromkeys(
-            number
-            for first, last in spans
-            for number in range(int(first), int(last or first) + 1)
-            if 1 <= number <= self._passage_count
-        )
-        self.cited += [number for number in numbers if number not in self.cited]
-        space = group[0].partition("[")[0]
-        return space + "".join(f"[{number}]" for number in numbers) if numbers else ""
-
-
-class MarkupFilter(_Filter):
-    """Disarms links, images, HTML and any address that does not occur in the `passages`."""
-
-    def __init__(self, passages: Iterable[str]) -> None:
-        super().__init__(_GROWING_MARK, self._disarm)
-        addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
-        self._known = {ending for address in addresses for ending in _endings(address)}
-
-    def _disarm(self, text: str) -> str:
-        return MARKS.sub(r"\g<0> ", _ADDRESS.sub(self._check, text))
-
-    def _check(self, match: re.Match[str]) -> str:
-        if not self._known.isdisjoint(_endings(match[0])):
-            return match[0]
-        return re.sub(r"\.(?=\w)", "[.]", match[0].replace("://", "[:]//"))
-
-
-def disarm(text: str, passages: Iterable[str] = ()) -> str:
-    """Return a whole text as `MarkupFilter` passes it on."""
-    markup = MarkupFilter(passages)
-    return markup.feed(text) + markup.finish()
-
-
-def _endings(address: str) -> tuple[str, str]:
-    # Marks after an address may end it or the sentence.
-    return address, address.rstrip(".,;:!?)]}>'\"*_~`")
+    Those of CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6.
+    """
+    return MARKS.sub(r"\g<0> ", text)

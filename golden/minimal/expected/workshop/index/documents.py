@@ -62,7 +62,7 @@ class Documents:
     def __init__(self, index: Index) -> None:
         """Map their records. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.documents
-        # Not the index itself, which nothing but its last reader may keep.
+        # Not the index itself, which must be freed once it has been replaced.
         self._chunks, self._report = index.chunk_lines, layout.report
         self.first_chunks = open_array(layout.document_chunks, np.uint64, (count + 1,))
         paths = layout.documents, layout.document_offsets, layout.document_ids

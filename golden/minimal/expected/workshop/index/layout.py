@@ -1,4 +1,4 @@
-"""A published index on disk: its files, mapped into memory, its manifest, and if it is whole."""
+"""A published index on disk: its files, mapped into memory, its manifest, and its checks."""
 
 import errno
 import hashlib
@@ -17,10 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-TERMS_APART = 64  # Of those that stay in memory once a search for a term has passed them.
+TERMS_APART = 64  # Between two that stay in memory once a lookup has read them.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
@@ -239,7 +239,7 @@ class Vocabulary(Sequence[bytes]):
         self._terms = terms
         ends = self._offsets = offsets.data  # An array takes twice as long to give a number.
         self._firsts = range(0, len(self), TERMS_APART)
-        # Not by a method: nothing but the last reader keeps an index that has been replaced.
+        # Not a cached method, which would keep an index in memory after it has been replaced.
         self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod

@@ -32,7 +32,7 @@ def hash_key(text: str) -> int:
 
 
 def make_record(make: Callable[..., Made], stored: dict[str, Any], *more: Any) -> Made:
-    """Return what `make` makes of the values of a line of the index, in their order, and `more`."""
+    """Call `make` with the values of a line of the index, in their order, and `more`."""
     *values, copies = stored.values()
     return make(*values, [Place(**copy) for copy in copies], *more)
 
@@ -51,7 +51,7 @@ class RecordLines:
         self._bytes = open_bytes(path, int(self._offsets[-1]))
 
     def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
-        """Return what `make_record` makes of a record; IndexUnusableError where that fails."""
+        """Return a record, made by `make_record`. Raises IndexUnusableError."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
@@ -126,7 +126,7 @@ class Index:
 
 
 def opened_with_index(kind: type[Part]) -> type[Part]:
-    """Open such a part with every index, so that it can be read when the files are removed."""
+    """Open this part with every index, so that it stays readable once the files are removed."""
     Index.kinds.append(kind)
     return kind
 
@@ -161,7 +161,7 @@ class Served:
         with self._lock:
             self.directory, self._index, self.state = directory, index, ServedState()
         if verify:
-            threading.Thread(target=self.verify, name="verify", daemon=True).start()
+            self.verify_meanwhile()
         return index
 
     def current(self) -> Index:
@@ -174,6 +174,10 @@ class Served:
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self.directory}: damaged: {damaged}", reason=reason)
         return self.view(index) if self.view else index
+
+    def verify_meanwhile(self) -> None:
+        """Verify the served index in a thread."""
+        threading.Thread(target=self.verify, name="verify", daemon=True).start()
 
     def verify(self) -> None:
         """Compare every file of the served index with its hash."""
@@ -197,7 +201,7 @@ class Served:
             self._index, self.state = index, ServedState(verified=True)
 
     def report(self, problem: str) -> None:
-        """Show a problem of what was published last; the served index stays."""
+        """Report a problem with the index published last; the served one stays."""
         with self._lock:
             self.state = replace(self.state, problem=problem)
 

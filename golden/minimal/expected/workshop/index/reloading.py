@@ -1,4 +1,4 @@
-"""Serves each index that is published in place of the one before."""
+"""Replaces the served index with each one that is published."""
 
 import logging
 import threading

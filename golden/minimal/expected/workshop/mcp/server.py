@@ -156,7 +156,7 @@ def create_server(
             _logger.error("an MCP request failed: %s", error, exc_info=not is_known)
             reason = error.reason if isinstance(error, ServerError) else "The server failed."
             raise MCPError(types.INTERNAL_ERROR, reason) from None
-        # What is refused is a result too, since a model may correct its call.
+        # A refusal is a result as well, since a model may correct its call.
         text = types.TextContent(type="text", text=said)
         return types.CallToolResult(content=[text], structured_content=found, is_error=not found)
 

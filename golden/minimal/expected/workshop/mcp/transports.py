@@ -82,7 +82,7 @@ class McpEndpoint:
             return unread.pop() if unread else await receive()
 
         if self._sdk is None:
-            # In a thread, so that searches go on meanwhile.
+            # In a thread, so that searches continue.
             self._sdk = await asyncio.to_thread(self._load_sdk)
         await self._sdk(scope, receive_again, send)
 

@@ -1,1 +1,1 @@
-"""Ranking: tokens, filters, the two lanes, the encoder, fusion and results."""
+"""The search itself: reads a query, ranks the chunks of an index, and describes the best."""

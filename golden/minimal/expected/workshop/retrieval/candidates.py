@@ -15,7 +15,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
-FEW_SCORES = 500  # To sort so many takes less time than to choose among them first.
+FEW_SCORES = 500  # Up to this many, sorting all is faster than selecting the best first.
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -49,7 +49,7 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
 class LaneHits:
     """The best chunks of one lane (m,), best first.
 
-    `missing_score` is what the best hit lacks to be all that was asked for, and `coverage` the
+    `missing_score` is what the best hit would gain if it had all that was asked for, `coverage` the
     share of the query's terms that it has. `every_score` is that of each chunk of the index (n,),
     from a lane that computes them anyway.
     """
@@ -99,6 +99,9 @@ class VectorLane(Protocol):
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
+    def distance(self, vector: Vector) -> float | None:
+        """Return how far a query is from what chunks are about; see `distance_from`."""
+
 
 class QueryEncoder(Protocol):
     """Embeds queries."""
@@ -114,7 +117,7 @@ class Candidates:
     `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
     None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
     and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
-    NaN where it was not asked.
+    NaN where it was not asked. `coverage` and `distance` are those of the lanes' searches.
     """
 
     chunks: Numbers
@@ -126,6 +129,7 @@ class Candidates:
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
     coverage: float | None = None
+    distance: float | None = None
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -153,7 +157,7 @@ class Candidates:
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
 
-        Scores end at 1, so all are divided by the `largest` factor that there can be.
+        No score may exceed 1, so all are divided by the `largest` possible factor.
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})

@@ -6,6 +6,7 @@ for every query, and stretching it over the candidates loses that.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,15 @@ def about_vectors(files: IndexFiles) -> dict[str, Any]:
     return files.manifest.dense
 
 
+def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
+    """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
+
+    `spread` is the standard deviation of the products of all chunks' vectors with their mean; None
+    where the distance tells nothing.
+    """
+    return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
+
+
 def by_meaning(semantic: LaneHits) -> Candidates:
     """Return the dense lane's hits, scored by cosine alone."""
     order = np.argsort(semantic.chunks)
@@ -43,8 +53,9 @@ def complete_lanes(
     index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
     """Join the lanes' hits of a query, with both exact scores for each."""
-    score_terms = partial(index.keyword_lane.scores, terms)
-    return join_lanes(keyword, semantic, score_terms, partial(index.dense_lane.scores, vector))
+    lane, score_terms = index.dense_lane, partial(index.keyword_lane.scores, terms)
+    joined = join_lanes(keyword, semantic, score_terms, partial(lane.scores, vector))
+    return replace(joined, distance=lane.distance(vector))
 
 
 def join_lanes(

@@ -66,7 +66,7 @@ def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[T
 
 
 def whole_terms(token: Token) -> tuple[str, ...]:
-    """Return the terms of an identifier that stand for the whole of it, not for a part."""
+    """Return the terms that mean the whole of an identifier, not a part of it."""
     # A token that only a pattern knows has no term for its whole.
     return token.terms[:1] if token.is_identifier else token.terms
 
@@ -74,7 +74,7 @@ def whole_terms(token: Token) -> tuple[str, ...]:
 def find_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that stand nowhere in the index. Raises StoreError."""
+    """Return the identifiers of a query that the index does not have. Raises StoreError."""
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
@@ -120,14 +120,14 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_told = token.is_identifier and token.terms[0] == whole and not text.startswith("_")
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
-            # 75.1725 says enough by itself, and 802.3 does not.
+            # 75.1725 is specific enough alone, and 802.3 is not.
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
-    """Return the acronym at the end of `tokens`, if there is one, and the numbers beside it."""
+    """Return the acronym at the end of `tokens`, if there is one, and the numbers next to it."""
     beside = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
     found = [*beside][::-1]
     return found if any(token.text.isalpha() for token in found) else []
@@ -150,7 +150,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int) -> bool:
         passage = "\n".join([*chunk.headings(), chunk.text])
         if written.search(unicodedata.normalize("NFKC", passage).casefold()):
             return True
-    # What no term tells may stand in the chunks that were not read.
+    # Where terms do not tell, it may be in a chunk that was not read.
     return not identifier.is_told_by_terms and fewest > most_read
 
 

@@ -39,7 +39,7 @@ class KeywordLane:
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
-        """Map the files of an index of so many chunks, terms and postings."""
+        """Map the files of an index with these numbers of chunks, terms and postings."""
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         return cls(

@@ -3,8 +3,8 @@
 Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
 what is near to any question whatever (the `background` of the index), and how much of the query's
 terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 1 to 11 % of the questions about them stay below `STRONG`, and 97 % of those about the
-others.
+collections, 1 to 11 % of the questions about them stay below `STRONG`, as do 97 % of the questions
+about the others.
 """
 
 import math
@@ -33,6 +33,9 @@ HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost littl
 
 COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
 STRONG, WEAK = 0.65, 0.3
+# Where the distance of a query from the chunks tells something; it is mostly below 5.
+FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
+FAR_STRONG, FAR_WEAK = 0.68, 0.15
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
@@ -106,13 +109,14 @@ class SearchResponse(Record):
         """Return whether a chunk is a hit, or one that a hit stands for."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
-        is_chosen = not self.stages.keys().isdisjoint({"document_cap", "parents"})
+        # Stages that show few chunks of a document note how many they left out or merged.
+        is_chosen = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
         return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
 
 
 @dataclass(slots=True)
 class Journal:
-    """What was asked, and notes while it is answered: the mode's reason, what stages did."""
+    """A search in progress: what was asked, the reason for its mode, and what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
@@ -142,7 +146,7 @@ class Journal:
 
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
-    """Yield every candidate as a hit, best first, each read when it is due."""
+    """Yield every candidate as a hit, best first, reading each when it is asked for."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
@@ -175,7 +179,7 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each term, as BM25 has it, but of headings."""
+    """Return the inverse document frequency of each term, as in BM25, except terms of headings."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     return {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
 
@@ -189,7 +193,7 @@ def compare_with_terms(
 ) -> LaneHits:
     """Return the keyword lane's hits, with what the best one has and lacks of the query's terms.
 
-    It lacks the most that each term of an `unknown` identifier that no chunk has could have added.
+    It lacks the weight of each term that belongs to an `unknown` identifier and is in no chunk.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
@@ -199,7 +203,7 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If no term is missing, reading has told that the identifier itself is.
+    # If no term is missing, the identifier is: chunks that have its terms were read.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 
@@ -214,7 +218,10 @@ def judge(index: Index, candidates: Candidates) -> Match:
         cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
         evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
         strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
-        if coverage is not None:
+        if coverage is not None and candidates.distance is not None:
+            evidence += FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
+            strong, weak = FAR_STRONG, FAR_WEAK
+        elif coverage is not None:
             evidence += COVERAGE_WEIGHT * coverage
             strong, weak = STRONG, WEAK
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
@@ -223,7 +230,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
 def respond(
     index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit]
 ) -> SearchResponse:
-    """Return the first hits, as many as were asked for, with what is known of the whole search."""
+    """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}

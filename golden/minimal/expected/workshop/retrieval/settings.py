@@ -66,9 +66,9 @@ class Limits:
     """How much one worker process takes on; None for what this server does not offer."""
 
     connections: int  # Beyond them the one that is idle longest is closed.
-    searches: int  # Also reading a chunk; more wait for a second at most, as chats and MCP calls.
-    streams: int  # Answers sent in pieces at a time, chats aside.
-    chats: int | None = None
+    searches: int  # At a time; more of them wait for up to a second. Reading a chunk is one too.
+    streams: int  # Responses sent in pieces, at a time.
+    chats: int | None = None  # At a time; they are not counted as streams.
     mcp_calls: int | None = None
     requests_per_minute: int | None = None  # Of one token, or address without; 0 for any number.
     chat_requests_per_minute: int | None = None

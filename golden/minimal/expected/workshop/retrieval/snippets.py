@@ -1,4 +1,4 @@
-"""Snippets: what is shown of each hit, as plain text, and where words of the query stand.
+"""Snippets: the part of each hit to show, as plain text, and where it has words of the query.
 
 Tags of HTML and JSX, targets of links, images and the marks of Markdown are taken out; code keeps
 its lines. Offsets count characters (code points). A snippet is text, which may hold `<` and `&`.
@@ -18,9 +18,9 @@ from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
 from .tokens import SPACELESS, WORD, Tokenizer
 
-MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # What is a little longer is not cut.
+MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
-BEGINNINGS = ("\n", ". ", "\u3002")  # Of what can be read by itself.
+BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
 Span: TypeAlias = tuple[int, int]
 """The first character, and the one after the last."""

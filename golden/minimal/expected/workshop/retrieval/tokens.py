@@ -40,7 +40,7 @@ MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
 MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
 
 HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
-SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name as it is written.
+SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name in its own spelling.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
@@ -54,8 +54,8 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
 )
 
-# A letter that is a stop word too, after what is always lettered, or often. After the latter, it
-# must not go on as a sentence: `the part I know`, `in part a success`, but `part I of the act`.
+# A letter that is also a stop word, after a word that always or often takes one. After the latter,
+# no sentence may follow: `the part I know`, `in part a success`, but `part I of the act`.
 _LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
 _OFTEN_LETTERED = (
     "article attachment block category chapter class clause column division exhibit figure form"
@@ -122,12 +122,12 @@ class _Remembered(dict[str, Value]):
 
 
 def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
-    """Cache at most so many values of a function of a word, those of long words aside."""
+    """Cache up to `entries` values of a function of a word, except those of long words."""
     return _Remembered(function, entries).__getitem__
 
 
 class Token(NamedTuple):
-    """A token as it stands in the text, and its index terms."""
+    """A token as the text has it, and its index terms."""
 
     text: str
     terms: tuple[str, ...]
@@ -211,7 +211,7 @@ class Tokenizer:
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
         whole = re.sub(r"[-_]+", "", surface).casefold()
         terms = [whole] if whole else []
-        # A lone letter or a number cut off a letter (the 40 of D40) says nothing by itself.
+        # A lone letter, or a number cut off a letter (the 40 of D40), means nothing alone.
         numbers = {piece.casefold() for piece in pieces}
         is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
         for part in dict.fromkeys(parts):
@@ -249,7 +249,7 @@ def heading_term(tokens: Iterable[Token]) -> str | None:
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a single word as it is written, which tells `_open` from `open`."""
+    """Return the term of a single word in its own spelling, which tells `_open` from `open`."""
     named = _named(tokens)
     return SURFACE_MARK + named[0].text if len(named) == 1 else None
 

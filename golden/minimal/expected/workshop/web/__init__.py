@@ -1,1 +1,1 @@
-"""The HTTP application: routes, access, limits, pages and serving."""
+"""The HTTP application: its endpoints, the checks before them, and how it is served."""

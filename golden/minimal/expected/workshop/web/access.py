@@ -1,4 +1,4 @@
-"""Tells callers apart: by the bearer token that they need, and by how often each may ask."""
+"""Tells callers apart by bearer token or address, and limits how often each may ask."""
 
 import math
 import os
@@ -14,6 +14,11 @@ from starlette.types import Scope
 from ..retrieval.settings import ConfigurationError, Limits
 from .middleware import Check, values_of
 
+TOKENS_HINT = (
+    "set API_TOKENS to one or more tokens, separated by commas;"
+    ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
+)
+
 MIN_TOKEN_LENGTH = 32
 """Characters of a token: 128 random bits even as hexadecimal digits."""
 
@@ -27,8 +32,7 @@ def read_tokens() -> tuple[bytes, ...]:
     tokens = [token for part in parts if (token := part.strip())]
     if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
         problem = f"API_TOKENS: a token has fewer than {MIN_TOKEN_LENGTH} characters"
-        hint = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
-        raise ConfigurationError(problem, hint=hint)
+        raise ConfigurationError(problem, hint=TOKENS_HINT)
     return tuple(sha256(token.encode()).digest() for token in tokens)
 
 
@@ -40,7 +44,7 @@ def token_digest(scope: Scope) -> bytes:
 
 
 def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Check | None:
-    """Return what raises HTTPException 401 for a request without a token of API_TOKENS.
+    """Return a check that raises HTTPException 401 without a token of API_TOKENS.
 
     None without API_TOKENS; a request for which `is_open` is true needs no token.
     """
@@ -59,7 +63,7 @@ def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Chec
 
 
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
-    """Return what raises HTTPException 429 for callers that ask too often, by kind of work.
+    """Return checks, by kind of work, that raise HTTPException 429 for callers who ask too often.
 
     A caller is a valid token, or an address; searches and MCP calls are counted together.
     """

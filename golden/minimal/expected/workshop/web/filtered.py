@@ -26,7 +26,7 @@ def _describe_source(schema: dict[str, Any]) -> None:
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
-    # A dot stands for every character that may have a meaning in a pattern.
+    # A dot replaces every character that may have a meaning in a pattern.
     names = [re.sub(r"\W", ".", name) for name in schema_index().part(FilterColumns).columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 

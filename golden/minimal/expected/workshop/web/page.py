@@ -56,7 +56,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is sent."""
+    """A page with its scripts and style sheets, and its Content-Security-Policy."""
 
     body: bytes
     policy: str

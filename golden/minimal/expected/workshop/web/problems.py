@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -38,9 +38,7 @@ class ProblemDocument(Record):
     headers: Mapping[str, str] = field(default_factory=dict, metadata={"exclude": True})
 
     @classmethod
-    def of(
-        cls, status: int, detail: str, headers: Mapping[str, str] | None = None
-    ) -> "ProblemDocument":
+    def of(cls, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Self:
         """Return the document of a status, and the headers to send with it."""
         return cls("about:blank", HTTPStatus(status).phrase, status, detail, headers=headers or {})
 
@@ -74,11 +72,9 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
     """Return the problem of a request that failed; log it unless the client caused it."""
     match error:
         case HTTPException(status_code=405):
-            return ProblemDocument.of(
-                405, error.detail, headers={"Allow": _allowed_methods(request)}
-            )
+            return ProblemDocument.of(405, error.detail, {"Allow": _allowed_methods(request)})
         case HTTPException():
-            return ProblemDocument.of(error.status_code, error.detail, headers=error.headers or {})
+            return ProblemDocument.of(error.status_code, error.detail, error.headers)
         case RequestValidationError():
             return _unprocessable(*map(_describe_field, error.errors()))
         case InvalidRequestError():

@@ -26,7 +26,7 @@ def loading() -> Iterator[None]:
     """Load modules and an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
-    The garbage collector leaves alone what was loaded, so that workers go on sharing its memory.
+    The garbage collector ignores what was loaded, so that workers keep sharing its memory.
     """
     # A search is too small for threads of OpenBLAS, and idle ones spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""The models of requests, apart from the web framework: MCP over stdio starts without it."""
+"""The models of requests, which also serve where the web framework is not loaded."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any

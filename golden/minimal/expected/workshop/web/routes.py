@@ -91,7 +91,7 @@ def search_routes(
     show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
     response_model: type[SearchResponse] = SearchResponse,
 ) -> APIRouter:
-    """POST /search and GET /search, asked by these models and both answered by `search`.
+    """Return POST /search and GET /search, whose requests are described by these models.
 
     `show` adds the snippets to a response, which is then of the `response_model`.
     """
@@ -112,6 +112,8 @@ def search_routes(
         )
         query_string = create_model("ShownSearch", __base__=query_string, snippets=(bool, True))
 
+    lists = {name for name, field in query_string.model_fields.items() if field.default == []}
+
     @routes.post("/search", response_model=response_model)
     async def search_by_body(request: body) -> JsonResponse:  # type: ignore[valid-type]
         """Rank passages for a query."""
@@ -123,7 +125,7 @@ def search_routes(
         request: Request,
     ) -> JsonResponse:
         """Rank passages for a query; the same response as POST."""
-        for name in request.query_params.keys() - {"source", "tag", "filter"}:
+        for name in request.query_params.keys() - lists:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
         return await answer(**query_string.search_arguments(parameters))
@@ -132,7 +134,7 @@ def search_routes(
 
 
 def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
-    """GET /healthz and GET /readyz; a `detail` of one of the `parts` makes the server degraded."""
+    """Return GET /healthz and GET /readyz; a `detail` of a part makes the server degraded."""
     routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
 
     @routes.get("/healthz", response_model=dict[str, str])

@@ -1,4 +1,4 @@
-"""Serves the application by uvicorn on an address that is safe to bind.
+"""Serves the application with uvicorn on an address that is safe to bind.
 
 By itself, uvicorn waits forever for the end of a request's head and for a client that does not
 read, and buffers everything that is unread; middleware would limit that too late.
@@ -13,7 +13,6 @@ import select
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,41 +40,37 @@ MIN_CONNECTIONS = 4
 SPARE_FILES = 56
 """Open files that are not connections: two indexes during a reload, and calls to other services."""
 
-
 _logger = logging.getLogger(__name__)
-
-
-def _verify(index: Served) -> None:
-    threading.Thread(target=index.verify, name="verify", daemon=True).start()
 
 
 def serve(
     create_app: Callable[[], FastAPI],
     host: str,
-    port: int,
+    port: int | None = None,
     *,
     has_tokens: bool = False,
     insecure_no_auth: bool = False,
-    follow: Callable[[Served], object] = _verify,
+    tokens_hint: str = "let a reverse proxy decide who may ask",
+    follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] | None = None,
     spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the requests that have begun; port 0 is any free.
+    """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
-    `follow` verifies the index in a thread, and may replace it by newer ones; `announce` learns the
-    IP address and the port; `spread` runs the server in several processes.
+    Port 0 takes any that is free, None that of the settings. `tokens_hint` says how to have callers
+    send tokens. `follow` verifies the index in a thread, and may replace it by newer ones;
+    `announce` learns the IP address and the port; `spread` runs the server in several processes.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
+    port = settings().port if port is None else port
     family, address = resolve(host, port)
     is_loopback = ipaddress.ip_address(address.partition("%")[0]).is_loopback
     if not (is_loopback or has_tokens or insecure_no_auth):
         raise ConfigurationError(
-            f"{host} can be reached from other machines, and no API_TOKENS are set",
-            hint="set API_TOKENS to one or more tokens, separated by commas;"
-            ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one.'
-            " To serve everybody without a token, add --insecure-no-auth",
+            f"{host} can be reached from other machines, and this server asks for no token",
+            hint=f"{tokens_hint}. To answer everyone without a token, add --insecure-no-auth",
         )
     with loading():
         index = load(verify=False)
@@ -196,7 +191,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
+        """Refuse a request that is not HTTP."""
         self._refuse(400, msg)
 
     def _expect_head(self) -> None:

@@ -1,4 +1,4 @@
-"""Serves in several processes that share one address, and what is loaded."""
+"""Serves from several processes that share one address and the memory of one index."""
 
 import argparse
 import atexit
@@ -54,7 +54,7 @@ def share_counts(workers: int) -> None:
 def run_workers(count: int, run: Callable[[], None], listener: socket.socket) -> None:
     """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
 
-    They are forked, and so share what is loaded; uvicorn's are not, and outlive a killed parent.
+    They are forked, and so share what is loaded; uvicorn's are spawned, and outlive their parent.
     """
     signals = {*STOP_SIGNALS, signal.SIGCHLD}
     # Without a handler, some systems drop the signal although it is waited for.

@@ -1,0 +1,101 @@
+"""Answers questions with sentences of the passages that a search finds.
+
+A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
+index, times how well its passage ranked.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from ..index.reader import Index, current_index
+from ..retrieval.results import term_weights
+from ..web.requests import AsyncSearch
+from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
+from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
+from .text import part_marks, sentences
+
+MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
+# Terms in the headings above a sentence count less; passages mostly say first what they are about.
+HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """Answers by extracts; `language` is that of the documents."""
+
+    search: AsyncSearch
+    language: LanguageWords = ENGLISH
+
+    async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
+        """Yield the events of an answer. May first raise InvalidRequestError."""
+        index = current_index()
+        kind = kind_of(asked.turns, index, self.language)
+        if kind == "acknowledgement":
+            yield Sources(None, "none", None, None, None, False, None, [], {}, [])
+            yield Delta("You are welcome. Ask whatever else you want to know.")
+            yield Done("extractive", "acknowledgement", None, [], False, None)
+            return
+        is_follow_up = kind == "follow_up"
+        query = query_of(asked.turns, index, self.language) if is_follow_up else asked.question
+        query_from: QueryOrigin = "conversation" if is_follow_up else "question"
+        sources, passages = await find_passages(self.search, asked, query, query_from)
+        yield sources
+        text, done = extract_answer(sources, passages)
+        yield Delta(text)
+        yield done
+
+
+def extract_answer(
+    sources: Sources,
+    passages: Sequence[NumberedPassage],
+    notice: str = "Extracted from the documents.",
+) -> tuple[str, Done]:
+    """Return an answer made of the passages' own sentences, and of the notice if it has any."""
+    if sources.unknown_identifiers:
+        # Sentences that resemble a question about what is unknown are about something else.
+        text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
+        return text, Done("extractive", "nothing_found", text, [], False, None)
+    is_found = sources.match != "none"
+    extracts = extract(sources.query or "", passages, current_index()) if is_found else []
+    if not extracts:
+        notice = "No passage is near enough to the question."
+        done = Done("extractive", "nothing_found", notice, [], False, None)
+        return "Nothing was found in the documents about this.", done
+    said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
+    cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
+    done = Done("extractive", "no_model", notice, cited, False, None)
+    return "\n\n".join([*said, notice]), done
+
+
+def extract(
+    question: str, passages: Sequence[NumberedPassage], index: Index
+) -> list[tuple[NumberedPassage, str]]:
+    """Return the best sentences that each say something new, in the order of the passages."""
+
+    def terms_of(text: str) -> set[str]:
+        return set(index.tokenizer.terms(text))
+
+    weights = term_weights(index, terms_of(question))
+
+    def coverage(terms: set[str]) -> float:
+        held = sum(weight for term, weight in weights.items() if term in terms)
+        return held / (sum(weights.values()) or 1.0)
+
+    found: dict[str, tuple[float, NumberedPassage, set[str]]] = {}
+    best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
+    for passage in passages:
+        heading = terms_of(heading_of(passage.hit))
+        rank = (passage.hit.score / best_score) ** 2
+        for position, text in enumerate(sentences(passage.text), start=1):
+            terms = terms_of(text)
+            own, whole = coverage(terms), coverage(terms | heading)
+            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
+            found.setdefault(text, (rank * worth, passage, terms))
+    chosen: set[str] = set()
+    said: set[str] = set()
+    least = MIN_SHARE_OF_BEST * max((worth for worth, _, _ in found.values()), default=0.0)
+    for text, (worth, _, terms) in sorted(found.items(), key=lambda item: -item[1][0]):
+        if worth >= least and len(chosen) < MAX_SENTENCES and not terms <= said:
+            chosen.add(text)
+            said |= terms
+    return [(passage, text) for text, (_, passage, _) in found.items() if text in chosen]

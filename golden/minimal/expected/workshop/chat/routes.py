@@ -1,0 +1,128 @@
+"""POST /chat: what it takes, and the stream of events that it answers with."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from pydantic import Field, StringConstraints, field_validator
+from pydantic_core import PydanticCustomError, to_json
+from starlette.responses import StreamingResponse
+from starlette.types import Send
+
+from ..index.reader import current_index
+from ..retrieval.results import MAX_QUERY_LENGTH
+from ..web.filtered import FilterValues
+from ..web.problems import PROBLEM_RESPONSES
+from ..web.requests import WHOLE, RequestModel
+from ..web.routes import JsonRoute
+from .answer import Answer, ChatEvent
+from .conversation import DEFAULT_CHAT_TOP_K, Conversation, Turn, heading_of
+
+MAX_TURNS = 64
+MAX_TURN_CHARACTERS = 16_000
+KEEP_ALIVE_SECONDS = 15.0
+
+# No schema can express it.
+LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
+
+ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+
+
+class ChatTurn(RequestModel):
+    """One message; `cited` are the ids of the chunks that an answer cited."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
+    cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
+
+    def turn(self) -> Turn:
+        """Return the turn, with the headings of those chunks that still exist."""
+        chunks = filter(None, map(current_index().find_chunk, self.cited))
+        return Turn(self.role, self.content, tuple(map(heading_of, chunks)))
+
+
+class ChatRequest(RequestModel):
+    """The body of POST /chat: a conversation whose last turn is the user's question."""
+
+    messages: Annotated[
+        list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+    ]
+    top_k: Annotated[int, Field(strict=True, ge=1, le=20), WHOLE] = DEFAULT_CHAT_TOP_K
+    filters: FilterValues | None = None
+
+    def conversation(self) -> Conversation:
+        """Return the conversation as it is answered."""
+        return Conversation([turn.turn() for turn in self.messages], self.top_k, self.filters)
+
+    @field_validator("messages")
+    @classmethod
+    def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
+        if turns[-1].role != "user":
+            raise PydanticCustomError("last_turn", "the last message must be the user's")
+        return turns
+
+
+class EventStream(StreamingResponse):
+    """Sends events as they come, and comments in between so that proxies keep the connection.
+
+    The generator yields one event at least, and is closed as soon as the client is gone. Unlike
+    FastAPI's streams, the response begins with the first event: an error before it is answered like
+    that of any other request.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(events, headers={"X-Accel-Buffering": "no"})
+        self._events = events
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the events until they end; Starlette cancels this when the client is gone."""
+
+        async def send_piece(piece: bytes, *, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+        async def keep_alive() -> None:
+            while True:
+                await asyncio.sleep(KEEP_ALIVE_SECONDS)
+                await send_piece(KEEPALIVE_COMMENT)
+
+        async with aclosing(self._events) as events:
+            first = await anext(events)
+            start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+            await send(start)
+            keeping = asyncio.create_task(keep_alive())
+            try:
+                await send_piece(first)
+                async for event in events:
+                    await send_piece(event)
+            finally:
+                keeping.cancel()
+        await send_piece(b"", more=False)
+
+
+def chat_routes(answer: Answer) -> APIRouter:
+    """Return the route of POST /chat, which answers as `answer` does."""
+    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
+
+    class Described(JSONResponse):
+        """Makes FastAPI describe the data of the events, which `EventStream` sends."""
+
+        media_type = EventStream.media_type
+
+    @routes.post("/chat", response_class=Described, response_model=ChatEvent)
+    async def answer_chat(request: ChatRequest) -> EventStream:
+        """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
+        return EventStream(_encode(answer(request.conversation())))
+
+    return routes
+
+
+async def _encode(events: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(events):
+        async for event in events:
+            yield format_sse_event(event=event.event, data_str=to_json(event.to_json()).decode())
