@@ -14,6 +14,7 @@ ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 RRF = "tests/retrieval/test_fusion_rrf.py"
 OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
+OF_MODEL = {f"tests/chat/test_{name}.py" for name in ("model_answers", "model_text", "prompt")}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 OF_VECTORS = {
@@ -39,10 +40,11 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF, *OF_STAGES}),
+        ("", {RRF, *OF_STAGES, *OF_MODEL}),
+        ("[server]\nlanguage_model = true", {RRF, *OF_STAGES}),
         ('[search]\nfusion = "rrf"\n[server]\nchat = false', {*OF_CHAT, *OF_STAGES}),
-        ("[search.recency]\n[search.anchors]", {RRF, *OF_STAGES} - RECENT),
-        ('[embedding]\nprovider = "none"', {RRF, *OF_STAGES, *OF_VECTORS}),
+        ("[search.recency]\n[search.anchors]", {RRF, *OF_STAGES, *OF_MODEL} - RECENT),
+        ('[embedding]\nprovider = "none"', {RRF, *OF_STAGES, *OF_MODEL, *OF_VECTORS}),
     ],
 )
 def test_tests_of_the_modules_that_are_there_are_shipped(

@@ -35,7 +35,7 @@ COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
 STRONG, WEAK = 0.65, 0.3
 # Where the distance of a query from the chunks tells something; it is mostly below 5.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-FAR_STRONG, FAR_WEAK = 0.68, 0.15
+FAR_STRONG, FAR_WEAK = 0.68, 0.1
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 

@@ -70,7 +70,7 @@ def test_the_evidence_decides(cosine: float | None, coverage: float | None, expe
 
 def test_a_query_about_something_else_needs_more_evidence() -> None:
     near = candidates(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
-    for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.41, "weak"), (5.43, "none")):
+    for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.83, "weak"), (5.84, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
 
 
