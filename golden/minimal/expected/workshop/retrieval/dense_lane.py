@@ -53,12 +53,18 @@ class DenseLane:
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
         about, chunks = about_vectors(files), files.manifest.chunks
-        lane = cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
-        lane.spread = about["spread"]
-        return lane
+        measured = (about[name] for name in ("dimensions", "candidates", "spread"))
+        return cls.map(files.layout, chunks, *measured)
 
     @classmethod
-    def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
+    def map(
+        cls,
+        layout: IndexLayout,
+        chunks: int,
+        dimensions: int,
+        candidates: int,
+        spread: float | None = None,
+    ) -> "DenseLane":
         """Map the files of an index of so many chunks, reading the sketch `candidates` deep."""
         return cls(
             open_array(layout.vectors, np.int8, (chunks, dimensions)),
@@ -66,6 +72,7 @@ class DenseLane:
             open_array(layout.vector_centre, np.float32, (dimensions,)),
             open_array(layout.sketch, np.uint64, (-(-dimensions // 64), chunks)),
             candidates,
+            spread,
         )
 
     @stage("semantic")
