@@ -220,6 +220,29 @@ def open_llama_index(corpus: IndexedCorpus, folder: Path) -> Ask:
     return ask
 
 
+def open_chroma(corpus: IndexedCorpus, folder: Path) -> Ask:
+    """Its HNSW index of cosines, on disk; it has no ranked keywords to add."""
+    import chromadb
+    from chromadb.config import Settings
+
+    client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    chunks = client.create_collection(
+        "chunks", configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
+    )
+    number = 0
+    for texts, vectors in corpus.batches():
+        for first in range(0, len(texts), client.get_max_batch_size()):
+            part = slice(first, first + client.get_max_batch_size())
+            names = [str(number + row) for row in range(len(texts[part]))]
+            chunks.add(ids=names, documents=[*texts[part]], embeddings=vectors[part])
+            number += len(names)
+
+    def ask(_: str, vector: NDArray[np.float32]) -> Any:
+        return chunks.query(query_embeddings=vector[None], n_results=TOP, include=["documents"])
+
+    return ask
+
+
 ANY = 10_000_000
 
 PEERS = {
@@ -243,6 +266,7 @@ PEERS = {
         100_000,
         "scans every vector, and 12 minutes to build",
     ),
+    "Chroma": Peer(("chromadb",), "chromadb", "semantic", open_chroma, 100_000, "minutes to build"),
     "txtai hybrid": Peer(
         ("txtai",), "txtai", "hybrid", open_txtai, 100_000, "half an hour to build, in memory"
     ),

@@ -79,7 +79,7 @@ def report(chunks: int, folder: Path, peers: list[str], threads: int) -> None:
     columns = ("p50 ms", "p95", "p99", "CPU", "CPU p99", "p50 to ours", "CPU to ours")
     row("peer", "lanes", *columns, "built", "index MB", "index to ours")
     row(*["---"] * 12)
-    for mode in ("keyword", "hybrid"):
+    for mode in MODES:
         figures = (f"{ours[mode][key]:.2f}" for key in FIGURES)
         row("**ours**", mode, *figures, "1.00", "1.00", "", f"{size / 1e6:.0f}", "1.00")
     for name in peers:
