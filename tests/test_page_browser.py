@@ -571,23 +571,23 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
         assert tab.page.evaluate("sessionStorage.length") == 0
 
 
-def test_doors_can_be_read_and_tried(tab: Visit) -> None:
+def test_operations_can_be_read_and_tried(tab: Visit) -> None:
     tab.go("/docs")
-    names = tab.page.locator(".door > summary > code").all_inner_texts()
+    names = tab.page.locator(".operation > summary > code").all_inner_texts()
     paths = get(f"{tab.address}/openapi.json")["paths"]
     assert sorted(set(names)) == sorted(paths)
-    door = tab.page.locator(".door", has_text="Rank passages").first
-    door.locator("summary").click()
-    fields = door.locator(".fields").first
+    operation = tab.page.locator(".operation", has_text="Rank passages").first
+    operation.locator("summary").click()
+    fields = operation.locator(".fields").first
     playwright.expect(fields).to_contain_text("1 to 2000 characters, required")
-    door.locator("textarea").fill('{"query": "lamp\'s"}')
-    playwright.expect(door.locator(".curl")).to_contain_text("lamp'\\''s")
-    door.locator("text=Send").click()
-    playwright.expect(door.locator(".reply")).to_contain_text('"degraded": false')
-    playwright.expect(door.locator("[role=status]")).to_contain_text("200, application/json")
-    door.locator("textarea").fill('{"query": ""}')
-    door.locator("text=Send").click()
-    playwright.expect(door.locator("[role=status]")).to_contain_text("query: ")
+    operation.locator("textarea").fill('{"query": "lamp\'s"}')
+    playwright.expect(operation.locator(".curl")).to_contain_text("lamp'\\''s")
+    operation.locator("text=Send").click()
+    playwright.expect(operation.locator(".reply")).to_contain_text('"degraded": false')
+    playwright.expect(operation.locator("[role=status]")).to_contain_text("200, application/json")
+    operation.locator("textarea").fill('{"query": ""}')
+    operation.locator("text=Send").click()
+    playwright.expect(operation.locator("[role=status]")).to_contain_text("query: ")
 
 
 def test_narrow_pages_need_no_scrolling_sideways(served: Served) -> None:
