@@ -172,6 +172,8 @@ def test_the_window_has_the_most_words() -> None:
         ("C++", "In C++ and c.", ["C++"]),
         ("connect", "They disconnect.", []),
         ("copies of a body", "One copy, and many bodies.", ["copy", "bodies"]),
+        # Cut within a word, for want of spaces.
+        ("valve", "opening/a/valve/" * 40, 18 * ["valve"]),
         ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
         (
             "\u6771\u4eac\u306e\u5929\u6c17",
