@@ -15,17 +15,11 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-# What bears no load runs after all others, alone, and whether or not others have failed.
-define run-tests
-	$(BIN)/python -m pytest $(PARALLEL) -m "not serial$(1)"; parallel=$$?; \
-		$(BIN)/python -m pytest -m "serial$(1)" $$(grep -rl --include="*.py" "mark\.serial" tests) && exit $$parallel
-endef
-
 test: lint
-	$(call run-tests)
+	$(BIN)/python -m pytest $(PARALLEL)
 
 quick: lint
-	$(call run-tests, and not slow)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -37,7 +37,7 @@ MIN_SECONDS = 15.0
 TIMES_AS_LONG = 4.0
 """How long the tests of a mutant may take: so many times as without it, and MIN_SECONDS more."""
 
-PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not serial"]
+PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 PASSED, TIMED_OUT = 0, -1
 
