@@ -54,10 +54,10 @@ def watching(project: Project) -> Iterator[Watch]:
 
 
 def edit(project: Project, name: str, content: str) -> None:
-    """Replace a file as an editor does."""
+    """Replace a file as an editor does, by a hidden one that no build takes for a document."""
     path = project.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".swp~")
+    temporary = path.with_name(f".{path.name}.swp")
     temporary.write_text(content, encoding="utf-8")
     temporary.replace(path)
 
