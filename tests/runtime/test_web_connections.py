@@ -1,15 +1,19 @@
 """A real server process on a real socket: what clients send that libraries would not."""
 
+import asyncio
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
+from foundry.runtime.web import serving
 from foundry.runtime.web.serving import Connections
 
 
@@ -219,21 +223,56 @@ def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
         client.close()
 
 
-def test_an_answer_has_its_own_time_to_be_read() -> None:
-    server = Server(reading_seconds=10.0, keep_alive_seconds=300)
-    request = get("/large", close=False)
-    with server.connect() as connection:
-        for _ in range(2):
-            connection.sendall(request)
-            # The second answer is waiting when the time of the first ends.
-            time.sleep(6)
-            read = 0
-            while read < 20_000_000:
-                piece = connection.recv(1 << 20)
-                assert piece
-                read += len(piece)
-    server.stop()
-    assert server.wait() == 0
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose time can be put forward."""
+
+    ahead_seconds = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead_seconds
+
+
+PIECE = b"x" * 2_000_000
+
+
+async def send_pieces(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with as many pieces as the path says."""
+    count = int(scope["path"][1:])
+    length = [(b"content-length", b"%d" % (count * len(PIECE)))]
+    await send({"type": "http.response.start", "status": 200, "headers": length})
+    for _ in range(count):
+        await send({"type": "http.response.body", "body": PIECE, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
+@pytest.mark.parametrize("answers", [[1, 1, 1], [3]])
+def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: list[int]) -> None:
+    async def check(clock: Clock) -> None:
+        server = serving.Server(send_pieces, 10)
+        server.config.load()
+        state = server.server_state
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        protocol = partial(serving.BoundedHttpProtocol, server_state=state, config=server.config)
+        await clock.connect_accepted_socket(partial(protocol, app_state={}), theirs)
+        with ours:
+            for pieces in answers:
+                await clock.sock_sendall(ours, get(f"/{pieces}", close=False))
+                for _ in range(pieces):
+                    while not state.unread:
+                        await asyncio.sleep(0)
+                    clock.ahead_seconds += serving.READING_SECONDS * 2 / 3
+                    # What is due by now happens before anything is read.
+                    await asyncio.sleep(0)
+                    await asyncio.sleep(0)
+                    left = len(PIECE)
+                    while left:
+                        received = len(await clock.sock_recv(ours, left))
+                        assert received
+                        left -= received
+
+    with asyncio.Runner(loop_factory=Clock) as runner:
+        runner.run(check(cast(Clock, runner.get_loop())))
 
 
 def test_large_answer_that_is_read_arrives(server: Server) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -63,7 +62,7 @@ def test_cancelled_waiters_lose_no_slot() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    server = Server(reading_seconds=4.0, searches=2, chats=1, connections=1500)
+    server = Server(reading_seconds=1.0, searches=2, chats=1, connections=1500)
     yield server
     server.stop()
     assert server.wait() == 0
@@ -110,16 +109,6 @@ def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) ->
         stream.sendall(chat("/chat?size=100000"))
         wait_until(lambda: statuses(server.exchange(chat("/chat?seconds=0"))) == [200])
         assert not read_all(stream).endswith(b"0\r\n\r\n")
-
-
-def test_a_stream_that_is_read_slowly_goes_on(server: Server) -> None:
-    with server.connect() as stream:
-        stream.sendall(chat("/chat?seconds=6&size=1000"))
-        read = 0
-        while piece := stream.recv(20_000):
-            read += len(piece)
-            time.sleep(0.001)
-        assert piece == b"" and read > 100_000
 
 
 def test_1000_idle_connections_do_not_starve_health(server: Server) -> None:
