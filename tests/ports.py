@@ -20,7 +20,11 @@ def unassigned_ports() -> Iterator[int]:
     first, last = map(int, RANGE.read_text().split()) if RANGE.exists() else (LAST + 1, 65_535)
     ports = [port for port in range(FIRST, LAST + 1) if not first <= port <= last]
     ports = ports or list(range(FIRST, LAST + 1))
-    return iter(random.SystemRandom().sample(ports, len(ports)))
+    # One by one, since the first is nearly always free, and to shuffle them all asks the kernel for
+    # 22,000 random numbers.
+    chooser = random.SystemRandom()
+    while ports:
+        yield ports.pop(chooser.randrange(len(ports)))
 
 
 def listen_on_any_address() -> socket.socket:
